@@ -1,0 +1,230 @@
+//! Who may do what. Every verb, list, count, delta and stream asks [`can`].
+
+use crate::{ProjectId, UserId, Visibility};
+
+/// Who asks, as proven by a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Actor {
+    /// A person, by login or token.
+    User {
+        /// The person.
+        id: UserId,
+        /// Whether this person set the hub up.
+        hub_owner: bool,
+    },
+    /// The bearer of a read-only link to one project.
+    Observer {
+        /// The only project that the link shows.
+        project: ProjectId,
+    },
+}
+
+/// What access to a project depends on, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProjectFacts {
+    /// The project.
+    pub id: ProjectId,
+    /// Who owns it.
+    pub owner: UserId,
+    /// What others may do in it.
+    pub visibility: Visibility,
+    /// Whether others may look into its sessions, terminals and recordings.
+    pub share_execution: bool,
+}
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// See intent, plan, status, blockers, chat and history.
+    See,
+    /// See session metadata, live terminals and recordings.
+    SeeExecution,
+    /// Write content, activities and chat.
+    Write,
+    /// Remember how far one has read.
+    MarkRead,
+    /// Change visibility, toggles, retention and observer links, or delete the project.
+    Govern,
+    /// Use the hub as a person: see people, create projects, keep tokens, invite.
+    TakePart,
+    /// Change or take away what belongs to one user alone.
+    ManageOwn,
+    /// Disable or enable another user.
+    ManageUsers,
+}
+
+impl Action {
+    /// Every action, for tests that walk them all.
+    pub const ALL: &'static [Self] = &[
+        Self::See,
+        Self::SeeExecution,
+        Self::Write,
+        Self::MarkRead,
+        Self::Govern,
+        Self::TakePart,
+        Self::ManageOwn,
+        Self::ManageUsers,
+    ];
+}
+
+/// What it is to be done to.
+#[derive(Debug, Clone, Copy)]
+pub enum Resource<'a> {
+    /// The hub itself.
+    Hub,
+    /// A project and all that is in it.
+    Project(&'a ProjectFacts),
+    /// A user's own tokens, logins, runners, invitations.
+    Belongings(UserId),
+}
+
+/// The answer of [`can`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go ahead.
+    Allowed,
+    /// The asker sees the thing but may not do this to it.
+    Forbidden,
+    /// The asker must not be able to tell that the thing exists.
+    NotFound,
+}
+
+impl Verdict {
+    /// Whether the verdict is [`Verdict::Allowed`].
+    pub fn is_allowed(self) -> bool {
+        self == Self::Allowed
+    }
+}
+
+/// Decides whether `actor` may do `action` on `resource`.
+pub fn can(actor: &Actor, action: Action, resource: Resource<'_>) -> Verdict {
+    match resource {
+        Resource::Hub => on_hub(actor, action),
+        Resource::Project(facts) => on_project(actor, action, facts),
+        Resource::Belongings(owner) => on_belongings(actor, action, owner),
+    }
+}
+
+fn on_hub(actor: &Actor, action: Action) -> Verdict {
+    match (actor, action) {
+        (Actor::User { .. }, Action::TakePart) => Verdict::Allowed,
+        (Actor::User { hub_owner: true, .. }, Action::ManageUsers) => Verdict::Allowed,
+        _ => Verdict::Forbidden,
+    }
+}
+
+fn on_belongings(actor: &Actor, action: Action, owner: UserId) -> Verdict {
+    match actor {
+        Actor::User { id, .. } if *id == owner && action == Action::ManageOwn => Verdict::Allowed,
+        _ => Verdict::NotFound,
+    }
+}
+
+fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
+    let owner = matches!(actor, Actor::User { id, .. } if *id == facts.owner);
+    let sees = match actor {
+        Actor::User { .. } => owner || facts.visibility != Visibility::Private,
+        // The owner made the link: it shows the project whatever its visibility to peers.
+        Actor::Observer { project } => *project == facts.id,
+    };
+    if !sees {
+        return Verdict::NotFound;
+    }
+    let person = matches!(actor, Actor::User { .. });
+    let allowed = match action {
+        Action::See => true,
+        Action::SeeExecution => owner || facts.share_execution,
+        Action::Write => owner || (person && facts.visibility == Visibility::ReadWrite),
+        Action::MarkRead => person,
+        Action::Govern => owner,
+        Action::TakePart | Action::ManageOwn | Action::ManageUsers => false,
+    };
+    if allowed { Verdict::Allowed } else { Verdict::Forbidden }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The written table: who (rows) may do what (columns), in each visibility.
+    /// `+` allowed, `-` forbidden, `.` not found; `x` follows share_execution.
+    const TABLE: &str = "
+        actor     visibility  see exec write read govern
+        owner     private      +   +    +     +     +
+        owner     read-only    +   +    +     +     +
+        owner     read-write   +   +    +     +     +
+        peer      private      .   .    .     .     .
+        peer      read-only    +   x    -     +     -
+        peer      read-write   +   x    +     +     -
+        observer  private      +   x    -     -     -
+        observer  read-only    +   x    -     -     -
+        observer  read-write   +   x    -     -     -
+        stranger  private      .   .    .     .     .
+        stranger  read-only    .   .    .     .     .
+        stranger  read-write   .   .    .     .     .
+    ";
+
+    #[test]
+    fn the_table_holds() {
+        let owner = UserId::generate();
+        let id = ProjectId::generate();
+        let mut checked = 0;
+        for row in TABLE.trim().lines().skip(1) {
+            let cells: Vec<&str> = row.split_whitespace().collect();
+            let actor = match cells[0] {
+                "owner" => Actor::User { id: owner, hub_owner: false },
+                "peer" => Actor::User { id: UserId::generate(), hub_owner: true },
+                "observer" => Actor::Observer { project: id },
+                _ => Actor::Observer { project: ProjectId::generate() },
+            };
+            for share_execution in [false, true] {
+                let facts = ProjectFacts { id, owner, visibility: cells[1].parse().unwrap(), share_execution };
+                let actions = [Action::See, Action::SeeExecution, Action::Write, Action::MarkRead, Action::Govern];
+                for (action, cell) in actions.into_iter().zip(&cells[2..]) {
+                    let expected = match *cell {
+                        "+" => Verdict::Allowed,
+                        "." => Verdict::NotFound,
+                        "x" if share_execution => Verdict::Allowed,
+                        _ => Verdict::Forbidden,
+                    };
+                    let got = can(&actor, action, Resource::Project(&facts));
+                    assert_eq!(got, expected, "{row} {action:?} share={share_execution}");
+                    checked += 1;
+                }
+            }
+        }
+        assert_eq!(checked, 120);
+    }
+
+    #[test]
+    fn hub_actions_are_for_people() {
+        let me = UserId::generate();
+        let user = |hub_owner| Actor::User { id: me, hub_owner };
+        let observer = Actor::Observer { project: ProjectId::generate() };
+        assert!(can(&user(false), Action::TakePart, Resource::Hub).is_allowed());
+        assert_eq!(can(&user(false), Action::ManageUsers, Resource::Hub), Verdict::Forbidden);
+        assert!(can(&user(true), Action::ManageUsers, Resource::Hub).is_allowed());
+        for action in Action::ALL {
+            assert!(!can(&observer, *action, Resource::Hub).is_allowed(), "{action:?}");
+            assert!(!can(&observer, *action, Resource::Belongings(me)).is_allowed(), "{action:?}");
+            let other = Resource::Belongings(UserId::generate());
+            assert_eq!(can(&user(true), *action, other), Verdict::NotFound, "{action:?}");
+        }
+        assert!(can(&user(false), Action::ManageOwn, Resource::Belongings(me)).is_allowed());
+    }
+
+    #[test]
+    fn project_rights_never_reach_the_hub() {
+        let me = UserId::generate();
+        let facts = ProjectFacts {
+            id: ProjectId::generate(),
+            owner: me,
+            visibility: Visibility::ReadWrite,
+            share_execution: true,
+        };
+        let actor = Actor::User { id: me, hub_owner: true };
+        for action in [Action::TakePart, Action::ManageOwn, Action::ManageUsers] {
+            assert_eq!(can(&actor, action, Resource::Project(&facts)), Verdict::Forbidden);
+        }
+    }
+}

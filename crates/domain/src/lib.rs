@@ -1,0 +1,14 @@
+//! The nouns of Shopfloor: ids, values, states, limits and access rules.
+//!
+//! Pure: no clock, no I/O, no database, no wire format beyond ids and plain enums.
+
+pub mod access;
+pub mod ids;
+pub mod text;
+pub mod time;
+pub mod values;
+
+pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can};
+pub use ids::*;
+pub use time::Timestamp;
+pub use values::*;

@@ -1,0 +1,132 @@
+//! Plain values that rows, messages and buttons share.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, ToSchema)]
+        pub enum $name {
+            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Every value, in the order people read them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The word used from SQL to button.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(format!(
+                        "`{}` is not one of: {}",
+                        text.chars().take(40).collect::<String>(),
+                        [$($word),*].join(", "),
+                    )),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// Who besides the owner may look into a project, and write in it.
+    Visibility {
+        /// Only the owner sees it.
+        Private = "private",
+        /// Others see intent, plan, status, blockers and chat.
+        ReadOnly = "read-only",
+        /// Others can also write in it.
+        ReadWrite = "read-write",
+    }
+}
+
+words! {
+    /// Where a line of work stands.
+    ActivityStatus {
+        /// Somebody is on it.
+        Active = "active",
+        /// It cannot go on by itself.
+        Blocked = "blocked",
+        /// It reached its goal.
+        Completed = "completed",
+        /// It will not be continued.
+        Abandoned = "abandoned",
+    }
+}
+
+words! {
+    /// What an activity's link points at.
+    LinkKind {
+        /// A git worktree on a runner.
+        Workspace = "workspace",
+        /// One agent process in a terminal.
+        Session = "session",
+        /// A branch of one of the project's repositories.
+        Branch = "branch",
+    }
+}
+
+words! {
+    /// Who wrote a message.
+    AuthorKind {
+        /// A person.
+        User = "user",
+        /// A person's floor manager.
+        FloorManager = "floor_manager",
+        /// A coding agent.
+        Agent = "agent",
+    }
+}
+
+words! {
+    /// What a token lets its bearer be.
+    TokenKind {
+        /// A person's own, for the CLI and programs.
+        Personal = "personal",
+        /// One runner's.
+        Runner = "runner",
+    }
+}
+
+/// The position of a committed change: gap-free, and visible in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, TS, ToSchema)]
+#[ts(type = "number")]
+#[schema(value_type = u64)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl std::fmt::Display for Seq {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_their_text() {
+        for value in Visibility::ALL {
+            assert_eq!(value.word().parse(), Ok(*value));
+        }
+        assert!("Private".parse::<Visibility>().unwrap_err().contains("read-only"));
+    }
+}

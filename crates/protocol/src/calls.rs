@@ -1,0 +1,167 @@
+//! The verbs: one enum for what is asked, one for what is answered.
+
+use domain::{ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, TokenId, UserId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{
+    Activity, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Diff, DiffRange, Invite, InviteCreate, Login,
+    LoginLink, MarkRead, Me, Message, MessagePage, MessageText, NewInvite, NewObserver, NewRunner, NewToken, Observer,
+    ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate, Rename, Runner, RunnerCreate, Token,
+    TokenCreate, Unread, User, Version,
+};
+
+macro_rules! calls {
+    ($($(#[$doc:meta])* $name:ident = $verb:literal { $($field:ident: $type:ty),* $(,)? } $kind:ident,)*) => {
+        /// What a client asks for; every verb of the product that a socket carries.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+        #[serde(tag = "verb", deny_unknown_fields)]
+        pub enum Call {
+            $(
+                $(#[$doc])*
+                #[serde(rename = $verb)]
+                #[allow(missing_docs, reason = "each field is an id or the input type that documents itself")]
+                $name { $($field: $type),* },
+            )*
+        }
+
+        impl Call {
+            /// Every verb, in the order of the documentation.
+            pub const VERBS: &'static [&'static str] = &[$($verb),*];
+
+            /// The verb's name.
+            pub fn verb(&self) -> &'static str {
+                match self { $(Self::$name { .. } => $verb),* }
+            }
+
+            /// Whether the verb changes anything; such a verb takes an idempotency key.
+            pub fn changes(&self) -> bool {
+                match self { $(Self::$name { .. } => calls!(@$kind)),* }
+            }
+        }
+    };
+    (@read) => { false };
+    (@write) => { true };
+}
+
+calls! {
+    /// Who the caller is.
+    Me = "me" {} read,
+    /// Gives the caller another name.
+    MeRename = "me.rename" { input: Rename } write,
+    /// All people of this hub.
+    UserList = "user.list" {} read,
+    /// One person.
+    UserShow = "user.show" { user: UserId } read,
+    /// Closes the hub to a person, at once.
+    UserDisable = "user.disable" { user: UserId } write,
+    /// Opens the hub to a person again.
+    UserEnable = "user.enable" { user: UserId } write,
+    /// The projects that the caller may see.
+    ProjectList = "project.list" {} read,
+    /// One project.
+    ProjectShow = "project.show" { project: ProjectId } read,
+    /// Creates a project that the caller owns.
+    ProjectCreate = "project.create" { input: ProjectCreate } write,
+    /// Changes a project.
+    ProjectUpdate = "project.update" { project: ProjectId, input: ProjectUpdate } write,
+    /// Deletes a project and all that is in it.
+    ProjectDelete = "project.delete" { project: ProjectId } write,
+    /// The versions of a project's content, newest first.
+    ProjectVersions = "project.versions" { project: ProjectId } read,
+    /// What changed between two versions of a project's content.
+    ProjectDiff = "project.diff" { project: ProjectId, range: DiffRange } read,
+    /// The activities of one project, or of all that the caller may see.
+    ActivityList = "activity.list" { project: Option<ProjectId> } read,
+    /// One activity.
+    ActivityShow = "activity.show" { activity: ActivityId } read,
+    /// Starts an activity that the caller owns.
+    ActivityCreate = "activity.create" { project: ProjectId, input: ActivityCreate } write,
+    /// Changes an activity.
+    ActivityUpdate = "activity.update" { activity: ActivityId, input: ActivityUpdate } write,
+    /// The versions of an activity's content, newest first.
+    ActivityVersions = "activity.versions" { activity: ActivityId } read,
+    /// What changed between two versions of an activity's content.
+    ActivityDiff = "activity.diff" { activity: ActivityId, range: DiffRange } read,
+    /// A page of a project's chat, oldest first.
+    ChatHistory = "chat.history" { project: ProjectId, page: MessagePage } read,
+    /// Sends a message.
+    ChatSend = "chat.send" { project: ProjectId, input: MessageText } write,
+    /// Changes an own message.
+    ChatEdit = "chat.edit" { message: MessageId, input: MessageText } write,
+    /// Deletes an own message.
+    ChatDelete = "chat.delete" { message: MessageId } write,
+    /// Remembers how far the caller has read.
+    ChatRead = "chat.read" { project: ProjectId, input: MarkRead } write,
+    /// Unread counts of the caller, for every project that they may see.
+    ChatUnread = "chat.unread" {} read,
+    /// The caller's tokens.
+    TokenList = "token.list" {} read,
+    /// Makes a token; the secret is shown once.
+    TokenCreate = "token.create" { input: TokenCreate } write,
+    /// Ends a token, and every connection made with it.
+    TokenRevoke = "token.revoke" { token: TokenId } write,
+    /// The caller's browsers that are logged in.
+    LoginList = "login.list" {} read,
+    /// Makes a one-time link that logs a browser in as the caller.
+    LoginLink = "login.link" {} write,
+    /// Logs one of the caller's browsers out.
+    LoginRevoke = "login.revoke" { login: LoginId } write,
+    /// Logs all of the caller's browsers out.
+    LoginRevokeAll = "login.revoke_all" {} write,
+    /// The caller's invitations.
+    InviteList = "invite.list" {} read,
+    /// Makes an invitation; the link is shown once.
+    InviteCreate = "invite.create" { input: InviteCreate } write,
+    /// Takes an invitation back.
+    InviteRevoke = "invite.revoke" { invite: InviteId } write,
+    /// A project's observer links.
+    ObserverList = "observer.list" { project: ProjectId } read,
+    /// Makes an observer link; it is shown once.
+    ObserverCreate = "observer.create" { project: ProjectId, input: ObserverCreate } write,
+    /// Takes an observer link back, at once.
+    ObserverRevoke = "observer.revoke" { observer: ObserverId } write,
+    /// The runners of this hub.
+    RunnerList = "runner.list" {} read,
+    /// Registers a runner; the secret is shown once.
+    RunnerCreate = "runner.create" { input: RunnerCreate } write,
+    /// Removes one of the caller's runners.
+    RunnerRemove = "runner.remove" { runner: RunnerId } write,
+    /// A page of the audit trail, newest first, as far as the caller may see.
+    AuditList = "audit.list" { page: AuditPage } read,
+    /// Who is here, looking at what.
+    PresenceList = "presence.list" {} read,
+}
+
+/// What a verb answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each variant is named after the view that it carries")]
+pub enum Answer {
+    Done,
+    Me(Me),
+    User(User),
+    Users(Vec<User>),
+    Project(Project),
+    Projects(Vec<Project>),
+    Activity(Activity),
+    Activities(Vec<Activity>),
+    Versions(Vec<Version>),
+    Diff(Diff),
+    Message(Message),
+    Messages(Vec<Message>),
+    Unread(Unread),
+    Unreads(Vec<Unread>),
+    Tokens(Vec<Token>),
+    NewToken(NewToken),
+    Logins(Vec<Login>),
+    LoginLink(LoginLink),
+    Invites(Vec<Invite>),
+    NewInvite(NewInvite),
+    Observers(Vec<Observer>),
+    NewObserver(NewObserver),
+    Runners(Vec<Runner>),
+    NewRunner(NewRunner),
+    Audit(Vec<AuditEntry>),
+    Presence(Vec<PresenceEntry>),
+}

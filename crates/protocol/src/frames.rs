@@ -1,0 +1,201 @@
+//! The frames of the socket at `/api/ws`, one enum for each direction.
+
+use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, Timestamp, UserId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::{Activity, Answer, Call, Me, Message, Problem, ProblemKind, Project, Runner, Unread, User};
+
+/// Client → hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[ts(optional_fields)]
+pub enum ToHub {
+    /// The first frame, once.
+    Hello {
+        /// The version that the client speaks.
+        protocol: u32,
+        /// The database that `since` is about; another one means a full sync.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hub: Option<HubId>,
+        /// The last change that the client has seen; absent: send everything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Seq>,
+        /// What kind of client it is, for logs: `page`, `cli`, `runner`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+    },
+    /// A verb. Gets exactly one `answer` or `error` with the same id.
+    Request {
+        /// Chosen by the client, unique among its open requests.
+        id: u32,
+        /// Makes a retry safe: the same key and verb act once and answer the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// What is asked.
+        call: Call,
+    },
+    /// What the person is looking at now; never stored.
+    Look {
+        /// The place; absent when nothing in particular.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Place>,
+    },
+}
+
+/// Hub → client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(optional_fields)]
+pub enum FromHub {
+    /// Answers `hello`.
+    Welcome {
+        /// The version that both speak.
+        protocol: u32,
+        /// The database; send it back with the next `hello`.
+        hub: HubId,
+        /// Who the client is.
+        me: Me,
+        /// True: deltas since the client's `since` follow. False: a full `sync` follows.
+        resumed: bool,
+    },
+    /// A part of the full state: on part 0 forget everything, then apply the changes.
+    Sync {
+        /// The state is as of this change; valid once the last part has come.
+        seq: Seq,
+        /// Counts from 0.
+        part: u32,
+        /// Whether this is the last part.
+        last: bool,
+        /// What exists, each as the change that would create it.
+        changes: Vec<Change>,
+    },
+    /// One committed change. May come twice; applying it twice changes nothing.
+    Delta(Delta),
+    /// The client has everything up to here; what follows is live.
+    Live {
+        /// The last change.
+        seq: Seq,
+    },
+    /// The answer to a request.
+    Answer {
+        /// The request's id.
+        id: u32,
+        /// What was asked for.
+        answer: Answer,
+    },
+    /// A request was refused, or a frame could not be read.
+    Error {
+        /// The request's id, as far as it could be read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<u32>,
+        /// Why.
+        problem: Problem,
+    },
+    /// Who is here; only entries that changed. Never stored.
+    Presence {
+        /// True: forget all earlier entries.
+        reset: bool,
+        /// People; one with no connection left has `connected: false`.
+        entries: Vec<PresenceEntry>,
+    },
+}
+
+/// One committed change with its position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Delta {
+    /// Its position; later ones are higher.
+    pub seq: Seq,
+    /// When it was committed.
+    pub at: Timestamp,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What changed, as the state after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each variant is named after the view that it carries")]
+pub enum Change {
+    /// A person joined or changed.
+    User { user: User },
+    /// A project appeared or changed.
+    Project { project: Project },
+    /// A project was deleted, or the receiver may not see it any more: forget it and all that is in it.
+    ProjectGone { project: ProjectId },
+    /// An activity appeared or changed.
+    Activity { activity: Activity },
+    /// A message was sent, edited or deleted.
+    Message { message: Message },
+    /// The receiver's own unread count changed.
+    Unread { unread: Unread },
+    /// A runner appeared or changed.
+    Runner { runner: Runner },
+    /// A runner was removed.
+    RunnerGone { runner: RunnerId },
+}
+
+/// Something that a person can look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The project.
+    pub project: ProjectId,
+    /// The activity in it, or absent for its chat.
+    #[serde(default)]
+    pub activity: Option<ActivityId>,
+}
+
+/// One person's presence, as far as the receiver may see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+pub struct PresenceEntry {
+    /// The person.
+    pub user: UserId,
+    /// Whether any page, CLI or runner of theirs is connected.
+    pub connected: bool,
+    /// What their pages show.
+    pub places: Vec<Place>,
+}
+
+/// Why the hub closed a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseCode {
+    /// The hub is stopping: reconnect.
+    GoingAway,
+    /// A frame broke the protocol.
+    Protocol,
+    /// A frame was too large.
+    TooLarge,
+    /// The client did not read or answer in time: reconnect and resume.
+    TooSlow,
+    /// The credential ended: log in again.
+    Unauthenticated,
+    /// Too many requests.
+    RateLimited,
+}
+
+impl CloseCode {
+    /// The WebSocket close code.
+    pub fn code(self) -> u16 {
+        match self {
+            Self::GoingAway => 1001,
+            Self::Protocol => 1002,
+            Self::TooLarge => 1009,
+            Self::TooSlow => 1013,
+            Self::Unauthenticated => 4401,
+            Self::RateLimited => 4429,
+        }
+    }
+}
+
+/// Reads a client's frame; the problem names what was wrong and where, and the request's id if that could be read.
+pub fn decode_to_hub(bytes: &[u8]) -> Result<ToHub, (Option<u32>, Problem)> {
+    serde_json::from_slice::<ToHub>(bytes).map_err(|error| {
+        let id = serde_json::from_slice::<serde_json::Value>(bytes)
+            .ok()
+            .and_then(|value| value.get("id").and_then(serde_json::Value::as_u64))
+            .and_then(|id| u32::try_from(id).ok());
+        (id, Problem::new(ProblemKind::Invalid, format!("the frame could not be read: {error}")))
+    })
+}

@@ -1,0 +1,22 @@
+//! Every message that crosses a process, defined once.
+//!
+//! Control messages are JSON with tagged enums; numbers stay below 2^53 and times are RFC 3339 texts.
+//! This crate knows no socket, no database and no rule.
+
+mod calls;
+mod frames;
+mod inputs;
+mod problem;
+mod views;
+
+pub use calls::{Answer, Call};
+pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
+pub use inputs::*;
+pub use problem::{FieldError, Problem, ProblemKind};
+pub use views::*;
+
+/// The version that `hello` names; a hub refuses any other with `protocol`.
+pub const PROTOCOL: u32 = 1;
+
+/// The largest frame that a hub reads.
+pub const MAX_FRAME: usize = 1024 * 1024;

@@ -1,0 +1,50 @@
+//! The page's types are the protocol's: regenerated, compared with the committed ones.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use protocol::{FromHub, Health, InviteAccept, LinkSecret, ToHub};
+use ts_rs::{Config, TS};
+
+fn committed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/protocol")
+}
+
+fn generate(folder: &Path) {
+    let config = Config::new().with_out_dir(folder);
+    ToHub::export_all(&config).unwrap();
+    FromHub::export_all(&config).unwrap();
+    LinkSecret::export_all(&config).unwrap();
+    InviteAccept::export_all(&config).unwrap();
+    Health::export_all(&config).unwrap();
+    let names: Vec<String> = read(folder).into_keys().collect();
+    let index: String = names
+        .iter()
+        .map(|name| name.trim_end_matches(".ts"))
+        .map(|name| format!("export type {{ {name} }} from \"./{name}\";\n"))
+        .collect();
+    fs::write(folder.join("index.ts"), index).unwrap();
+}
+
+fn read(folder: &Path) -> BTreeMap<String, String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
+    entries
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap()))
+        .collect()
+}
+
+#[test]
+fn the_pages_types_are_fresh() {
+    let fresh = tempfile::tempdir().unwrap();
+    generate(fresh.path());
+    if std::env::var_os("UPDATE_TYPES").is_some() {
+        let _ = fs::remove_dir_all(committed());
+        fs::create_dir_all(committed()).unwrap();
+        generate(&committed());
+    }
+    let (new, old) = (read(fresh.path()), read(&committed()));
+    let stale: Vec<&String> = new.keys().chain(old.keys()).filter(|name| new.get(*name) != old.get(*name)).collect();
+    assert!(stale.is_empty(), "web/src/protocol is out of date in {stale:?}: run `make protocol` and commit");
+}

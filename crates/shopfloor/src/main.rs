@@ -1,0 +1,2 @@
+//! The shopfloor binary.
+fn main() {}
