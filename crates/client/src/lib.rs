@@ -1,1 +1,21 @@
-//! client
+//! The typed client of the hub: verbs over HTTP, the live stream over WebSocket.
+//!
+//! It knows how to ask and how to ask again; it holds no state that matters and prints nothing.
+
+mod answers;
+mod backoff;
+mod error;
+mod hub;
+mod request;
+mod seen;
+mod socket;
+mod url;
+pub mod watch;
+
+pub use answers::FromAnswer;
+pub use backoff::Backoff;
+pub use error::ClientError;
+pub use hub::Client;
+pub use request::{HttpRequest, request};
+pub use socket::Socket;
+pub use watch::Watch;

@@ -1,0 +1,38 @@
+//! Why a call did not succeed, by who must act.
+
+use std::error::Error;
+
+use protocol::Problem;
+
+/// Why the hub's answer is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The hub refused, and says why.
+    #[error("{}", .0.detail)]
+    Problem(Problem),
+    /// Nothing answers at the hub's address.
+    #[error("no hub answers at {url}")]
+    Unreachable {
+        /// Where we looked.
+        url: String,
+        /// What the network said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// Something answered that is not a hub of our version, or the address is no URL.
+    #[error("{0}")]
+    Protocol(String),
+}
+
+impl ClientError {
+    /// The problem that the hub reported.
+    pub fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Problem(problem) => Some(problem),
+            Self::Unreachable { .. } | Self::Protocol(_) => None,
+        }
+    }
+
+    pub(crate) fn unreachable(url: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Unreachable { url: url.to_owned(), source: source.into() }
+    }
+}

@@ -1,0 +1,175 @@
+//! The table of verbs: how each is asked over HTTP, and what its answer is read as.
+
+use http::Method;
+use protocol::{Answer, AuditPage, Call, DiffRange, MessagePage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A verb as an HTTP request, with the way to read its response.
+pub struct HttpRequest {
+    /// The method.
+    pub method: Method,
+    /// The path, from `/api/` on.
+    pub path: String,
+    /// The parameters after `?`.
+    pub query: Vec<(&'static str, String)>,
+    /// The JSON body.
+    pub body: Option<Value>,
+    decode: Box<dyn Fn(&[u8]) -> Result<Answer, serde_json::Error> + Send + Sync>,
+}
+
+/// How `call` is asked over HTTP.
+pub fn request(call: &Call) -> HttpRequest {
+    use Answer as A;
+    match call {
+        Call::Me {} => get("/api/me", A::Me),
+        Call::MeRename { input } => patch("/api/me", input, A::User),
+        Call::UserList {} => get("/api/users", A::Users),
+        Call::UserShow { user } => get(format!("/api/users/{user}"), A::User),
+        Call::UserDisable { user } => post(format!("/api/users/{user}/disable"), A::User),
+        Call::UserEnable { user } => post(format!("/api/users/{user}/enable"), A::User),
+        Call::ProjectList {} => get("/api/projects", A::Projects),
+        Call::ProjectShow { project } => get(format!("/api/projects/{project}"), A::Project),
+        Call::ProjectCreate { input } => post("/api/projects", A::Project).with(input),
+        Call::ProjectUpdate { project, input } => patch(format!("/api/projects/{project}"), input, A::Project),
+        Call::ProjectDelete { project } => delete(format!("/api/projects/{project}")),
+        Call::ProjectVersions { project } => get(format!("/api/projects/{project}/versions"), A::Versions),
+        Call::ProjectDiff { project, range } => get(format!("/api/projects/{project}/diff"), A::Diff).between(range),
+        Call::ActivityList { project } => get("/api/activities", A::Activities).parameter("project", *project),
+        Call::ActivityShow { activity } => get(format!("/api/activities/{activity}"), A::Activity),
+        Call::ActivityCreate { project, input } => {
+            post(format!("/api/projects/{project}/activities"), A::Activity).with(input)
+        }
+        Call::ActivityUpdate { activity, input } => patch(format!("/api/activities/{activity}"), input, A::Activity),
+        Call::ActivityVersions { activity } => get(format!("/api/activities/{activity}/versions"), A::Versions),
+        Call::ActivityDiff { activity, range } => {
+            get(format!("/api/activities/{activity}/diff"), A::Diff).between(range)
+        }
+        Call::ChatHistory { project, page: MessagePage { before, limit } } => {
+            let request = get(format!("/api/projects/{project}/messages"), A::Messages);
+            request.parameter("before", *before).parameter("limit", *limit)
+        }
+        Call::ChatSend { project, input } => post(format!("/api/projects/{project}/messages"), A::Message).with(input),
+        Call::ChatEdit { message, input } => patch(format!("/api/messages/{message}"), input, A::Message),
+        Call::ChatDelete { message } => delete(format!("/api/messages/{message}")),
+        Call::ChatRead { project, input } => post(format!("/api/projects/{project}/read"), A::Unread).with(input),
+        Call::ChatUnread {} => get("/api/unread", A::Unreads),
+        Call::TokenList {} => get("/api/tokens", A::Tokens),
+        Call::TokenCreate { input } => post("/api/tokens", A::NewToken).with(input),
+        Call::TokenRevoke { token } => delete(format!("/api/tokens/{token}")),
+        Call::LoginList {} => get("/api/logins", A::Logins),
+        Call::LoginLink {} => post("/api/login-links", A::LoginLink),
+        Call::LoginRevoke { login } => delete(format!("/api/logins/{login}")),
+        Call::LoginRevokeAll {} => delete("/api/logins"),
+        Call::InviteList {} => get("/api/invites", A::Invites),
+        Call::InviteCreate { input } => post("/api/invites", A::NewInvite).with(input),
+        Call::InviteRevoke { invite } => delete(format!("/api/invites/{invite}")),
+        Call::ObserverList { project } => get(format!("/api/projects/{project}/observers"), A::Observers),
+        Call::ObserverCreate { project, input } => {
+            post(format!("/api/projects/{project}/observers"), A::NewObserver).with(input)
+        }
+        Call::ObserverRevoke { observer } => delete(format!("/api/observers/{observer}")),
+        Call::RunnerList {} => get("/api/runners", A::Runners),
+        Call::RunnerCreate { input } => post("/api/runners", A::NewRunner).with(input),
+        Call::RunnerRemove { runner } => delete(format!("/api/runners/{runner}")),
+        Call::AuditList { page: AuditPage { project, before, limit } } => {
+            let request = get("/api/audit", A::Audit).parameter("project", *project);
+            request.parameter("before", *before).parameter("limit", *limit)
+        }
+        Call::PresenceList {} => get("/api/presence", A::Presence),
+    }
+}
+
+impl HttpRequest {
+    /// Reads the body of a successful response.
+    pub fn decode(&self, body: &[u8]) -> Result<Answer, serde_json::Error> {
+        (self.decode)(body)
+    }
+
+    /// A request whose body is not one of the protocol's views.
+    pub(crate) fn plain(method: Method, path: impl Into<String>) -> Self {
+        let decode = Box::new(|_: &[u8]| Ok(Answer::Done));
+        Self { method, path: path.into(), query: Vec::new(), body: None, decode }
+    }
+
+    fn with(mut self, input: &impl Serialize) -> Self {
+        self.body = Some(serde_json::to_value(input).expect("inputs have text keys and plain values"));
+        self
+    }
+
+    fn parameter(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
+        self.query.extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    fn between(self, range: &DiffRange) -> Self {
+        self.parameter("from", range.from).parameter("to", range.to)
+    }
+}
+
+fn bare<T: DeserializeOwned + 'static>(
+    method: Method,
+    path: impl Into<String>,
+    answer: fn(T) -> Answer,
+) -> HttpRequest {
+    let decode = move |body: &[u8]| serde_json::from_slice::<T>(body).map(answer);
+    HttpRequest { method, path: path.into(), query: Vec::new(), body: None, decode: Box::new(decode) }
+}
+
+fn get<T: DeserializeOwned + 'static>(path: impl Into<String>, answer: fn(T) -> Answer) -> HttpRequest {
+    bare(Method::GET, path, answer)
+}
+
+fn post<T: DeserializeOwned + 'static>(path: impl Into<String>, answer: fn(T) -> Answer) -> HttpRequest {
+    bare(Method::POST, path, answer)
+}
+
+fn patch<T: DeserializeOwned + 'static>(
+    path: impl Into<String>,
+    input: &impl Serialize,
+    answer: fn(T) -> Answer,
+) -> HttpRequest {
+    bare(Method::PATCH, path, answer).with(input)
+}
+
+fn delete(path: impl Into<String>) -> HttpRequest {
+    HttpRequest::plain(Method::DELETE, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ProjectId;
+    use protocol::{MessageText, ProjectUpdate};
+
+    fn check(call: &Call, line: &str, body: Option<Value>) {
+        let request = request(call);
+        let query: Vec<String> = request.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(format!("{} {}?{}", request.method, request.path, query.join("&")), line);
+        assert_eq!(request.body, body);
+    }
+
+    #[test]
+    fn verbs_become_requests() {
+        let project = ProjectId::generate();
+        check(&Call::ProjectList {}, "GET /api/projects?", None);
+        check(&Call::ActivityList { project: Some(project) }, &format!("GET /api/activities?project={project}"), None);
+        let page = MessagePage { before: Some(7), limit: None };
+        check(&Call::ChatHistory { project, page }, &format!("GET /api/projects/{project}/messages?before=7"), None);
+        let input = MessageText { content: "hi".into() };
+        let body = serde_json::json!({"content": "hi"});
+        check(&Call::ChatSend { project, input }, &format!("POST /api/projects/{project}/messages?"), Some(body));
+        let input = ProjectUpdate { retention_days: Some(None), ..Default::default() };
+        let body = serde_json::json!({"retention_days": null});
+        check(&Call::ProjectUpdate { project, input }, &format!("PATCH /api/projects/{project}?"), Some(body));
+        check(&Call::ProjectDelete { project }, &format!("DELETE /api/projects/{project}?"), None);
+    }
+
+    #[test]
+    fn responses_become_answers() {
+        assert_eq!(request(&Call::ProjectList {}).decode(b"[]").unwrap(), Answer::Projects(Vec::new()));
+        assert_eq!(request(&Call::LoginRevokeAll {}).decode(b"").unwrap(), Answer::Done);
+        assert!(request(&Call::Me {}).decode(b"{}").is_err());
+    }
+}

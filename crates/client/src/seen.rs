@@ -1,0 +1,107 @@
+//! Which changes were seen already, and from where to resume.
+
+use domain::Seq;
+use protocol::{Change, Delta};
+
+/// The newest change that was seen.
+///
+/// One committed change can reach a client as several deltas with the same position (a project that becomes visible
+/// brings its activities), so a position counts as complete only when something after it was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    newest: Option<Seq>,
+    open: Vec<String>,
+}
+
+impl Seen {
+    /// Everything up to `seq` was seen.
+    pub(crate) fn up_to(seq: Seq) -> Self {
+        Self { newest: Some(seq), open: Vec::new() }
+    }
+
+    /// Whether `delta` is new; from now on it is not.
+    pub(crate) fn accept(&mut self, delta: &Delta) -> bool {
+        let subject = subject(&delta.change);
+        match self.newest {
+            Some(newest) if delta.seq < newest => false,
+            Some(newest) if delta.seq == newest => {
+                let fresh = !self.open.is_empty() && !self.open.contains(&subject);
+                if fresh {
+                    self.open.push(subject);
+                }
+                fresh
+            }
+            _ => {
+                *self = Self { newest: Some(delta.seq), open: vec![subject] };
+                true
+            }
+        }
+    }
+
+    /// The hub has sent everything up to `seq`.
+    pub(crate) fn complete(&mut self, seq: Seq) {
+        if self.newest.is_none_or(|newest| newest <= seq) {
+            *self = Self::up_to(seq);
+        }
+    }
+
+    /// The newest position that was seen.
+    pub(crate) fn newest(&self) -> Option<Seq> {
+        self.newest
+    }
+
+    /// The last position that is certainly complete.
+    pub(crate) fn resume_from(&self) -> Option<Seq> {
+        let newest = self.newest?;
+        Some(if self.open.is_empty() { newest } else { Seq(newest.0.saturating_sub(1)) })
+    }
+}
+
+fn subject(change: &Change) -> String {
+    match change {
+        Change::User { user } => user.id.to_string(),
+        Change::Project { project } => project.id.to_string(),
+        Change::ProjectGone { project } => format!("gone {project}"),
+        Change::Activity { activity } => activity.id.to_string(),
+        Change::Message { message } => message.id.to_string(),
+        Change::Unread { unread } => format!("unread {}", unread.project),
+        Change::Runner { runner } => runner.id.to_string(),
+        Change::RunnerGone { runner } => format!("gone {runner}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{ProjectId, Timestamp};
+
+    fn delta(seq: u64, project: ProjectId) -> Delta {
+        Delta { seq: Seq(seq), at: Timestamp::from_millis(0), change: Change::ProjectGone { project } }
+    }
+
+    #[test]
+    fn a_change_is_new_once() {
+        let (a, b) = (ProjectId::generate(), ProjectId::generate());
+        let mut seen = Seen::up_to(Seq(4));
+        assert!(!seen.accept(&delta(4, a)), "known from before");
+        assert!(seen.accept(&delta(5, a)));
+        assert!(!seen.accept(&delta(5, a)), "the same twice");
+        assert!(seen.accept(&delta(5, b)), "another subject of the same change");
+        assert!(seen.accept(&delta(9, a)), "filtered ones leave holes");
+        assert!(!seen.accept(&delta(5, b)), "older");
+    }
+
+    #[test]
+    fn a_change_may_have_been_cut_in_half() {
+        let project = ProjectId::generate();
+        let mut seen = Seen::default();
+        assert_eq!(seen.resume_from(), None);
+        seen.accept(&delta(7, project));
+        assert_eq!(seen.resume_from(), Some(Seq(6)));
+        assert!(!seen.accept(&delta(7, project)), "the first half comes again");
+        seen.complete(Seq(12));
+        assert_eq!(seen.resume_from(), Some(Seq(12)));
+        seen.complete(Seq(3));
+        assert_eq!(seen.newest(), Some(Seq(12)));
+    }
+}

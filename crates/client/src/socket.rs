@@ -1,0 +1,161 @@
+//! One connection to the hub's socket: frames in, frames out, nothing remembered.
+
+use std::time::Duration;
+
+use domain::{HubId, Seq};
+use futures_util::{SinkExt, StreamExt};
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{self, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, client_async_tls_with_config};
+
+use crate::ClientError;
+use crate::url::HubUrl;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The hub pings every 20 seconds; after three missed pings it is gone, even if the network did not say so.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// A connected socket; `hello` comes first.
+#[derive(Debug)]
+pub struct Socket {
+    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    url: String,
+    silence: Duration,
+}
+
+impl Socket {
+    /// Connects to the hub at `hub_url` with `token` as credential.
+    pub async fn connect(hub_url: &str, token: &str) -> Result<Self, ClientError> {
+        Self::open(&HubUrl::parse(hub_url)?, Some(token)).await
+    }
+
+    pub(crate) async fn open(url: &HubUrl, token: Option<&str>) -> Result<Self, ClientError> {
+        let shown = url.as_str();
+        let connected = timeout(CONNECT_TIMEOUT, handshake(url, token)).await;
+        let stream = connected.map_err(|_| ClientError::unreachable(shown, "it did not answer in time"))??;
+        Ok(Self { stream, url: shown.to_owned(), silence: SILENCE })
+    }
+
+    /// Counts the hub as gone after this long without any frame or ping.
+    pub fn silence_limit(mut self, limit: Duration) -> Self {
+        self.silence = limit;
+        self
+    }
+
+    /// Sends the first frame: everything, or only what came after `since` in the database `hub`.
+    pub async fn hello(&mut self, hub: Option<HubId>, since: Option<Seq>, client: &str) -> Result<(), ClientError> {
+        self.send(&ToHub::Hello { protocol: PROTOCOL, hub, since, client: Some(client.to_owned()) }).await
+    }
+
+    /// Sends one frame.
+    pub async fn send(&mut self, frame: &ToHub) -> Result<(), ClientError> {
+        let text = serde_json::to_string(frame)
+            .map_err(|error| ClientError::Protocol(format!("the frame could not be written: {error}")))?;
+        self.send_raw(Message::text(text)).await
+    }
+
+    /// Sends text as it is, for tests of what a hub does with frames that no client sends.
+    pub async fn send_text(&mut self, text: impl Into<String>) -> Result<(), ClientError> {
+        self.send_raw(Message::text(text.into())).await
+    }
+
+    /// The next frame, or `None` when the hub said goodbye.
+    pub async fn next(&mut self) -> Result<Option<FromHub>, ClientError> {
+        loop {
+            let message = match timeout(self.silence, self.stream.next()).await {
+                Err(_) => {
+                    let silent = format!("nothing came for {} seconds", self.silence.as_secs());
+                    return Err(ClientError::unreachable(&self.url, silent));
+                }
+                Ok(None) => return Ok(None),
+                Ok(Some(message)) => message.map_err(|error| ClientError::unreachable(&self.url, error))?,
+            };
+            match message {
+                Message::Text(text) => return decode(text.as_bytes()).map(Some),
+                Message::Close(frame) => return goodbye(frame).map(|()| None),
+                // Pings are answered by the library; that they came is what counts.
+                Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_) => {}
+            }
+        }
+    }
+
+    /// Says goodbye.
+    pub async fn close(mut self) {
+        // The hub notices either way.
+        let _ = timeout(WRITE_TIMEOUT, self.stream.close(None)).await;
+    }
+
+    async fn send_raw(&mut self, message: Message) -> Result<(), ClientError> {
+        match timeout(WRITE_TIMEOUT, self.stream.send(message)).await {
+            Ok(sent) => sent.map_err(|error| ClientError::unreachable(&self.url, error)),
+            Err(_) => Err(ClientError::unreachable(&self.url, "it does not read")),
+        }
+    }
+}
+
+async fn handshake(
+    url: &HubUrl,
+    token: Option<&str>,
+) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, ClientError> {
+    let lost = |error: std::io::Error| ClientError::unreachable(url.as_str(), error);
+    let mut request = url
+        .socket()
+        .into_client_request()
+        .map_err(|error| ClientError::Protocol(format!("could not prepare the socket: {error}")))?;
+    if let Some(token) = token {
+        let value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
+            let detail = "the token has characters that no token has: copy it again";
+            ClientError::Problem(Problem::new(ProblemKind::Unauthenticated, detail))
+        })?;
+        request.headers_mut().insert(AUTHORIZATION, value);
+    }
+    if url.is_tls() && rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Two providers are linked in and the library would refuse to choose; a lost race means that one is set.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    let stream = TcpStream::connect(url.address()).await.map_err(lost)?;
+    stream.set_nodelay(true).map_err(lost)?;
+    // The default buffers of 128 KiB are what a thousand idle sockets would be made of.
+    let config = WebSocketConfig::default().read_buffer_size(8 * 1024).write_buffer_size(0);
+    let connected = client_async_tls_with_config(request, stream, Some(config), None).await;
+    connected.map(|(stream, _)| stream).map_err(|error| refused(url, error))
+}
+
+fn refused(url: &HubUrl, error: tungstenite::Error) -> ClientError {
+    let tungstenite::Error::Http(response) = error else {
+        return ClientError::unreachable(url.as_str(), error);
+    };
+    let body = response.body().as_deref().unwrap_or_default();
+    match (serde_json::from_slice::<Problem>(body), response.status().as_u16()) {
+        (Ok(problem), _) => ClientError::Problem(problem),
+        (Err(_), 401) => ended(),
+        (Err(_), status @ 502..=504) => ClientError::unreachable(url.as_str(), format!("it answered {status}")),
+        (Err(_), status) => {
+            ClientError::Protocol(format!("{} answered {status}: is it a Shopfloor hub?", url.as_str()))
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<FromHub, ClientError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| ClientError::Protocol(format!("a frame of the hub could not be read: {error}")))
+}
+
+fn goodbye(frame: Option<CloseFrame>) -> Result<(), ClientError> {
+    match frame {
+        Some(frame) if u16::from(frame.code) == CloseCode::Unauthenticated.code() => Err(ended()),
+        _ => Ok(()),
+    }
+}
+
+fn ended() -> ClientError {
+    let detail = "the hub does not accept this token: it was revoked, it expired, or it belongs to another hub";
+    ClientError::Problem(Problem::new(ProblemKind::Unauthenticated, detail))
+}

@@ -1,0 +1,167 @@
+//! A subscription that outlives its connections: reconnects, resumes where it was, and yields each change once.
+
+use std::time::Duration;
+
+use domain::{HubId, Seq};
+use protocol::{FromHub, ProblemKind};
+use tokio::time::Instant;
+
+use crate::seen::Seen;
+use crate::url::HubUrl;
+use crate::{Backoff, ClientError, Socket};
+
+/// What a watcher learns.
+#[derive(Debug)]
+pub enum Event {
+    /// A frame of the hub; deltas that were yielded before are left out.
+    Frame(FromHub),
+    /// The connection is gone; the next call waits and connects again.
+    Lost {
+        /// What happened.
+        why: String,
+        /// How long until the next try.
+        retry_in: Duration,
+    },
+}
+
+/// A resuming subscription to everything that its token may see.
+#[derive(Debug)]
+pub struct Watch {
+    url: HubUrl,
+    token: Option<String>,
+    client: String,
+    silence: Option<Duration>,
+    socket: Option<Socket>,
+    hub: Option<HubId>,
+    seen: Seen,
+    backoff: Backoff,
+    not_before: Option<Instant>,
+}
+
+impl Watch {
+    /// Watches the hub at `hub_url` with `token`, from its full state on; connects with the first [`Watch::next`].
+    pub fn new(hub_url: &str, token: &str) -> Result<Self, ClientError> {
+        Ok(Self::start(HubUrl::parse(hub_url)?, Some(token.to_owned())))
+    }
+
+    pub(crate) fn start(url: HubUrl, token: Option<String>) -> Self {
+        Self {
+            url,
+            token,
+            client: "client".to_owned(),
+            silence: None,
+            socket: None,
+            hub: None,
+            seen: Seen::default(),
+            backoff: Backoff::new(Duration::from_millis(200), Duration::from_secs(15)),
+            not_before: None,
+        }
+    }
+
+    /// Starts after change `since` of the database `hub` instead of with its full state.
+    pub fn resume(mut self, hub: HubId, since: Seq) -> Self {
+        self.hub = Some(hub);
+        self.seen = Seen::up_to(since);
+        self
+    }
+
+    /// What the hub's log calls this client.
+    pub fn named(mut self, client: &str) -> Self {
+        client.clone_into(&mut self.client);
+        self
+    }
+
+    /// Counts the hub as gone after this long without any frame or ping; 60 seconds unless told.
+    pub fn silence_limit(mut self, limit: Duration) -> Self {
+        self.silence = Some(limit);
+        self
+    }
+
+    /// The newest change that was yielded.
+    pub fn position(&self) -> Option<Seq> {
+        self.seen.newest()
+    }
+
+    /// The next frame, or the news that the connection was lost. An error is final: no later try would succeed.
+    pub async fn next(&mut self) -> Result<Event, ClientError> {
+        loop {
+            match self.step().await {
+                Ok(Some(frame)) => return Ok(Event::Frame(frame)),
+                Ok(None) => {}
+                Err(error) if is_final(&error) => return Err(error),
+                Err(error) => {
+                    self.socket = None;
+                    let retry_in = self.backoff.next_wait();
+                    self.not_before = Some(Instant::now() + retry_in);
+                    return Ok(Event::Lost { why: explain(&error), retry_in });
+                }
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Option<FromHub>, ClientError> {
+        let socket = match &mut self.socket {
+            Some(socket) => socket,
+            None => {
+                let socket = self.connect().await?;
+                self.socket.insert(socket)
+            }
+        };
+        match socket.next().await? {
+            Some(frame) => self.take(frame),
+            None => Err(ClientError::unreachable(self.url.as_str(), "the hub closed the connection")),
+        }
+    }
+
+    async fn connect(&mut self) -> Result<Socket, ClientError> {
+        if let Some(at) = self.not_before {
+            tokio::time::sleep_until(at).await;
+        }
+        let mut socket = Socket::open(&self.url, self.token.as_deref()).await?;
+        if let Some(limit) = self.silence {
+            socket = socket.silence_limit(limit);
+        }
+        socket.hello(self.hub, self.seen.resume_from(), &self.client).await?;
+        Ok(socket)
+    }
+
+    /// Notes where we are; `None`: the frame was seen before.
+    fn take(&mut self, frame: FromHub) -> Result<Option<FromHub>, ClientError> {
+        match &frame {
+            FromHub::Welcome { hub, resumed, .. } => {
+                self.hub = Some(*hub);
+                if !resumed {
+                    self.seen = Seen::default();
+                }
+            }
+            FromHub::Sync { seq, last: true, .. } => self.seen = Seen::up_to(*seq),
+            FromHub::Live { seq } => {
+                self.seen.complete(*seq);
+                // Only now: a hub that accepts and then fails must not be asked without pause.
+                self.backoff.reset();
+            }
+            FromHub::Delta(delta) if !self.seen.accept(delta) => return Ok(None),
+            FromHub::Error { id: None, problem } => return Err(ClientError::Problem(problem.clone())),
+            _ => {}
+        }
+        Ok(Some(frame))
+    }
+}
+
+fn is_final(error: &ClientError) -> bool {
+    match error {
+        ClientError::Unreachable { .. } => false,
+        ClientError::Protocol(_) => true,
+        ClientError::Problem(problem) => !matches!(
+            problem.kind,
+            ProblemKind::RateLimited | ProblemKind::Unavailable | ProblemKind::Storage | ProblemKind::Internal
+        ),
+    }
+}
+
+fn explain(error: &ClientError) -> String {
+    match error {
+        ClientError::Unreachable { source, .. } => source.to_string(),
+        other => other.to_string(),
+    }
+}
