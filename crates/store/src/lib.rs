@@ -1,1 +1,25 @@
-//! store
+//! Memory: verbs over SQLite and PostgreSQL, one transaction each.
+//!
+//! A verb checks access, writes rows, the event with its sequence number and the audit entry in one transaction, and
+//! returns what was committed. It knows no HTTP, no socket and no page.
+
+mod batch;
+mod caller;
+mod connection;
+mod error;
+mod event;
+mod open;
+mod reader;
+mod secret;
+mod sql;
+pub mod transfer;
+mod verbs;
+mod writer;
+
+pub use caller::{Caller, Who};
+pub use error::StoreError;
+pub use event::{Event, EventBody};
+pub use open::{OpenError, Store};
+pub use secret::Secret;
+pub use verbs::*;
+pub use writer::{Command, Committed};

@@ -1,0 +1,86 @@
+//! Who runs a verb, and from where, as the audit trail records it.
+
+use domain::{Action, Actor, Resource, UserId, Verdict, can};
+use protocol::UserRef;
+
+use crate::StoreError;
+
+/// Who runs a verb.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// The bearer of a credential.
+    Actor {
+        /// What the credential proves.
+        actor: Actor,
+        /// The person's name; empty for an observer.
+        name: String,
+    },
+    /// The hub itself, at start or on behalf of somebody who is not yet known.
+    Hub,
+}
+
+/// Who runs a verb, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Who.
+    pub who: Who,
+    /// Address and kind of client.
+    pub origin: String,
+}
+
+impl Caller {
+    /// The hub itself.
+    pub fn hub(origin: impl Into<String>) -> Self {
+        Self { who: Who::Hub, origin: origin.into() }
+    }
+
+    /// A person.
+    pub fn user(id: UserId, hub_owner: bool, name: impl Into<String>, origin: impl Into<String>) -> Self {
+        Self { who: Who::Actor { actor: Actor::User { id, hub_owner }, name: name.into() }, origin: origin.into() }
+    }
+
+    /// The actor, unless it is the hub itself.
+    pub fn actor(&self) -> Option<&Actor> {
+        match &self.who {
+            Who::Actor { actor, .. } => Some(actor),
+            Who::Hub => None,
+        }
+    }
+
+    /// The person's id and name; refuses whoever is not a person.
+    pub fn person(&self) -> Result<UserRef, StoreError> {
+        match &self.who {
+            Who::Actor { actor: Actor::User { id, .. }, name } => Ok(UserRef { id: *id, name: name.clone() }),
+            _ => Err(StoreError::Forbidden("an observer link only looks: log in to take part")),
+        }
+    }
+
+    /// Refuses unless the access rule allows it; `noun` names what is then not found.
+    pub fn may(&self, action: Action, resource: Resource<'_>, noun: &'static str) -> Result<(), StoreError> {
+        let Who::Actor { actor, .. } = &self.who else { return Ok(()) };
+        match can(actor, action, resource) {
+            Verdict::Allowed => Ok(()),
+            Verdict::NotFound => Err(StoreError::NotFound(noun)),
+            Verdict::Forbidden => Err(StoreError::Forbidden(reason(action))),
+        }
+    }
+
+    /// Scopes idempotency keys, so that nobody can guess another's.
+    pub(crate) fn key_scope(&self) -> String {
+        match &self.who {
+            Who::Actor { actor: Actor::User { id, .. }, .. } => id.to_string(),
+            Who::Actor { actor: Actor::Observer { project }, .. } => format!("observer of {project}"),
+            Who::Hub => "hub".to_owned(),
+        }
+    }
+}
+
+fn reason(action: Action) -> &'static str {
+    match action {
+        Action::Write => "this project is read-only for you: ask its owner to make it read-write",
+        Action::Govern => "only the project's owner may do this",
+        Action::SeeExecution => "the project's owner does not share execution",
+        Action::ManageUsers => "only the hub's owner may do this",
+        _ => "an observer link only looks: log in to take part",
+    }
+}

@@ -1,0 +1,50 @@
+//! An owned connection to either database.
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, PgConnection, SqliteConnection};
+
+use crate::StoreError;
+use crate::sql::Connection;
+
+/// How to reach the database; a lost connection is made again from it.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Sqlite(SqliteConnectOptions),
+    Postgres(PgConnectOptions),
+}
+
+/// A connection that is ours alone.
+pub(crate) enum Owned {
+    Sqlite(Box<SqliteConnection>),
+    Postgres(Box<PgConnection>),
+}
+
+impl Owned {
+    /// Connects.
+    pub(crate) async fn connect(target: &Target) -> Result<Self, StoreError> {
+        Ok(match target {
+            Target::Sqlite(options) => Self::Sqlite(Box::new(SqliteConnection::connect_with(options).await?)),
+            Target::Postgres(options) => Self::Postgres(Box::new(PgConnection::connect_with(options).await?)),
+        })
+    }
+
+    /// The connection, to run statements on.
+    pub(crate) fn borrow(&mut self) -> Connection<'_> {
+        match self {
+            Self::Sqlite(connection) => Connection::Sqlite(connection),
+            Self::Postgres(connection) => Connection::Postgres(connection),
+        }
+    }
+
+    /// Closes in an orderly way; an error is of no consequence then.
+    pub(crate) async fn close(self) {
+        let closed = match self {
+            Self::Sqlite(connection) => connection.close().await,
+            Self::Postgres(connection) => connection.close().await,
+        };
+        if let Err(error) = closed {
+            tracing::debug!(%error, "closing a database connection");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Opening a database: which one, who holds it, is its schema ours.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{HubId, Timestamp};
+use parking_lot::Mutex;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use tokio::sync::oneshot;
+
+use crate::connection::{Owned, Target};
+use crate::reader::Readers;
+use crate::sql::{args, text};
+use crate::writer::{Clock, Command, Committed, Listener, Writer};
+use crate::{Caller, Event, StoreError};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// How long a statement waits for another process's lock.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Why a database cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL is of no kind that we know.
+    #[error("`{0}` is not a database URL: use sqlite:PATH or postgres://USER@HOST/NAME")]
+    Url(String),
+    /// Another hub has it.
+    #[error("{0} is in use by another hub: stop that one, or choose another --data-dir or --database")]
+    Held(PathBuf),
+    /// The lock file cannot be made.
+    #[error("cannot lock {0}: {1}")]
+    Lock(PathBuf, #[source] std::io::Error),
+    /// It was written by a newer program.
+    #[error("the database has schema {0}, which this program does not know: use a newer shopfloor")]
+    Newer(i64),
+    /// A migration failed.
+    #[error("the database could not be brought up to date: {0}")]
+    Migrate(String),
+    /// It cannot be reached or read.
+    #[error("cannot open the database: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// Both databases behind one set of verbs.
+pub struct Store {
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    pub(crate) target: Target,
+    clock: Clock,
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
+    hub: HubId,
+    /// Held for as long as the store is open: a second hub on the same file would break the order of events.
+    _lock: Option<File>,
+}
+
+impl Store {
+    /// Opens the database, brings its schema up to date and starts the writer.
+    ///
+    /// `listener` is told about every commit's events, in order, before the verb that made them returns.
+    pub async fn open(
+        url: &str,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+        listener: impl Fn(&[Arc<Event>]) + Send + Sync + 'static,
+    ) -> Result<Self, OpenError> {
+        let target = parse(url)?;
+        let lock = lock(&target)?;
+        let mut connection = Owned::connect(&target).await?;
+        migrate(&mut connection).await?;
+        let hub = first_row(&mut connection).await?;
+        let readers = readers(&target).await?;
+        let clock: Clock = Arc::new(clock);
+        let listener: Listener = Arc::new(listener);
+        let (writer, ended) = Writer::start(target.clone(), connection, listener, clock.clone());
+        Ok(Self { writer, readers, target, clock, ended: Mutex::new(Some(ended)), hub, _lock: lock })
+    }
+
+    /// The database's own id.
+    pub fn hub(&self) -> HubId {
+        self.hub
+    }
+
+    /// The time, as the store's verbs see it.
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// Why writes fail now, if they do.
+    pub fn trouble(&self) -> Option<String> {
+        self.writer.trouble()
+    }
+
+    /// Whether several hubs may share this database.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.target, Target::Postgres(_))
+    }
+
+    /// Runs a verb in one transaction and waits until it is durable. The same `key` makes a retry act once.
+    pub async fn write<C: Command>(
+        &self,
+        caller: &Caller,
+        key: Option<String>,
+        command: C,
+    ) -> Result<Committed<C::Output>, StoreError> {
+        self.writer.write(caller.clone(), key, command).await
+    }
+
+    /// Finishes what is queued and closes every connection.
+    pub async fn close(self) {
+        let Self { writer, readers, ended, .. } = self;
+        drop(writer);
+        let ended = ended.lock().take();
+        if let Some(ended) = ended {
+            let _ = ended.await;
+        }
+        readers.close().await;
+    }
+}
+
+/// The newest schema that this program knows.
+pub(crate) fn schema() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+}
+
+/// A database brought up to date and held, for writing rows as they are.
+pub(crate) async fn for_import(url: &str) -> Result<(Owned, Option<File>), OpenError> {
+    let target = parse(url)?;
+    let lock = lock(&target)?;
+    let mut connection = Owned::connect(&target).await?;
+    migrate(&mut connection).await?;
+    Ok((connection, lock))
+}
+
+fn lock(target: &Target) -> Result<Option<File>, OpenError> {
+    match target {
+        Target::Sqlite(options) => hold(options.get_filename()).map(Some),
+        Target::Postgres(_) => Ok(None),
+    }
+}
+
+/// Reads a database URL.
+pub(crate) fn parse(url: &str) -> Result<Target, OpenError> {
+    let refuse = || OpenError::Url(without_password(url));
+    if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        let options = PgConnectOptions::from_str(url).map_err(|_| refuse())?;
+        return Ok(Target::Postgres(options.application_name("shopfloor").statement_cache_capacity(512)));
+    }
+    let path = url.strip_prefix("sqlite:").ok_or_else(refuse)?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if path.is_empty() || path.starts_with(':') {
+        return Err(refuse());
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY)
+        .foreign_keys(true)
+        .statement_cache_capacity(512);
+    Ok(Target::Sqlite(options))
+}
+
+/// A URL may hold a password, which must not reach a log.
+fn without_password(url: &str) -> String {
+    match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme + 3 < at => format!("{}://…{}", &url[..scheme], &url[at..]),
+        _ => url.to_owned(),
+    }
+}
+
+fn hold(database: &Path) -> Result<File, OpenError> {
+    let path = database.with_extension("lock");
+    let fail = |error| OpenError::Lock(path.clone(), error);
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Held(database.to_owned())),
+        Err(TryLockError::Error(error)) => Err(OpenError::Lock(path, error)),
+    }
+}
+
+async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
+    let done = match connection {
+        Owned::Sqlite(connection) => MIGRATIONS.run(&mut **connection).await,
+        Owned::Postgres(connection) => MIGRATIONS.run(&mut **connection).await,
+    };
+    done.map_err(|error| match error {
+        MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => OpenError::Newer(version),
+        MigrateError::Execute(error) => OpenError::Store(error.into()),
+        other => OpenError::Migrate(other.to_string()),
+    })
+}
+
+/// The ledger's one row, made by the first hub that comes.
+async fn first_row(connection: &mut Owned) -> Result<HubId, OpenError> {
+    let mut c = connection.borrow();
+    let sql = "INSERT INTO ledger (one, hub, seq, horizon, audit, audit_hash) VALUES (1, $1, 0, 0, 0, '') \
+               ON CONFLICT (one) DO NOTHING";
+    if c.first("SELECT hub FROM ledger WHERE one = 1", args![]).await?.is_none() {
+        c.run(sql, vec![text(HubId::generate())]).await?;
+    }
+    let row = c.first("SELECT hub FROM ledger WHERE one = 1", args![]).await?;
+    let row = row.ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
+    Ok(row.parsed("hub")?)
+}
+
+pub(crate) async fn readers(target: &Target) -> Result<Readers, StoreError> {
+    Ok(match target {
+        Target::Sqlite(options) => {
+            let options = options.clone().create_if_missing(false).read_only(true);
+            let pool = SqlitePoolOptions::new().min_connections(0).max_connections(4).acquire_timeout(BUSY);
+            Readers::Sqlite(pool.test_before_acquire(false).connect_with(options).await?)
+        }
+        Target::Postgres(options) => {
+            let pool = PgPoolOptions::new().min_connections(0).max_connections(8).acquire_timeout(BUSY);
+            Readers::Postgres(pool.connect_with(options.clone()).await?)
+        }
+    })
+}

@@ -1,0 +1,213 @@
+//! Moving everything between databases: export, import, backup.
+//!
+//! The archive is JSON lines: a header, one line a row, and a trailer with the number of rows, so that a cut-off file
+//! is noticed.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::connection::{Owned, Target};
+use crate::open::{self, OpenError};
+use crate::reader::Reader;
+use crate::sql::{Connection, Value, args};
+use crate::{StoreError, batch};
+
+/// Every table, each after those that it refers to.
+const TABLES: &[(&str, &str)] = &[
+    ("ledger", "one"),
+    ("users", "id"),
+    ("projects", "id"),
+    ("activities", "id"),
+    ("versions", "subject, version"),
+    ("messages", "id"),
+    ("reads", "user_id, project"),
+    ("runners", "id"),
+    ("tokens", "id"),
+    ("observers", "id"),
+    ("logins", "id"),
+    ("login_links", "hash"),
+    ("invites", "id"),
+    ("events", "seq"),
+    ("audit", "number"),
+    ("requests", "actor, request_key"),
+];
+
+const FORMAT: &str = "shopfloor-export";
+const PAGE: u64 = 1000;
+
+/// Why an export, import or backup did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A statement failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot be read or written.
+    #[error("the file cannot be read or written")]
+    Io(#[from] std::io::Error),
+    /// The archive is not one of ours, or cut off.
+    #[error("line {line}: {reason}")]
+    Archive {
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The target has something in it.
+    #[error("the database is not empty: import into a new one")]
+    NotEmpty,
+    /// The backup's file exists.
+    #[error("{0} exists already: choose another name")]
+    Exists(std::path::PathBuf),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Header { format: String, schema: i64 },
+    Row { table: String, row: Map<String, Json> },
+    Trailer { rows: u64 },
+}
+
+/// Writes everything, as of one moment, and returns the number of rows. A hub may be running.
+pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u64, TransferError> {
+    let mut reader = snapshot(url).await?;
+    let mut c = reader.borrow();
+    write(out, &Line::Header { format: FORMAT.into(), schema: open::schema() }).await?;
+    let mut rows = 0;
+    for (table, key) in TABLES {
+        let mut offset = 0;
+        loop {
+            let sql = format!("SELECT * FROM {table} ORDER BY {key} LIMIT $1 OFFSET $2");
+            let page = c.all(&sql, args![PAGE, offset]).await?;
+            for row in &page {
+                write(out, &Line::Row { table: (*table).into(), row: row.columns()? }).await?;
+            }
+            rows += page.len() as u64;
+            offset += PAGE;
+            if (page.len() as u64) < PAGE {
+                break;
+            }
+        }
+    }
+    write(out, &Line::Trailer { rows }).await?;
+    out.flush().await?;
+    Ok(rows)
+}
+
+/// Reads an archive into an empty database, in one transaction, and returns the number of rows.
+pub async fn import(url: &str, input: &mut (impl AsyncBufRead + Unpin)) -> Result<u64, TransferError> {
+    let (mut connection, _lock) = open::for_import(url).await?;
+    let mut c = connection.borrow();
+    c.begin_write().await?;
+    let people = c.first("SELECT COUNT(*) AS total FROM users", args![]).await?;
+    if people.map(|row| row.integer("total")).transpose()? != Some(0) {
+        return Err(TransferError::NotEmpty);
+    }
+    c.run("DELETE FROM ledger", args![]).await?;
+    let rows = read_rows(&mut c, input).await?;
+    c.script("COMMIT").await?;
+    connection.close().await;
+    Ok(rows)
+}
+
+/// Makes a consistent copy of a live database: a SQLite file, or for PostgreSQL an archive for `import`.
+pub async fn backup(url: &str, file: &Path) -> Result<(), TransferError> {
+    if file.exists() {
+        return Err(TransferError::Exists(file.to_owned()));
+    }
+    match open::parse(url)? {
+        Target::Sqlite(options) => {
+            let source = Target::Sqlite(options.create_if_missing(false));
+            let mut connection = Owned::connect(&source).await?;
+            let path = file.to_string_lossy().into_owned();
+            connection.borrow().run("VACUUM INTO $1", args![path]).await?;
+            connection.close().await;
+        }
+        Target::Postgres(_) => {
+            let mut out = tokio::io::BufWriter::new(tokio::fs::File::create_new(file).await?);
+            export(url, &mut out).await?;
+            out.get_ref().sync_all().await?;
+        }
+    }
+    Ok(())
+}
+
+async fn snapshot(url: &str) -> Result<Reader, TransferError> {
+    let readers = open::readers(&open::parse(url)?).await?;
+    Ok(readers.snapshot().await?)
+}
+
+async fn write(out: &mut (impl AsyncWrite + Unpin), line: &Line) -> Result<(), TransferError> {
+    let mut text = crate::sql::to_json(line);
+    text.push('\n');
+    Ok(out.write_all(text.as_bytes()).await?)
+}
+
+async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpin)) -> Result<u64, TransferError> {
+    let mut lines = input.lines();
+    let (mut number, mut rows, mut whole) = (0, 0, false);
+    while let Some(text) = lines.next_line().await? {
+        number += 1;
+        let refuse = |reason: String| TransferError::Archive { line: number, reason };
+        let line: Line = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+        match line {
+            Line::Header { format, schema } if number == 1 => {
+                if format != FORMAT || schema > open::schema() {
+                    return Err(refuse(format!("`{format}` with schema {schema} is not an archive that we can read")));
+                }
+            }
+            Line::Row { table, row } if number > 1 && !whole => {
+                insert(c, &table, row).await?.ok_or_else(|| refuse(format!("there is no table `{table}`")))?;
+                rows += 1;
+            }
+            Line::Trailer { rows: expected } if number > 1 && !whole => {
+                if expected != rows {
+                    return Err(refuse(format!("{expected} rows were exported, {rows} arrived")));
+                }
+                whole = true;
+            }
+            _ => return Err(refuse("the line stands where it does not belong".into())),
+        }
+    }
+    if whole { Ok(rows) } else { Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() }) }
+}
+
+/// `None`: there is no such table. Column names come from the file, so only plain words are taken.
+async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> Result<Option<()>, StoreError> {
+    let Some((table, _)) = TABLES.iter().find(|(name, _)| *name == table) else { return Ok(None) };
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    for (name, value) in row {
+        if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
+            return Err(StoreError::Corrupt(format!("`{name}` is not a column")));
+        }
+        // PostgreSQL wants a typed null: only these columns hold text that may be missing.
+        let no_text = [
+            "project",
+            "audience",
+            "facts_before",
+            "actor",
+            "actor_name",
+            "private_to",
+            "runner",
+            "user_id",
+            "observer",
+            "accepted_by",
+        ];
+        values.push(match value {
+            Json::String(text) => Value::Text(text),
+            Json::Number(number) => Value::Integer(number.as_i64().unwrap_or(0)),
+            Json::Null if no_text.contains(&name.as_str()) => Value::NoText,
+            Json::Null => Value::NoInteger,
+            other => return Err(StoreError::Corrupt(format!("`{name}` holds {other}"))),
+        });
+        names.push(name);
+    }
+    batch::insert(c, &format!("INSERT INTO {table} ({})", names.join(", ")), vec![values]).await.map(Some)
+}

@@ -1,0 +1,209 @@
+//! Activities.
+
+use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
+use domain::{Action, ActivityId, ActivityStatus, ProjectId};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link};
+use serde::Serialize;
+
+use super::{projects, users, versions};
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::writer::{AuditScope, Tx};
+use crate::{Caller, Command, EventBody, Store, StoreError};
+
+const COLUMNS: &str = "SELECT a.id, a.project, a.owner, u.name AS owner_name, a.status, a.content, a.version, a.links, \
+    a.created_at, a.updated_at FROM activities a JOIN users u ON u.id = a.owner";
+
+fn activity(row: &Row) -> Result<Activity, StoreError> {
+    let content = row.text("content")?;
+    Ok(Activity {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        name: title(&content),
+        owner: users::reference(row, "owner")?,
+        status: row.parsed("status")?,
+        content,
+        version: row.count("version")?,
+        links: row.json("links")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}
+
+/// The activity, if the caller may do this in its project.
+pub(crate) async fn find(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    id: ActivityId,
+    action: Action,
+) -> Result<Activity, StoreError> {
+    let row = c.first(&format!("{COLUMNS} WHERE a.id = $1"), vec![text(id)]).await?;
+    let found = activity(&row.ok_or(StoreError::NotFound("activity"))?)?;
+    projects::check(c, caller, found.project, action, "activity").await?;
+    Ok(found)
+}
+
+/// A project's activities, oldest first. The caller's right to see them was checked.
+pub(crate) async fn of(c: &mut Connection<'_>, project: ProjectId) -> Result<Vec<Activity>, StoreError> {
+    let sql = format!("{COLUMNS} WHERE a.project = $1 ORDER BY a.created_at, a.id");
+    c.all(&sql, vec![text(project)]).await?.iter().map(activity).collect()
+}
+
+fn announce(tx: &mut Tx<'_>, activity: Activity) {
+    let project = Some(activity.project);
+    let body = EventBody::Change { change: Change::Activity { activity } };
+    tx.announce(PendingEvent { project, audience: None, facts_before: None, body });
+}
+
+fn check_links(links: &[Link]) -> Result<(), StoreError> {
+    if links.len() > MAX_LINKS {
+        return Err(StoreError::invalid("links", format!("an activity has at most {MAX_LINKS} links")));
+    }
+    links.iter().try_for_each(|link| LINK_TARGET.check(&link.target)).map_err(StoreError::from)
+}
+
+/// Starts an activity that the caller owns.
+#[derive(Debug, Serialize)]
+pub struct CreateActivity {
+    /// In which project.
+    pub project: ProjectId,
+    /// What it is to be.
+    pub input: ActivityCreate,
+}
+
+impl Command for CreateActivity {
+    type Output = Activity;
+    const VERB: &'static str = "activity.create";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
+        let caller = tx.caller;
+        projects::check(tx.read(), caller, self.project, Action::Write, "project").await?;
+        let owner = tx.caller.person()?;
+        ACTIVITY_CONTENT.check(&self.input.content)?;
+        check_links(&self.input.links)?;
+        let created = Activity {
+            id: ActivityId::generate(),
+            project: self.project,
+            name: title(&self.input.content),
+            owner,
+            status: self.input.status.unwrap_or(ActivityStatus::Active),
+            content: self.input.content.clone(),
+            version: 1,
+            links: self.input.links.clone(),
+            created_at: tx.now,
+            updated_at: tx.now,
+        };
+        let sql = "INSERT INTO activities (id, project, owner, status, content, version, links, created_at, updated_at) \
+                   VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $7)";
+        let values = args![
+            created.id.to_string(),
+            created.project.to_string(),
+            created.owner.id.to_string(),
+            created.status.word(),
+            &created.content,
+            to_json(&created.links),
+            tx.now,
+        ];
+        tx.run(sql, values).await?;
+        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content).await?;
+        announce(tx, created.clone());
+        let detail = format!("started `{}`, {}", created.name, created.status);
+        tx.audit(Self::VERB, created.id, AuditScope::Project(created.project), detail);
+        Ok(created)
+    }
+}
+
+/// Changes an activity.
+#[derive(Debug, Serialize)]
+pub struct UpdateActivity {
+    /// Which.
+    pub activity: ActivityId,
+    /// What is to be different.
+    pub input: ActivityUpdate,
+}
+
+impl Command for UpdateActivity {
+    type Output = Activity;
+    const VERB: &'static str = "activity.update";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
+        let caller = tx.caller;
+        let before = find(tx.read(), caller, self.activity, Action::Write).await?;
+        let author = tx.caller.person()?;
+        let input = &self.input;
+        versions::expect(input.expected_version, before.version)?;
+        if let Some(content) = &input.content {
+            ACTIVITY_CONTENT.check(content)?;
+        }
+        check_links(input.links.as_deref().unwrap_or_default())?;
+        let content = input.content.clone().unwrap_or_else(|| before.content.clone());
+        let edited = content != before.content;
+        let after = Activity {
+            name: title(&content),
+            status: input.status.unwrap_or(before.status),
+            links: input.links.clone().unwrap_or_else(|| before.links.clone()),
+            version: before.version + u32::from(edited),
+            content,
+            updated_at: tx.now,
+            ..before.clone()
+        };
+        let changes = differences(&before, &after);
+        if changes.is_empty() {
+            return Ok(before);
+        }
+        let sql =
+            "UPDATE activities SET status = $1, content = $2, version = $3, links = $4, updated_at = $5 WHERE id = $6";
+        let values = args![
+            after.status.word(),
+            &after.content,
+            after.version,
+            to_json(&after.links),
+            tx.now,
+            after.id.to_string(),
+        ];
+        tx.run(sql, values).await?;
+        if edited {
+            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content).await?;
+        }
+        announce(tx, after.clone());
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), changes.join("; "));
+        Ok(after)
+    }
+}
+
+/// What differs, in words for the audit trail.
+fn differences(before: &Activity, after: &Activity) -> Vec<String> {
+    let mut changes = Vec::new();
+    if before.content != after.content {
+        changes.push(format!("wrote version {} of the content", after.version));
+    }
+    if before.status != after.status {
+        changes.push(format!("status {} → {}", before.status, after.status));
+    }
+    if before.links != after.links {
+        changes.push("changed the links".to_owned());
+    }
+    changes
+}
+
+impl Store {
+    /// The activities of one project, or of all that the caller may see.
+    pub async fn activities(&self, caller: &Caller, project: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let projects = match project {
+            Some(id) => vec![projects::check(&mut c, caller, id, Action::See, "project").await?.id],
+            None => projects::visible(&mut c, caller).await?.into_iter().map(|project| project.id).collect(),
+        };
+        let mut found = Vec::new();
+        for id in projects {
+            found.extend(of(&mut c, id).await?);
+        }
+        Ok(found)
+    }
+
+    /// One activity.
+    pub async fn activity(&self, caller: &Caller, id: ActivityId) -> Result<Activity, StoreError> {
+        find(&mut self.readers.snapshot().await?.borrow(), caller, id, Action::See).await
+    }
+}

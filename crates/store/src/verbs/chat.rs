@@ -1,0 +1,220 @@
+//! Chat: messages in a project.
+
+use domain::text::{MESSAGE_CONTENT, mentions, references};
+use domain::{Action, AuthorKind, MessageId, ProjectId, UserId};
+use protocol::{Change, Message, MessagePage, MessageText};
+use serde::Serialize;
+
+use super::{projects, unread, users};
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::writer::{AuditScope, Tx};
+use crate::{Caller, Command, EventBody, Store, StoreError};
+
+const COLUMNS: &str = "SELECT m.id, m.project, m.number, m.author, u.name AS author_name, m.author_kind, m.content, \
+    m.refs, m.mentions, m.created_at, m.edited_at, m.deleted_at FROM messages m JOIN users u ON u.id = m.author";
+
+/// How many messages a page has when nothing is said, and at most.
+const PAGE: (u32, u32) = (50, 200);
+
+fn message(row: &Row) -> Result<Message, StoreError> {
+    Ok(Message {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        number: row.count("number")?,
+        author: users::reference(row, "author")?,
+        author_kind: row.parsed("author_kind")?,
+        content: row.text("content")?,
+        references: row.json("refs")?,
+        mentions: row.json("mentions")?,
+        created_at: row.time("created_at")?,
+        edited_at: row.time_or_none("edited_at")?,
+        deleted_at: row.time_or_none("deleted_at")?,
+    })
+}
+
+/// The ids of the people that a text mentions.
+async fn mentioned(c: &mut Connection<'_>, content: &str) -> Result<Vec<UserId>, StoreError> {
+    if !content.contains('@') {
+        return Ok(Vec::new());
+    }
+    let people = users::all(c).await?;
+    let names: Vec<&str> = people.iter().map(|user| user.name.as_str()).collect();
+    Ok(mentions(content, &names).into_iter().map(|index| people[index].id).collect())
+}
+
+fn announce(tx: &mut Tx<'_>, message: Message) {
+    let project = Some(message.project);
+    let body = EventBody::Change { change: Change::Message { message } };
+    tx.announce(PendingEvent { project, audience: None, facts_before: None, body });
+}
+
+/// An own message that still stands.
+async fn own(tx: &mut Tx<'_>, id: MessageId) -> Result<Message, StoreError> {
+    let row = tx.read().first(&format!("{COLUMNS} WHERE m.id = $1"), vec![text(id)]).await?;
+    let found = message(&row.ok_or(StoreError::NotFound("message"))?)?;
+    let caller = tx.caller;
+    projects::check(tx.read(), caller, found.project, Action::Write, "message").await?;
+    if caller.person()?.id != found.author.id {
+        return Err(StoreError::Forbidden("only the author of a message may change it"));
+    }
+    if found.deleted_at.is_some() {
+        return Err(StoreError::Conflict("the message was deleted".into()));
+    }
+    Ok(found)
+}
+
+/// Sends a message.
+#[derive(Debug, Serialize)]
+pub struct SendMessage {
+    /// To which project's chat.
+    pub project: ProjectId,
+    /// What it says.
+    pub input: MessageText,
+}
+
+impl Command for SendMessage {
+    type Output = Message;
+    const VERB: &'static str = "chat.send";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
+        let caller = tx.caller;
+        projects::check(tx.read(), caller, self.project, Action::Write, "project").await?;
+        let author = caller.person()?;
+        MESSAGE_CONTENT.check(&self.input.content)?;
+        let mentions = mentioned(tx.read(), &self.input.content).await?;
+        let next = "UPDATE projects SET last_message = last_message + 1 WHERE id = $1 RETURNING last_message";
+        let row = tx.run_returning(next, vec![text(self.project)]).await?.ok_or(StoreError::NotFound("project"))?;
+        let sent = Message {
+            id: MessageId::generate(),
+            project: self.project,
+            number: row.count("last_message")?,
+            author,
+            author_kind: AuthorKind::User,
+            content: self.input.content.clone(),
+            references: references(&self.input.content),
+            mentions,
+            created_at: tx.now,
+            edited_at: None,
+            deleted_at: None,
+        };
+        let sql = "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        let values = args![
+            sent.id.to_string(),
+            sent.project.to_string(),
+            sent.number,
+            sent.author.id.to_string(),
+            sent.author_kind.word(),
+            &sent.content,
+            to_json(&sent.references),
+            to_json(&sent.mentions),
+            tx.now,
+        ];
+        tx.run(sql, values).await?;
+        announce(tx, sent.clone());
+        tx.audit(Self::VERB, sent.id, AuditScope::Project(sent.project), format!("sent message {}", sent.number));
+        Ok(sent)
+    }
+}
+
+/// Changes an own message.
+#[derive(Debug, Serialize)]
+pub struct EditMessage {
+    /// Which.
+    pub message: MessageId,
+    /// What it says now.
+    pub input: MessageText,
+}
+
+impl Command for EditMessage {
+    type Output = Message;
+    const VERB: &'static str = "chat.edit";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
+        let before = own(tx, self.message).await?;
+        MESSAGE_CONTENT.check(&self.input.content)?;
+        if before.content == self.input.content {
+            return Ok(before);
+        }
+        let after = Message {
+            content: self.input.content.clone(),
+            references: references(&self.input.content),
+            mentions: mentioned(tx.read(), &self.input.content).await?,
+            edited_at: Some(tx.now),
+            ..before
+        };
+        let sql = "UPDATE messages SET content = $1, refs = $2, mentions = $3, edited_at = $4 WHERE id = $5";
+        let values =
+            args![&after.content, to_json(&after.references), to_json(&after.mentions), tx.now, after.id.to_string(),];
+        tx.run(sql, values).await?;
+        announce(tx, after.clone());
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("edited message {}", after.number));
+        Ok(after)
+    }
+}
+
+/// Deletes an own message; its place in the chat remains.
+#[derive(Debug, Serialize)]
+pub struct DeleteMessage {
+    /// Which.
+    pub message: MessageId,
+}
+
+impl Command for DeleteMessage {
+    type Output = Message;
+    const VERB: &'static str = "chat.delete";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
+        let before = own(tx, self.message).await?;
+        let after = Message {
+            content: String::new(),
+            references: Vec::new(),
+            mentions: Vec::new(),
+            deleted_at: Some(tx.now),
+            ..before
+        };
+        let sql = "UPDATE messages SET content = '', refs = '[]', mentions = '[]', deleted_at = $1 WHERE id = $2";
+        tx.run(sql, args![tx.now, after.id.to_string()]).await?;
+        announce(tx, after.clone());
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("deleted message {}", after.number));
+        Ok(after)
+    }
+}
+
+impl Store {
+    /// A page of a project's chat, oldest first.
+    pub async fn messages(
+        &self,
+        caller: &Caller,
+        project: ProjectId,
+        page: MessagePage,
+    ) -> Result<Vec<Message>, StoreError> {
+        let limit = page_size(page.limit, PAGE)?;
+        let before = page.before.unwrap_or(u32::MAX);
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        projects::check(&mut c, caller, project, Action::See, "project").await?;
+        let sql = format!("{COLUMNS} WHERE m.project = $1 AND m.number < $2 ORDER BY m.number DESC LIMIT $3");
+        let rows = c.all(&sql, args![project.to_string(), before, limit]).await?;
+        rows.iter().rev().map(message).collect()
+    }
+
+    /// Unread counts of the caller, for every project that they may see.
+    pub async fn unreads(&self, caller: &Caller) -> Result<Vec<protocol::Unread>, StoreError> {
+        let me = caller.person()?;
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let visible = projects::visible(&mut c, caller).await?;
+        unread::of(&mut c, me.id, visible.iter().map(|project| project.id)).await
+    }
+}
+
+/// The page size to use; refuses one that is out of range.
+pub(crate) fn page_size(asked: Option<u32>, (usual, most): (u32, u32)) -> Result<u32, StoreError> {
+    match asked {
+        None => Ok(usual),
+        Some(limit) if (1..=most).contains(&limit) => Ok(limit),
+        Some(_) => Err(StoreError::invalid("limit", format!("`limit` is 1 to {most}"))),
+    }
+}

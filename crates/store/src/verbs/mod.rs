@@ -1,0 +1,31 @@
+//! The verbs, one file per subject: commands that write, and reads as methods of the store.
+
+mod activities;
+mod audit;
+mod chat;
+mod credentials;
+mod events;
+mod invites;
+mod observers;
+mod projects;
+mod runners;
+mod state;
+mod unread;
+mod upkeep;
+mod users;
+mod versions;
+
+pub use activities::{CreateActivity, UpdateActivity};
+pub use chat::{DeleteMessage, EditMessage, SendMessage};
+pub use credentials::{
+    Bearer, CreateLoginLink, CreateToken, Credential, EndLogin, FreshLogin, RevokeAllLogins, RevokeLogin, RevokeToken,
+    UseLoginLink,
+};
+pub use events::Extent;
+pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
+pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
+pub use projects::{CreateProject, DeleteProject, UpdateProject};
+pub use runners::{CreateRunner, RemoveRunner};
+pub use unread::ReadChat;
+pub use upkeep::{Compact, Touch};
+pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};

@@ -1,0 +1,350 @@
+//! Projects.
+
+use domain::text::{BRANCH, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, title};
+use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
+use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
+use serde::Serialize;
+
+use super::{users, versions};
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::writer::{AuditScope, Tx};
+use crate::{Caller, Command, EventBody, Store, StoreError};
+
+const COLUMNS: &str = "SELECT p.id, p.owner, u.name AS owner_name, p.visibility, p.share_execution, \
+    p.archive_recordings, p.retention_days, p.content, p.version, p.repositories, p.created_at, p.updated_at \
+    FROM projects p JOIN users u ON u.id = p.owner";
+
+/// How long a recording can be kept at most: ten years.
+const MAX_RETENTION_DAYS: u32 = 3650;
+
+fn project(row: &Row) -> Result<Project, StoreError> {
+    let content = row.text("content")?;
+    let retention = row.integer_or_none("retention_days")?;
+    Ok(Project {
+        id: row.parsed("id")?,
+        name: title(&content),
+        owner: users::reference(row, "owner")?,
+        visibility: row.parsed("visibility")?,
+        share_execution: row.flag("share_execution")?,
+        archive_recordings: row.flag("archive_recordings")?,
+        retention_days: retention.and_then(|days| u32::try_from(days).ok()),
+        content,
+        version: row.count("version")?,
+        repositories: row.json("repositories")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}
+
+/// What access to a project depends on.
+pub(crate) fn facts_of(project: &Project) -> ProjectFacts {
+    ProjectFacts {
+        id: project.id,
+        owner: project.owner.id,
+        visibility: project.visibility,
+        share_execution: project.share_execution,
+    }
+}
+
+/// The project, if the caller may do this to it.
+pub(crate) async fn find(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    id: ProjectId,
+    action: Action,
+) -> Result<Project, StoreError> {
+    let row = c.first(&format!("{COLUMNS} WHERE p.id = $1"), vec![text(id)]).await?;
+    let found = project(&row.ok_or(StoreError::NotFound("project"))?)?;
+    caller.may(action, Resource::Project(&facts_of(&found)), "project")?;
+    Ok(found)
+}
+
+/// Refuses unless the caller may do this to the project; cheaper than reading all of it.
+pub(crate) async fn check(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    id: ProjectId,
+    action: Action,
+    noun: &'static str,
+) -> Result<ProjectFacts, StoreError> {
+    let sql = "SELECT id, owner, visibility, share_execution FROM projects WHERE id = $1";
+    let row = c.first(sql, vec![text(id)]).await?.ok_or(StoreError::NotFound(noun))?;
+    let facts = facts(&row)?;
+    caller.may(action, Resource::Project(&facts), noun)?;
+    Ok(facts)
+}
+
+fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
+    Ok(ProjectFacts {
+        id: row.parsed("id")?,
+        owner: row.parsed("owner")?,
+        visibility: row.parsed("visibility")?,
+        share_execution: row.flag("share_execution")?,
+    })
+}
+
+/// Every project that the caller may see, oldest first.
+pub(crate) async fn visible(c: &mut Connection<'_>, caller: &Caller) -> Result<Vec<Project>, StoreError> {
+    let rows = c.all(&format!("{COLUMNS} ORDER BY p.created_at, p.id"), args![]).await?;
+    let mut seen = Vec::new();
+    for row in &rows {
+        let found = project(row)?;
+        if caller.may(Action::See, Resource::Project(&facts_of(&found)), "project").is_ok() {
+            seen.push(found);
+        }
+    }
+    Ok(seen)
+}
+
+fn announce(tx: &mut Tx<'_>, project: Project, facts_before: Option<ProjectFacts>) {
+    let id = Some(project.id);
+    let body = EventBody::Change { change: Change::Project { project } };
+    tx.announce(PendingEvent { project: id, audience: None, facts_before, body });
+}
+
+fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> Result<(), StoreError> {
+    if retention_days.is_some_and(|days| days == 0 || days > MAX_RETENTION_DAYS) {
+        return Err(StoreError::invalid("retention_days", format!("`retention_days` is 1 to {MAX_RETENTION_DAYS}")));
+    }
+    if repositories.len() > MAX_REPOSITORIES {
+        let message = format!("a project has at most {MAX_REPOSITORIES} repositories");
+        return Err(StoreError::invalid("repositories", message));
+    }
+    for repository in repositories {
+        REPOSITORY.check(&repository.location)?;
+        if repository.location.starts_with('-') {
+            return Err(StoreError::invalid("repositories.location", "a repository's location cannot start with `-`"));
+        }
+        if let Some(branch) = &repository.base_branch {
+            BRANCH.check(branch)?;
+            let plain = branch.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/-".contains(&b));
+            if !plain || branch.starts_with('-') || branch.contains("..") {
+                let message = "a branch has letters, digits and `._/-` only, and does not start with `-`";
+                return Err(StoreError::invalid("repositories.base_branch", message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Creates a project that the caller owns.
+#[derive(Debug, Serialize)]
+pub struct CreateProject {
+    /// What it is to be.
+    pub input: ProjectCreate,
+}
+
+impl Command for CreateProject {
+    type Output = Project;
+    const VERB: &'static str = "project.create";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Project, StoreError> {
+        tx.caller.may(Action::TakePart, Resource::Hub, "project")?;
+        let owner = tx.caller.person()?;
+        let input = &self.input;
+        PROJECT_CONTENT.check(&input.content)?;
+        check_settings(input.retention_days, &input.repositories)?;
+        let created = Project {
+            id: ProjectId::generate(),
+            name: title(&input.content),
+            owner,
+            visibility: input.visibility.unwrap_or(Visibility::Private),
+            share_execution: input.share_execution.unwrap_or(false),
+            archive_recordings: input.archive_recordings.unwrap_or(false),
+            retention_days: input.retention_days,
+            content: input.content.clone(),
+            version: 1,
+            repositories: input.repositories.clone(),
+            created_at: tx.now,
+            updated_at: tx.now,
+        };
+        let sql = "INSERT INTO projects (id, owner, visibility, share_execution, archive_recordings, retention_days, \
+                   content, version, repositories, last_message, created_at, updated_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9)";
+        let values = args![
+            created.id.to_string(),
+            created.owner.id.to_string(),
+            created.visibility.word(),
+            created.share_execution,
+            created.archive_recordings,
+            created.retention_days,
+            &created.content,
+            to_json(&created.repositories),
+            tx.now,
+        ];
+        tx.run(sql, values).await?;
+        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content).await?;
+        announce(tx, created.clone(), None);
+        let detail = format!("created `{}`, {}", created.name, created.visibility);
+        tx.audit(Self::VERB, created.id, AuditScope::Project(created.id), detail);
+        Ok(created)
+    }
+}
+
+/// Changes a project.
+#[derive(Debug, Serialize)]
+pub struct UpdateProject {
+    /// Which.
+    pub project: ProjectId,
+    /// What is to be different.
+    pub input: ProjectUpdate,
+}
+
+impl UpdateProject {
+    fn governs(&self) -> bool {
+        let input = &self.input;
+        input.visibility.is_some()
+            || input.share_execution.is_some()
+            || input.archive_recordings.is_some()
+            || input.retention_days.is_some()
+            || input.repositories.is_some()
+    }
+}
+
+impl Command for UpdateProject {
+    type Output = Project;
+    const VERB: &'static str = "project.update";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Project, StoreError> {
+        let author = tx.caller.person();
+        let action = if self.governs() { Action::Govern } else { Action::Write };
+        let caller = tx.caller;
+        let before = find(tx.read(), caller, self.project, action).await?;
+        let author = author?;
+        let input = &self.input;
+        versions::expect(input.expected_version, before.version)?;
+        if let Some(content) = &input.content {
+            PROJECT_CONTENT.check(content)?;
+        }
+        let content = input.content.clone().unwrap_or_else(|| before.content.clone());
+        let edited = content != before.content;
+        let after = Project {
+            name: title(&content),
+            visibility: input.visibility.unwrap_or(before.visibility),
+            share_execution: input.share_execution.unwrap_or(before.share_execution),
+            archive_recordings: input.archive_recordings.unwrap_or(before.archive_recordings),
+            retention_days: input.retention_days.unwrap_or(before.retention_days),
+            repositories: input.repositories.clone().unwrap_or_else(|| before.repositories.clone()),
+            version: before.version + u32::from(edited),
+            content,
+            updated_at: tx.now,
+            ..before.clone()
+        };
+        check_settings(after.retention_days, &after.repositories)?;
+        let changes = differences(&before, &after);
+        if changes.is_empty() {
+            return Ok(before);
+        }
+        let sql = "UPDATE projects SET visibility = $1, share_execution = $2, archive_recordings = $3, \
+                   retention_days = $4, content = $5, version = $6, repositories = $7, updated_at = $8 WHERE id = $9";
+        let values = args![
+            after.visibility.word(),
+            after.share_execution,
+            after.archive_recordings,
+            after.retention_days,
+            &after.content,
+            after.version,
+            to_json(&after.repositories),
+            tx.now,
+            after.id.to_string(),
+        ];
+        tx.run(sql, values).await?;
+        if edited {
+            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content).await?;
+        }
+        let (was, is) = (facts_of(&before), facts_of(&after));
+        announce(tx, after.clone(), (was != is).then_some(was));
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.id), changes.join("; "));
+        Ok(after)
+    }
+}
+
+/// What differs, in words for the audit trail.
+fn differences(before: &Project, after: &Project) -> Vec<String> {
+    let mut changes = Vec::new();
+    if before.content != after.content {
+        changes.push(format!("wrote version {} of the content", after.version));
+    }
+    if before.visibility != after.visibility {
+        changes.push(format!("visibility {} → {}", before.visibility, after.visibility));
+    }
+    if before.share_execution != after.share_execution {
+        changes.push(format!("share_execution {} → {}", before.share_execution, after.share_execution));
+    }
+    if before.archive_recordings != after.archive_recordings {
+        changes.push(format!("archive_recordings {} → {}", before.archive_recordings, after.archive_recordings));
+    }
+    if before.retention_days != after.retention_days {
+        let word = |days: Option<u32>| days.map_or("never".to_owned(), |days| days.to_string());
+        changes.push(format!("retention_days {} → {}", word(before.retention_days), word(after.retention_days)));
+    }
+    if before.repositories != after.repositories {
+        changes.push("changed the repositories".to_owned());
+    }
+    changes
+}
+
+/// Deletes a project and all that is in it.
+#[derive(Debug, Serialize)]
+pub struct DeleteProject {
+    /// Which.
+    pub project: ProjectId,
+}
+
+impl Command for DeleteProject {
+    type Output = ();
+    const VERB: &'static str = "project.delete";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let caller = tx.caller;
+        let before = find(tx.read(), caller, self.project, Action::Govern).await?;
+        let links = tx.read().all("SELECT id FROM observers WHERE project = $1", vec![text(before.id)]).await?;
+        let mut links: Vec<String> = links.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
+        for sql in [
+            "DELETE FROM logins WHERE observer IN (SELECT id FROM observers WHERE project = $1)",
+            "DELETE FROM observers WHERE project = $1",
+            "DELETE FROM reads WHERE project = $1",
+            "DELETE FROM messages WHERE project = $1",
+            "DELETE FROM versions WHERE subject = $1 OR subject IN (SELECT id FROM activities WHERE project = $1)",
+            "DELETE FROM activities WHERE project = $1",
+            "DELETE FROM projects WHERE id = $1",
+        ] {
+            tx.run(sql, vec![text(before.id)]).await?;
+        }
+        // What clients were told about the project would otherwise outlive it in the event log.
+        tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), gone(before.id)]).await?;
+        let body = EventBody::Change { change: Change::ProjectGone { project: before.id } };
+        let facts_before = Some(facts_of(&before));
+        tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, body });
+        if !links.is_empty() {
+            links.sort();
+            tx.revoke(links);
+        }
+        tx.audit(Self::VERB, before.id, AuditScope::Project(before.id), format!("deleted `{}`", before.name));
+        Ok(())
+    }
+}
+
+fn gone(project: ProjectId) -> String {
+    to_json(&EventBody::Change { change: Change::ProjectGone { project } })
+}
+
+impl Store {
+    /// The projects that the caller may see.
+    pub async fn projects(&self, caller: &Caller) -> Result<Vec<Project>, StoreError> {
+        visible(&mut self.readers.get().await?.borrow(), caller).await
+    }
+
+    /// One project.
+    pub async fn project(&self, caller: &Caller, id: ProjectId) -> Result<Project, StoreError> {
+        find(&mut self.readers.get().await?.borrow(), caller, id, Action::See).await
+    }
+
+    /// What access to every project depends on, for deciding who is told what.
+    pub async fn project_facts(&self) -> Result<Vec<ProjectFacts>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let sql = "SELECT id, owner, visibility, share_execution FROM projects";
+        reader.borrow().all(sql, args![]).await?.iter().map(facts).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Runners: identity and owner; what they run comes with their link.
+
+use domain::text::NAME;
+use domain::{Action, Resource, RunnerId, TokenKind};
+use protocol::{Change, NewRunner, Runner, RunnerCreate};
+use serde::Serialize;
+
+use super::{credentials, users};
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Row, args, text};
+use crate::writer::{AuditScope, Tx};
+use crate::{Caller, Command, EventBody, Store, StoreError};
+
+const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at \
+    FROM runners r JOIN users u ON u.id = r.owner";
+
+fn runner(row: &Row) -> Result<Runner, StoreError> {
+    Ok(Runner {
+        id: row.parsed("id")?,
+        name: row.text("name")?,
+        owner: users::reference(row, "owner")?,
+        connected: false,
+        last_seen_at: row.time_or_none("last_seen_at")?,
+        created_at: row.time("created_at")?,
+    })
+}
+
+/// Every runner of this hub, by owner and name.
+pub(crate) async fn all(c: &mut Connection<'_>) -> Result<Vec<Runner>, StoreError> {
+    c.all(&format!("{COLUMNS} ORDER BY u.name_key, r.name"), args![]).await?.iter().map(runner).collect()
+}
+
+fn announce(tx: &mut Tx<'_>, change: Change) {
+    let body = EventBody::Change { change };
+    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, body });
+}
+
+/// Registers a runner of the caller's.
+#[derive(Debug, Serialize)]
+pub struct CreateRunner {
+    /// What it is to be.
+    pub input: RunnerCreate,
+}
+
+impl Command for CreateRunner {
+    type Output = NewRunner;
+    const VERB: &'static str = "runner.create";
+    const SECRET: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<NewRunner, StoreError> {
+        tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
+        let owner = tx.caller.person()?;
+        let name = self.input.name.trim().to_owned();
+        NAME.check(&name)?;
+        let taken = "SELECT id FROM runners WHERE owner = $1 AND name = $2";
+        if tx.read().first(taken, args![owner.id.to_string(), &name]).await?.is_some() {
+            return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
+        }
+        let id = RunnerId::generate();
+        let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";
+        tx.run(sql, args![id.to_string(), owner.id.to_string(), &name, tx.now]).await?;
+        let (_, secret) = credentials::add_token(tx, owner.id, TokenKind::Runner, Some(id), &name, None).await?;
+        let made = Runner { id, name, owner, connected: false, last_seen_at: None, created_at: tx.now };
+        announce(tx, Change::Runner { runner: made.clone() });
+        tx.audit(Self::VERB, id, AuditScope::Hub, format!("registered runner `{}`", made.name));
+        Ok(NewRunner { runner: made, secret: secret.reveal().to_owned() })
+    }
+}
+
+/// Removes one of the caller's runners and ends its token.
+#[derive(Debug, Serialize)]
+pub struct RemoveRunner {
+    /// Which.
+    pub runner: RunnerId,
+}
+
+impl Command for RemoveRunner {
+    type Output = ();
+    const VERB: &'static str = "runner.remove";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        let found = runner(&row.ok_or(StoreError::NotFound("runner"))?)?;
+        if tx.caller.may(Action::ManageOwn, Resource::Belongings(found.owner.id), "runner").is_err() {
+            return Err(StoreError::Forbidden("only the runner's owner may remove it"));
+        }
+        let tokens = tx.read().all("SELECT id FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
+        let tokens = tokens.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
+        tx.run("DELETE FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
+        tx.run("DELETE FROM runners WHERE id = $1", vec![text(self.runner)]).await?;
+        tx.revoke(tokens);
+        announce(tx, Change::RunnerGone { runner: self.runner });
+        tx.audit(Self::VERB, self.runner, AuditScope::Hub, format!("removed runner `{}`", found.name));
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The runners of this hub.
+    pub async fn runners(&self, caller: &Caller) -> Result<Vec<Runner>, StoreError> {
+        caller.may(Action::TakePart, Resource::Hub, "runner")?;
+        all(&mut self.readers.get().await?.borrow()).await
+    }
+}

@@ -1,0 +1,229 @@
+//! People.
+
+use domain::text::NAME;
+use domain::{Action, Resource, UserId};
+use protocol::{Change, Rename, User, UserRef};
+use serde::Serialize;
+
+use super::credentials::{FreshLogin, add_login};
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Row, args, text};
+use crate::writer::{AuditScope, Tx};
+use crate::{Caller, Command, EventBody, Store, StoreError};
+
+const COLUMNS: &str = "SELECT id, name, hub_owner, disabled, last_seen_at, created_at FROM users";
+
+/// Reads a user's row; whether they are connected is for the hub to say.
+fn user(row: &Row) -> Result<User, StoreError> {
+    Ok(User {
+        id: row.parsed("id")?,
+        name: row.text("name")?,
+        hub_owner: row.flag("hub_owner")?,
+        disabled: row.flag("disabled")?,
+        connected: false,
+        last_seen_at: row.time_or_none("last_seen_at")?,
+        created_at: row.time("created_at")?,
+    })
+}
+
+/// One person.
+pub(crate) async fn find(c: &mut Connection<'_>, id: UserId) -> Result<Option<User>, StoreError> {
+    let row = c.first(&format!("{COLUMNS} WHERE id = $1"), vec![text(id)]).await?;
+    row.as_ref().map(user).transpose()
+}
+
+/// Everybody, by name.
+pub(crate) async fn all(c: &mut Connection<'_>) -> Result<Vec<User>, StoreError> {
+    c.all(&format!("{COLUMNS} ORDER BY name_key"), args![]).await?.iter().map(user).collect()
+}
+
+/// The id and name in columns `{prefix}` and `{prefix}_name`.
+pub(crate) fn reference(row: &Row, prefix: &str) -> Result<UserRef, StoreError> {
+    Ok(UserRef { id: row.parsed(prefix)?, name: row.text(&format!("{prefix}_name"))? })
+}
+
+pub(crate) fn announce(tx: &mut Tx<'_>, user: User) {
+    let body = EventBody::Change { change: Change::User { user } };
+    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, body });
+}
+
+fn name_key(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+async fn name_is_free(tx: &mut Tx<'_>, name: &str, except: Option<UserId>) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM users WHERE name_key = $1 AND id <> $2";
+    let except = except.map(|id| id.to_string()).unwrap_or_default();
+    Ok(tx.read().first(sql, args![name_key(name), except]).await?.is_none())
+}
+
+/// Adds a person whose name is free.
+pub(crate) async fn add(
+    tx: &mut Tx<'_>,
+    name: &str,
+    hub_owner: bool,
+    github_id: Option<i64>,
+) -> Result<User, StoreError> {
+    NAME.check(name)?;
+    if !name_is_free(tx, name, None).await? {
+        return Err(StoreError::Conflict(format!("the name `{}` is taken: choose another", name.trim())));
+    }
+    let user = User {
+        id: UserId::generate(),
+        name: name.trim().to_owned(),
+        hub_owner,
+        disabled: false,
+        connected: false,
+        last_seen_at: Some(tx.now),
+        created_at: tx.now,
+    };
+    let sql = "INSERT INTO users (id, name, name_key, hub_owner, disabled, github_id, last_seen_at, created_at) \
+               VALUES ($1, $2, $3, $4, 0, $5, $6, $6)";
+    let values = args![user.id.to_string(), &user.name, name_key(name), hub_owner, github_id, tx.now];
+    tx.run(sql, values).await?;
+    announce(tx, user.clone());
+    Ok(user)
+}
+
+/// The first person of a hub: made once, then found again.
+#[derive(Debug, Serialize)]
+pub struct EnterHubOwner {
+    /// Used when there is none yet.
+    pub name: String,
+}
+
+impl Command for EnterHubOwner {
+    type Output = User;
+    const VERB: &'static str = "user.join";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
+        let sql = format!("{COLUMNS} WHERE hub_owner = 1 ORDER BY created_at LIMIT 1");
+        if let Some(row) = tx.read().first(&sql, args![]).await? {
+            return user(&row);
+        }
+        let owner = add(tx, &self.name, true, None).await?;
+        tx.audit(Self::VERB, owner.id, AuditScope::Hub, format!("{} set this hub up", owner.name));
+        Ok(owner)
+    }
+}
+
+/// A person whom GitHub vouches for; known again by GitHub's number, whatever their login is then.
+#[derive(Debug, Serialize)]
+pub struct EnterByGithub {
+    /// GitHub's number for the account.
+    pub github_id: i64,
+    /// The account's login, used as a name the first time.
+    pub login: String,
+    /// What the browser said it is.
+    pub client: String,
+    /// Where it came from.
+    pub address: String,
+}
+
+impl EnterByGithub {
+    async fn user(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
+        let sql = format!("{COLUMNS} WHERE github_id = $1");
+        if let Some(row) = tx.read().first(&sql, args![self.github_id]).await? {
+            let known = user(&row)?;
+            if known.disabled {
+                return Err(StoreError::Forbidden("this person was disabled by the hub's owner"));
+            }
+            return Ok(known);
+        }
+        let free = name_is_free(tx, &self.login, None).await?;
+        let name = if free { self.login.clone() } else { format!("{} ({})", self.login, self.github_id) };
+        let user = add(tx, &name, false, Some(self.github_id)).await?;
+        tx.audit(Self::VERB, user.id, AuditScope::Hub, format!("{} joined with GitHub", user.name));
+        Ok(user)
+    }
+}
+
+impl Command for EnterByGithub {
+    type Output = FreshLogin;
+    const VERB: &'static str = "user.join";
+    const SECRET: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<FreshLogin, StoreError> {
+        let user = self.user(tx).await?;
+        let cookie = add_login(tx, Some(user.id), None, &self.client, &self.address).await?;
+        tx.audit("login", user.id, AuditScope::Private(user.id), format!("{} logged in with GitHub", user.name));
+        Ok(FreshLogin { cookie, user: Some(user), observes: None })
+    }
+}
+
+/// Gives the caller another name.
+#[derive(Debug, Serialize)]
+pub struct RenameMe {
+    /// The new name.
+    pub input: Rename,
+}
+
+impl Command for RenameMe {
+    type Output = User;
+    const VERB: &'static str = "me.rename";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
+        let me = tx.caller.person()?;
+        NAME.check(&self.input.name)?;
+        let name = self.input.name.trim().to_owned();
+        if !name_is_free(tx, &name, Some(me.id)).await? {
+            return Err(StoreError::Conflict(format!("the name `{name}` is taken: choose another")));
+        }
+        let before = find(tx.read(), me.id).await?.ok_or(StoreError::NotFound("user"))?;
+        let sql = "UPDATE users SET name = $1, name_key = $2 WHERE id = $3";
+        tx.run(sql, args![&name, name_key(&name), me.id.to_string()]).await?;
+        let after = User { name, ..before.clone() };
+        announce(tx, after.clone());
+        tx.audit(Self::VERB, me.id, AuditScope::Hub, format!("{} is now {}", before.name, after.name));
+        Ok(after)
+    }
+}
+
+/// Closes the hub to a person, at once, or opens it again.
+#[derive(Debug, Serialize)]
+pub struct SetDisabled {
+    /// The person.
+    pub user: UserId,
+    /// Closed or open.
+    pub disabled: bool,
+}
+
+impl Command for SetDisabled {
+    type Output = User;
+    const VERB: &'static str = "user.disable";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
+        tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
+        let before = find(tx.read(), self.user).await?.ok_or(StoreError::NotFound("user"))?;
+        if before.hub_owner {
+            return Err(StoreError::Conflict("the hub's owner cannot be disabled".into()));
+        }
+        let flag = i64::from(self.disabled);
+        tx.run("UPDATE users SET disabled = $1 WHERE id = $2", args![flag, self.user.to_string()]).await?;
+        let after = User { disabled: self.disabled, ..before };
+        announce(tx, after.clone());
+        let (verb, detail) = if self.disabled {
+            tx.run("DELETE FROM logins WHERE user_id = $1", vec![text(self.user)]).await?;
+            tx.revoke(vec![self.user.to_string()]);
+            ("user.disable", format!("{} was disabled", after.name))
+        } else {
+            ("user.enable", format!("{} was enabled", after.name))
+        };
+        tx.audit(verb, self.user, AuditScope::Hub, detail);
+        Ok(after)
+    }
+}
+
+impl Store {
+    /// Everybody of this hub.
+    pub async fn users(&self, caller: &Caller) -> Result<Vec<User>, StoreError> {
+        caller.may(Action::TakePart, Resource::Hub, "user")?;
+        all(&mut self.readers.get().await?.borrow()).await
+    }
+
+    /// One person.
+    pub async fn user(&self, caller: &Caller, id: UserId) -> Result<User, StoreError> {
+        caller.may(Action::TakePart, Resource::Hub, "user")?;
+        find(&mut self.readers.get().await?.borrow(), id).await?.ok_or(StoreError::NotFound("user"))
+    }
+}

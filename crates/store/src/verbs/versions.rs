@@ -1,0 +1,64 @@
+//! Earlier texts of projects and activities.
+
+use domain::{Action, ActivityId, ProjectId, UserId};
+use protocol::Version;
+
+use super::{activities, projects, users};
+use crate::sql::{Connection, Row, args};
+use crate::writer::Tx;
+use crate::{Caller, Store, StoreError};
+
+/// Keeps a text as version `version` of its subject.
+pub(crate) async fn add(
+    tx: &mut Tx<'_>,
+    subject: &str,
+    version: u32,
+    author: UserId,
+    content: &str,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO versions (subject, version, author, at, content) VALUES ($1, $2, $3, $4, $5)";
+    tx.run(sql, args![subject, version, author.to_string(), tx.now, content]).await.map(|_| ())
+}
+
+/// Refuses when somebody else wrote a newer version meanwhile.
+pub(crate) fn expect(expected: Option<u32>, current: u32) -> Result<(), StoreError> {
+    match expected {
+        Some(expected) if expected != current => Err(StoreError::Conflict(format!(
+            "the content is at version {current}, not {expected}: somebody wrote meanwhile, look again and merge"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn version(row: &Row) -> Result<Version, StoreError> {
+    Ok(Version {
+        version: row.count("version")?,
+        author: users::reference(row, "author")?,
+        at: row.time("at")?,
+        content: row.text("content")?,
+    })
+}
+
+async fn of(c: &mut Connection<'_>, subject: String) -> Result<Vec<Version>, StoreError> {
+    let sql = "SELECT v.version, v.author, u.name AS author_name, v.at, v.content \
+               FROM versions v JOIN users u ON u.id = v.author WHERE v.subject = $1 ORDER BY v.version DESC LIMIT 500";
+    c.all(sql, args![subject]).await?.iter().map(version).collect()
+}
+
+impl Store {
+    /// The versions of a project's content, newest first.
+    pub async fn project_versions(&self, caller: &Caller, id: ProjectId) -> Result<Vec<Version>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        projects::check(&mut c, caller, id, Action::See, "project").await?;
+        of(&mut c, id.to_string()).await
+    }
+
+    /// The versions of an activity's content, newest first.
+    pub async fn activity_versions(&self, caller: &Caller, id: ActivityId) -> Result<Vec<Version>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        activities::find(&mut c, caller, id, Action::See).await?;
+        of(&mut c, id.to_string()).await
+    }
+}

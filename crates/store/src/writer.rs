@@ -1,0 +1,375 @@
+//! The one writer: waiting commands are grouped into one transaction and one commit.
+//!
+//! A command refuses before it writes. If one of a group fails in the database, or refuses after it wrote, the group is
+//! rolled back and its commands are run again, each in a transaction of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Timestamp;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::batch::{Batch, PendingAudit, PendingEvent, PendingRequest};
+use crate::connection::{Owned, Target};
+use crate::sql::{Connection, Row, Value, args, to_json};
+use crate::{Caller, Event, EventBody, StoreError, Who};
+
+/// How many commands share a commit at most.
+const GROUP: usize = 128;
+
+/// A verb: run in one transaction, safe to run again after a rollback.
+pub trait Command: Serialize + Send + Sync + 'static {
+    /// What the verb answers.
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    /// The verb's name in the protocol and the audit trail.
+    const VERB: &'static str;
+
+    /// Whether the answer holds a secret, which must not be stored.
+    const SECRET: bool = false;
+
+    /// Does it. Refuse before writing.
+    fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
+}
+
+/// A change that is already durable, with the events that announce it.
+#[derive(Debug)]
+pub struct Committed<T> {
+    /// What the verb answers.
+    pub value: T,
+    /// The commit's events; they were given to the listener before this was returned.
+    pub events: Vec<Arc<Event>>,
+}
+
+/// The transaction that a command runs in.
+pub struct Tx<'c> {
+    connection: Connection<'c>,
+    batch: &'c mut Batch,
+    wrote: bool,
+    /// Who runs the command.
+    pub(crate) caller: &'c Caller,
+    /// The time of the commit.
+    pub(crate) now: Timestamp,
+}
+
+impl<'c> Tx<'c> {
+    /// Runs a statement that writes; returns how many rows it touched.
+    pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
+        self.wrote = true;
+        self.connection.run(sql, values).await
+    }
+
+    /// A statement that writes and returns a row.
+    pub(crate) async fn run_returning(&mut self, sql: &str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
+        self.wrote = true;
+        self.connection.first(sql, values).await
+    }
+
+    /// The connection, for reading.
+    pub(crate) fn read(&mut self) -> &mut Connection<'c> {
+        &mut self.connection
+    }
+
+    /// Announces a change to whom it concerns.
+    pub(crate) fn announce(&mut self, event: PendingEvent) {
+        self.batch.events.push(event);
+    }
+
+    /// Ends connections made with these credentials.
+    pub(crate) fn revoke(&mut self, ids: Vec<String>) {
+        let body = EventBody::Revoked { ids };
+        self.batch.events.push(PendingEvent { project: None, audience: None, facts_before: None, body });
+    }
+
+    /// Records what was done; `scope` says who may read the entry.
+    pub(crate) fn audit(
+        &mut self,
+        verb: &'static str,
+        subject: impl ToString,
+        scope: AuditScope,
+        detail: impl Into<String>,
+    ) {
+        let (actor, actor_name) = match &self.caller.who {
+            Who::Actor { actor: domain::Actor::User { id, .. }, name } => (Some(*id), Some(name.clone())),
+            _ => (None, None),
+        };
+        let (project, private_to) = match scope {
+            AuditScope::Hub => (None, None),
+            AuditScope::Project(project) => (Some(project), None),
+            AuditScope::Private(user) => (None, Some(user)),
+        };
+        self.batch.audits.push(PendingAudit {
+            actor,
+            actor_name,
+            origin: self.caller.origin.clone(),
+            verb,
+            subject: subject.to_string(),
+            project,
+            private_to,
+            detail: detail.into(),
+        });
+    }
+}
+
+/// Who may read an audit entry.
+pub(crate) enum AuditScope {
+    /// Everybody of this hub.
+    Hub,
+    /// Whoever may see the project.
+    Project(domain::ProjectId),
+    /// One person.
+    Private(domain::UserId),
+}
+
+/// A command on its way through the writer, whatever its type.
+trait Job: Send {
+    fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
+    /// Answers the waiter: with what the run left, or with the error of the commit.
+    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], &StoreError>);
+}
+
+/// How a command left the transaction.
+enum Ran {
+    /// It did what it does.
+    Done,
+    /// It refused and wrote nothing.
+    Refused,
+    /// The transaction cannot go on.
+    Spoiled,
+}
+
+struct Queued<C: Command> {
+    command: C,
+    caller: Caller,
+    key: Option<String>,
+    result: Option<Result<C::Output, StoreError>>,
+    reply: oneshot::Sender<Result<Committed<C::Output>, StoreError>>,
+}
+
+/// Runs a command, or answers as the first time when its key is known.
+async fn execute<C: Command>(command: &C, key: Option<&str>, tx: &mut Tx<'_>) -> Result<C::Output, StoreError> {
+    let Some(key) = key else { return command.run(tx).await };
+    let scope = tx.caller.key_scope();
+    let fingerprint = hex::encode(Sha256::digest(format!("{} {}", C::VERB, to_json(command))));
+    if let Some(answer) = earlier_answer(tx, &scope, key, &fingerprint).await? {
+        if C::SECRET {
+            return Err(StoreError::Conflict(format!(
+                "{} was done already with this key, and its secret is shown only once: revoke it and make another",
+                C::VERB
+            )));
+        }
+        return serde_json::from_str(&answer).map_err(|error| StoreError::Corrupt(format!("answer: {error}")));
+    }
+    let output = command.run(tx).await?;
+    let answer = if C::SECRET { String::new() } else { to_json(&output) };
+    tx.batch.requests.push(PendingRequest { scope, key: key.to_owned(), fingerprint, answer });
+    Ok(output)
+}
+
+async fn earlier_answer(
+    tx: &mut Tx<'_>,
+    scope: &str,
+    key: &str,
+    fingerprint: &str,
+) -> Result<Option<String>, StoreError> {
+    let waiting = tx.batch.requests.iter().find(|request| request.scope == scope && request.key == key);
+    let (known, answer) = if let Some(request) = waiting {
+        (request.fingerprint.clone(), request.answer.clone())
+    } else {
+        let sql = "SELECT fingerprint, answer FROM requests WHERE actor = $1 AND request_key = $2";
+        match tx.read().first(sql, args![scope, key]).await? {
+            Some(row) => (row.text("fingerprint")?, row.text("answer")?),
+            None => return Ok(None),
+        }
+    };
+    if known != fingerprint {
+        return Err(StoreError::Conflict("this idempotency key was used for another request: take a new key".into()));
+    }
+    Ok(Some(answer))
+}
+
+impl<C: Command> Job for Queued<C> {
+    fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran> {
+        Box::pin(async move {
+            let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
+            let mut tx = Tx { connection, batch, wrote: false, caller: &self.caller, now };
+            let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
+            let ran = match &result {
+                Ok(_) => Ran::Done,
+                Err(error) if tx.wrote || error.is_of_the_database() => Ran::Spoiled,
+                Err(_) => Ran::Refused,
+            };
+            if !matches!(ran, Ran::Done) {
+                tx.batch.events.truncate(marks.0);
+                tx.batch.audits.truncate(marks.1);
+                tx.batch.requests.truncate(marks.2);
+            }
+            self.result = Some(result);
+            ran
+        })
+    }
+
+    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], &StoreError>) {
+        let result = match (self.result, commit) {
+            (Some(Err(error)), _) => Err(error),
+            (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.to_vec() }),
+            (_, Err(error)) => Err(error.repeat()),
+            (None, Ok(_)) => Err(StoreError::Unavailable("the command was not run".into())),
+        };
+        // A waiter that went away has lost its interest, not its change.
+        let _ = self.reply.send(result);
+    }
+}
+
+/// Told about every commit's events, in order, before the waiters are answered.
+pub(crate) type Listener = Arc<dyn Fn(&[Arc<Event>]) + Send + Sync>;
+
+/// Tells the time.
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A cheap handle to the writer task.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    queue: mpsc::Sender<Box<dyn Job>>,
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+impl Writer {
+    /// Starts the writer task; it ends when every handle is gone, closing `connection`.
+    pub(crate) fn start(
+        target: Target,
+        connection: Owned,
+        listener: Listener,
+        clock: Clock,
+    ) -> (Self, oneshot::Receiver<()>) {
+        let (queue, jobs) = mpsc::channel(1024);
+        let (ended, end) = oneshot::channel();
+        let trouble = Arc::new(Mutex::new(None));
+        let task = Task { target, connection: Some(connection), listener, clock, trouble: trouble.clone() };
+        tokio::spawn(async move {
+            task.serve(jobs).await;
+            let _ = ended.send(());
+        });
+        (Self { queue, trouble }, end)
+    }
+
+    /// Runs a command and waits until it is durable.
+    pub(crate) async fn write<C: Command>(
+        &self,
+        caller: Caller,
+        key: Option<String>,
+        command: C,
+    ) -> Result<Committed<C::Output>, StoreError> {
+        if let Some(key) = &key {
+            domain::text::IDEMPOTENCY_KEY.check(key)?;
+        }
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Queued { command, caller, key, result: None, reply });
+        let stopped = || StoreError::Unavailable("the hub is stopping".into());
+        self.queue.send(job).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    /// Why the last write failed, while writes fail.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().clone()
+    }
+}
+
+struct Task {
+    target: Target,
+    connection: Option<Owned>,
+    listener: Listener,
+    clock: Clock,
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+impl Task {
+    async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        let mut group = Vec::with_capacity(GROUP);
+        while jobs.recv_many(&mut group, GROUP).await > 0 {
+            let alone = group.len() == 1;
+            if let Err(rest) = self.commit(std::mem::take(&mut group), alone).await {
+                for job in rest {
+                    // Alone, a spoiled command answers for itself.
+                    let _ = self.commit(vec![job], true).await;
+                }
+            }
+        }
+        if let Some(connection) = self.connection.take() {
+            connection.close().await;
+        }
+    }
+
+    /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
+    async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>, alone: bool) -> Result<(), Vec<Box<dyn Job>>> {
+        let now = (self.clock)();
+        match self.attempt(&mut jobs, now).await {
+            Ok(events) => {
+                *self.trouble.lock() = None;
+                let events: Vec<Arc<Event>> = events.into_iter().map(Arc::new).collect();
+                if !events.is_empty() {
+                    (self.listener)(&events);
+                }
+                for job in jobs {
+                    job.finish(Ok(&events));
+                }
+                Ok(())
+            }
+            Err(failure) => {
+                self.recover(&failure).await;
+                if !alone {
+                    return Err(jobs);
+                }
+                let error =
+                    failure.unwrap_or_else(|| StoreError::Unavailable("the transaction was rolled back".into()));
+                for job in jobs {
+                    job.finish(Err(&error));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `Err(None)`: a command spoiled the transaction, and holds its own error.
+    async fn attempt(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Option<StoreError>> {
+        if self.connection.is_none() {
+            self.connection = Some(Owned::connect(&self.target).await.map_err(Some)?);
+        }
+        let connection = self.connection.as_mut().expect("connected just above");
+        connection.borrow().begin_write().await.map_err(Some)?;
+        let mut batch = Batch::default();
+        for job in jobs.iter_mut() {
+            if let Ran::Spoiled = job.run(connection.borrow(), &mut batch, now).await {
+                return Err(None);
+            }
+        }
+        let events = batch.write(&mut connection.borrow(), now).await.map_err(Some)?;
+        connection.borrow().script("COMMIT").await.map_err(Some)?;
+        Ok(events)
+    }
+
+    /// Rolls back; drops a connection that does not even do that.
+    async fn recover(&mut self, failure: &Option<StoreError>) {
+        if let Some(error) = failure {
+            tracing::warn!(%error, "a transaction failed");
+            *self.trouble.lock() = Some(error.to_string());
+        }
+        let Some(connection) = &mut self.connection else {
+            // The database cannot be reached: do not spin while it is away.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            return;
+        };
+        let lost = matches!(failure, Some(StoreError::Unavailable(_)));
+        // SQLite rolls back by itself on some errors; "no transaction is active" is then no trouble.
+        let rolled_back = connection.borrow().script("ROLLBACK").await;
+        if lost || matches!(rolled_back, Err(StoreError::Unavailable(_))) {
+            self.connection = None;
+        }
+    }
+}
