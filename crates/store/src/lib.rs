@@ -6,6 +6,7 @@
 mod batch;
 mod caller;
 mod connection;
+mod doorbell;
 mod error;
 mod event;
 mod open;
@@ -17,6 +18,7 @@ mod verbs;
 mod writer;
 
 pub use caller::{Caller, Who};
+pub use doorbell::Doorbell;
 pub use error::StoreError;
 pub use event::{Event, EventBody};
 pub use open::{OpenError, Store};

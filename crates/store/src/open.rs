@@ -111,14 +111,13 @@ impl Store {
     }
 
     /// Finishes what is queued and closes every connection.
-    pub async fn close(self) {
-        let Self { writer, readers, ended, .. } = self;
-        drop(writer);
-        let ended = ended.lock().take();
+    pub async fn close(&self) {
+        self.writer.stop();
+        let ended = self.ended.lock().take();
         if let Some(ended) = ended {
             let _ = ended.await;
         }
-        readers.close().await;
+        self.readers.close().await;
     }
 }
 

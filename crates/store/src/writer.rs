@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::batch::{Batch, PendingAudit, PendingEvent, PendingRequest};
 use crate::connection::{Owned, Target};
@@ -236,11 +236,12 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    stop: Arc<Notify>,
     trouble: Arc<Mutex<Option<String>>>,
 }
 
 impl Writer {
-    /// Starts the writer task; it ends when every handle is gone, closing `connection`.
+    /// Starts the writer task; it ends when it is told to, closing `connection`.
     pub(crate) fn start(
         target: Target,
         connection: Owned,
@@ -250,12 +251,14 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(1024);
         let (ended, end) = oneshot::channel();
         let trouble = Arc::new(Mutex::new(None));
+        let stop = Arc::new(Notify::new());
         let task = Task { target, connection: Some(connection), listener, clock, trouble: trouble.clone() };
+        let told = stop.clone();
         tokio::spawn(async move {
-            task.serve(jobs).await;
+            task.serve(jobs, &told).await;
             let _ = ended.send(());
         });
-        (Self { queue, trouble }, end)
+        (Self { queue, stop, trouble }, end)
     }
 
     /// Runs a command and waits until it is durable.
@@ -275,6 +278,11 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
+    /// Takes no more commands; those that wait are still run.
+    pub(crate) fn stop(&self) {
+        self.stop.notify_one();
+    }
+
     /// Why the last write failed, while writes fail.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.trouble.lock().clone()
@@ -290,9 +298,19 @@ struct Task {
 }
 
 impl Task {
-    async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>, stop: &Notify) {
         let mut group = Vec::with_capacity(GROUP);
-        while jobs.recv_many(&mut group, GROUP).await > 0 {
+        loop {
+            let count = tokio::select! {
+                count = jobs.recv_many(&mut group, GROUP) => count,
+                () = stop.notified() => {
+                    jobs.close();
+                    continue;
+                }
+            };
+            if count == 0 {
+                break;
+            }
             let alone = group.len() == 1;
             if let Err(rest) = self.commit(std::mem::take(&mut group), alone).await {
                 for job in rest {

@@ -25,7 +25,7 @@ pub use events::Extent;
 pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
 pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
-pub use runners::{CreateRunner, RemoveRunner};
+pub use runners::{CreateRunner, RemoveRunner, SeeRunner};
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};

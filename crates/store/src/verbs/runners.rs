@@ -96,6 +96,29 @@ impl Command for RemoveRunner {
     }
 }
 
+/// Remembers that a runner came or went, and tells everybody.
+#[derive(Debug, Serialize)]
+pub struct SeeRunner {
+    /// Which.
+    pub runner: RunnerId,
+}
+
+impl Command for SeeRunner {
+    type Output = ();
+    const VERB: &'static str = "runner.seen";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        // It may have been removed while it was connected.
+        let Some(row) = row else { return Ok(()) };
+        let seen = Runner { last_seen_at: Some(tx.now), ..runner(&row)? };
+        let sql = "UPDATE runners SET last_seen_at = $1 WHERE id = $2";
+        tx.run(sql, args![tx.now, self.runner.to_string()]).await?;
+        announce(tx, Change::Runner { runner: seen });
+        Ok(())
+    }
+}
+
 impl Store {
     /// The runners of this hub.
     pub async fn runners(&self, caller: &Caller) -> Result<Vec<Runner>, StoreError> {
