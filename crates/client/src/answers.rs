@@ -7,17 +7,17 @@ use protocol::{
 
 /// A view that one kind of answer carries.
 pub trait FromAnswer: Sized {
-    /// The view, or the answer back when it is of another kind.
-    fn from_answer(answer: Answer) -> Result<Self, Answer>;
+    /// The view; `None` when the answer is of another kind.
+    fn from_answer(answer: Answer) -> Option<Self>;
 }
 
 macro_rules! carried {
     ($($variant:ident($view:ty),)*) => {$(
         impl FromAnswer for $view {
-            fn from_answer(answer: Answer) -> Result<Self, Answer> {
+            fn from_answer(answer: Answer) -> Option<Self> {
                 match answer {
-                    Answer::$variant(view) => Ok(view),
-                    other => Err(other),
+                    Answer::$variant(view) => Some(view),
+                    _ => None,
                 }
             }
         }
@@ -53,10 +53,7 @@ carried! {
 }
 
 impl FromAnswer for () {
-    fn from_answer(answer: Answer) -> Result<Self, Answer> {
-        match answer {
-            Answer::Done => Ok(()),
-            other => Err(other),
-        }
+    fn from_answer(answer: Answer) -> Option<Self> {
+        matches!(answer, Answer::Done).then_some(())
     }
 }

@@ -64,7 +64,7 @@ impl Client {
     pub async fn ask<T: FromAnswer>(&self, call: Call) -> Result<T, ClientError> {
         let verb = call.verb();
         let answer = self.call(call).await?;
-        T::from_answer(answer).map_err(|_| ClientError::Protocol(format!("{verb} has no answer of this kind")))
+        T::from_answer(answer).ok_or_else(|| ClientError::Protocol(format!("{verb} has no answer of this kind")))
     }
 
     /// Whether the hub is well; asked once, so that the answer is about now.

@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+type Decode = Box<dyn Fn(&[u8]) -> Result<Answer, serde_json::Error> + Send + Sync>;
+
 /// A verb as an HTTP request, with the way to read its response.
 pub struct HttpRequest {
     /// The method.
@@ -16,7 +18,7 @@ pub struct HttpRequest {
     pub query: Vec<(&'static str, String)>,
     /// The JSON body.
     pub body: Option<Value>,
-    decode: Box<dyn Fn(&[u8]) -> Result<Answer, serde_json::Error> + Send + Sync>,
+    decode: Decode,
 }
 
 /// How `call` is asked over HTTP.

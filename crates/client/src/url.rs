@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused_with_the_reason() {
-        for bad in ["", "127.0.0.1:4720", "ftp://h", "http://", "http://h/path", "http://u:p@h", "http://h?x", "http://h#x"]
+        for bad in
+            ["", "127.0.0.1:4720", "ftp://h", "http://", "http://h/path", "http://u:p@h", "http://h?x", "http://h#x"]
         {
             let error = HubUrl::parse(bad).unwrap_err().to_string();
             assert!(error.contains("is not a hub's address"), "{bad}: {error}");

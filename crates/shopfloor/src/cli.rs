@@ -1,0 +1,40 @@
+//! The command line's top: what every command takes, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+use crate::commands::Command;
+use crate::settings::Color;
+
+/// The multiplayer control plane for coding agents
+#[derive(Debug, Parser)]
+#[command(name = "shopfloor", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Where the hub is, as http://127.0.0.1:4720 [env: SHOPFLOOR_HUB]
+    #[arg(long, value_name = "URL", global = true)]
+    pub hub: Option<String>,
+    /// Who you are to the hub [env: SHOPFLOOR_TOKEN]
+    #[arg(long, value_name = "TOKEN", global = true)]
+    pub token: Option<String>,
+    /// The directory of the hub on this machine, which says where it is and has your token [env: SHOPFLOOR_DATA_DIR]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub data_dir: Option<PathBuf>,
+    /// Print results as JSON, with the protocol's names
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to use colours [env: SHOPFLOOR_COLOR, NO_COLOR]
+    #[arg(long, value_name = "WHEN", global = true)]
+    pub(crate) color: Option<Color>,
+}

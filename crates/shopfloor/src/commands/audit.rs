@@ -1,0 +1,54 @@
+//! `shopfloor audit …`
+
+use clap::Subcommand;
+use protocol::{AuditEntry, AuditPage, Call, Project};
+
+use crate::pick::pick;
+use crate::table::Table;
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with the audit trail.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// The newest entries that you may see
+    List {
+        /// Only those of this project (id or name)
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+        /// Only those with a lower number
+        #[arg(long, value_name = "N")]
+        before: Option<u64>,
+        /// How many at most, up to 500 [default: 100]
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: AuditCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    let AuditCommand::List { project, before, limit } = command;
+    let project = match project {
+        Some(project) => Some(pick::<Project>(client, &project).await?),
+        None => None,
+    };
+    let entries: Vec<AuditEntry> = client.ask(Call::AuditList { page: AuditPage { project, before, limit } }).await?;
+    out.show(&entries, |out| table(&entries, out))
+}
+
+fn table(entries: &[AuditEntry], out: &Output) -> String {
+    let titles = ["NO", "WHEN", "WHO…", "FROM…", "VERB", "SUBJECT", "WHAT…"];
+    let mut table = Table::new(&titles, "nothing that you may see");
+    for entry in entries {
+        table.row([
+            entry.number.into(),
+            when::relative(entry.at, out.now).into(),
+            entry.actor.as_ref().map_or("-", |user| &user.name).into(),
+            (&entry.origin).into(),
+            (&entry.verb).into(),
+            (&entry.subject).into(),
+            (&entry.detail).into(),
+        ]);
+    }
+    table.render(out)
+}

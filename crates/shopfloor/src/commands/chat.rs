@@ -1,0 +1,150 @@
+//! `shopfloor chat …`
+
+use clap::Subcommand;
+use client::Client;
+use domain::{AuthorKind, MessageId, ProjectId};
+use protocol::{Call, MarkRead, Message, MessagePage, MessageText, Project, Unread};
+
+use crate::output::clean;
+use crate::pick::pick;
+use crate::table::{Style, Table};
+use crate::text_arg::TextArg;
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with a chat.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChatCommand {
+    /// Send a message; `#act_…` refers to an activity, `@name` mentions a person
+    Send {
+        /// The project's id or name
+        project: String,
+        #[command(flatten)]
+        text: TextArg,
+    },
+    /// A page of a project's chat, oldest first
+    List {
+        /// The project's id or name
+        project: String,
+        /// Only messages with a lower number [default: the newest]
+        #[arg(long, value_name = "N")]
+        before: Option<u32>,
+        /// How many at most, up to 200 [default: 50]
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+    /// Change one of your messages
+    Edit {
+        /// Its id
+        message: MessageId,
+        #[command(flatten)]
+        text: TextArg,
+    },
+    /// Delete one of your messages
+    Delete {
+        /// Its id
+        message: MessageId,
+    },
+    /// Remember how far you have read
+    Read {
+        /// The project's id or name
+        project: String,
+        /// The number of the last message that you read [default: the newest]
+        #[arg(long, value_name = "N")]
+        number: Option<u32>,
+    },
+    /// How much you have not read
+    Unread,
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    let message: Message = match command {
+        ChatCommand::Send { project, text } => {
+            let input = MessageText { content: text.required()? };
+            client.ask(Call::ChatSend { project: id(client, &project).await?, input }).await?
+        }
+        ChatCommand::Edit { message, text } => {
+            let input = MessageText { content: text.required()? };
+            client.ask(Call::ChatEdit { message, input }).await?
+        }
+        ChatCommand::List { project, before, limit } => {
+            let page = MessagePage { before, limit };
+            let project = id(client, &project).await?;
+            let messages: Vec<Message> = client.ask(Call::ChatHistory { project, page }).await?;
+            return out.show(&messages, |out| history(&messages, out));
+        }
+        ChatCommand::Delete { message } => {
+            client.ask::<()>(Call::ChatDelete { message }).await?;
+            out.note(&format!("deleted {message}"));
+            return Ok(());
+        }
+        ChatCommand::Read { project, number } => return read(client, out, &project, number).await,
+        ChatCommand::Unread => return unread(client, out).await,
+    };
+    out.show(&message, |out| entry(&message, out))
+}
+
+async fn read(client: &Client, out: &Output, project: &str, number: Option<u32>) -> Result<(), Failure> {
+    let project = id(client, project).await?;
+    let number = match number {
+        Some(number) => number,
+        None => {
+            let page = MessagePage { before: None, limit: Some(1) };
+            let newest: Vec<Message> = client.ask(Call::ChatHistory { project, page }).await?;
+            newest.last().map_or(0, |message| message.number)
+        }
+    };
+    let unread: Unread = client.ask(Call::ChatRead { project, input: MarkRead { number } }).await?;
+    out.show(&unread, |_| format!("read up to {}, {} unread", unread.read, unread.count))
+}
+
+async fn unread(client: &Client, out: &Output) -> Result<(), Failure> {
+    let unreads: Vec<Unread> = client.ask(Call::ChatUnread {}).await?;
+    if out.json {
+        return out.show(&unreads, |_| String::new());
+    }
+    let projects: Vec<Project> = client.ask(Call::ProjectList {}).await?;
+    out.show(&unreads, |out| {
+        let mut table = Table::new(&["PROJECT", "NAME…", "UNREAD", "MENTIONS", "READ UP TO"], "no chats");
+        for unread in &unreads {
+            let project = projects.iter().find(|project| project.id == unread.project);
+            table.row([
+                unread.project.into(),
+                project.map_or("-", |project| &project.name).into(),
+                unread.count.into(),
+                unread.mentions.into(),
+                unread.read.into(),
+            ]);
+        }
+        table.render(out)
+    })
+}
+
+async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
+    pick::<Project>(client, text).await
+}
+
+fn history(messages: &[Message], out: &Output) -> String {
+    if messages.is_empty() {
+        return Style::Dim.paint("no messages", out.color);
+    }
+    messages.iter().map(|message| entry(message, out)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn entry(message: &Message, out: &Output) -> String {
+    let kind = match message.author_kind {
+        AuthorKind::User => String::new(),
+        other => format!(" ({})", other.word().replace('_', " ")),
+    };
+    let edited = if message.edited_at.is_some() { ", edited" } else { "" };
+    let about =
+        format!("{}{edited} · {} · {}", when::relative(message.created_at, out.now), message.number, message.id);
+    let author = Style::Bold.paint(&clean(&format!("{}{kind}", message.author.name)), out.color);
+    let content = match message.deleted_at {
+        Some(_) => Style::Dim.paint("(deleted)", out.color),
+        None => clean(&message.content),
+    };
+    let indented = content.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n");
+    format!("{author}  {}\n{indented}", Style::Dim.paint(&about, out.color))
+}

@@ -1,0 +1,114 @@
+//! `shopfloor config …`
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::serve_args::ServeArgs;
+use crate::settings::KEYS;
+use crate::table::Table;
+use crate::{Context, Failure, Setting};
+
+/// Everything that can be done with settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every setting, its value and where that comes from
+    Show,
+}
+
+/// One setting as it is shown; secrets are not.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Shown {
+    key: &'static str,
+    value: Option<String>,
+    from: String,
+}
+
+/// Runs one of them.
+pub(crate) fn run(command: &ConfigCommand, context: &Context) -> Result<(), Failure> {
+    let ConfigCommand::Show = command;
+    let shown = collect(context)?;
+    if !context.out.json
+        && let Some(path) = context.layers.path()
+    {
+        let state = if path.exists() { "" } else { " (does not exist)" };
+        context.out.note(&format!("settings file: {}{state}", path.display()));
+    }
+    context.out.show(&shown, |out| {
+        let mut table = Table::new(&["KEY", "VALUE…", "FROM…"], "no settings");
+        for setting in &shown {
+            table.row([setting.key.into(), setting.value.as_deref().unwrap_or("-").into(), (&setting.from).into()]);
+        }
+        table.render(out)
+    })
+}
+
+fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
+    let client = &context.settings;
+    let hub = ServeArgs::default().settle(&context.layers, &client.data_dir.value)?;
+    let color = format!("{:?}", client.color.value).to_lowercase();
+    let log = format!("{:?}", hub.log.value).to_lowercase();
+    let values = KEYS.into_iter().map(|key| match key {
+        "hub" => optional(key, client.hub.as_ref()),
+        "token" => Shown {
+            value: client.token.as_ref().map(|_| "(hidden)".to_owned()),
+            ..optional(key, client.token.as_ref())
+        },
+        "data_dir" => one(key, client.data_dir.value.display(), &client.data_dir),
+        "color" => one(key, &color, &client.color),
+        "listen" => one(key, hub.listen.value, &hub.listen),
+        "database" => one(key, without_password(&hub.database.value), &hub.database),
+        "public_url" => optional(key, hub.public_url.as_ref()),
+        "behind_proxy" => one(key, hub.behind_proxy.value, &hub.behind_proxy),
+        "tls_cert" => optional(key, hub.tls_cert.as_ref()),
+        "tls_key" => optional(key, hub.tls_key.as_ref()),
+        "allow_origin" => many(key, &hub.allow_origin),
+        "allow_host" => many(key, &hub.allow_host),
+        "github_client_id" => optional(key, hub.github_client_id.as_ref()),
+        "github_client_secret_file" => optional(key, hub.github_client_secret_file.as_ref()),
+        "github_allow" => many(key, &hub.github_allow),
+        "github_url" => one(key, &hub.github_url.value, &hub.github_url),
+        "github_api_url" => one(key, &hub.github_api_url.value, &hub.github_api_url),
+        _ => one(key, &log, &hub.log),
+    });
+    Ok(values.collect())
+}
+
+fn one<T>(key: &'static str, value: impl ToString, setting: &Setting<T>) -> Shown {
+    Shown { key, value: Some(value.to_string()), from: setting.origin.to_string() }
+}
+
+fn optional(key: &'static str, setting: Option<&Setting<String>>) -> Shown {
+    match setting {
+        Some(setting) => one(key, &setting.value, setting),
+        None => Shown { key, value: None, from: "not set".to_owned() },
+    }
+}
+
+fn many(key: &'static str, setting: &Setting<Vec<String>>) -> Shown {
+    match setting.value.as_slice() {
+        [] => Shown { key, value: None, from: "not set".to_owned() },
+        values => one(key, values.join(", "), setting),
+    }
+}
+
+/// `postgres://ann:…@host/db`: who looks over your shoulder learns nothing.
+pub(crate) fn without_password(url: &str) -> String {
+    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
+        let (login, place) = rest.rsplit_once('@')?;
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{scheme}://{user}:…@{place}"))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(without_password("postgres://ann:s3cret@h/db"), "postgres://ann:…@h/db");
+        assert_eq!(without_password("postgres://h/db"), "postgres://h/db");
+        assert_eq!(without_password("sqlite:/x/y.db"), "sqlite:/x/y.db");
+    }
+}

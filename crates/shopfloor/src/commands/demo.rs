@@ -1,0 +1,61 @@
+//! `shopfloor demo`: a believable floor, made through the hub's API so that open pages see it happen.
+
+mod build;
+mod floor;
+mod record;
+
+use clap::Args;
+use protocol::{Call, Me, Project};
+
+use crate::{Context, Exit, Failure};
+use record::Record;
+
+/// Fill or clear.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Delete exactly what an earlier `demo` made
+    #[arg(long)]
+    remove: bool,
+    /// Add the example although there are projects already
+    #[arg(long, conflicts_with = "remove")]
+    force: bool,
+}
+
+/// Makes the example, or removes it.
+pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<(), Failure> {
+    let client = context.client()?;
+    let me: Me = client.ask(Call::Me {}).await?;
+    let dir = &context.settings.data_dir.value;
+    if args.remove {
+        return remove(context, &client, &me, dir).await;
+    }
+    let projects: Vec<Project> = client.ask(Call::ProjectList {}).await?;
+    if !projects.is_empty() && !args.force {
+        let detail = format!("the floor is not empty: there are {} projects", projects.len());
+        return Err(Failure::conflict(detail).advise("pass --force to add the example beside them"));
+    }
+    let mut record = Record::open(dir, me.hub)?;
+    let name = me.user.map_or_else(|| "everyone".to_owned(), |user| user.name);
+    let made = build::floor(&client, &name, &mut record).await?;
+    context.out.show(&made, |_| {
+        let names: Vec<String> = made.iter().map(|project| format!("{}  {}", project.id, project.name)).collect();
+        format!("{}\nremove it with `shopfloor demo --remove`", names.join("\n"))
+    })
+}
+
+async fn remove(context: &Context, client: &client::Client, me: &Me, dir: &std::path::Path) -> Result<(), Failure> {
+    let mut record = Record::open(dir, me.hub)?;
+    if record.projects().is_empty() {
+        return Err(Failure::not_found(format!("no example of this hub is known in {}", dir.display())));
+    }
+    for project in record.projects().to_vec() {
+        match client.ask::<()>(Call::ProjectDelete { project }).await.map_err(Failure::from) {
+            Ok(()) => context.out.note(&format!("deleted {project}")),
+            // Somebody deleted it before us, which is what we want.
+            Err(failure) if failure.exit() == Exit::NotFound => {}
+            Err(failure) => return Err(failure),
+        }
+        record.forget(project)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! `shopfloor doctor`: what is there, what is missing, and what to do.
+
+mod data_dir;
+mod database;
+mod network;
+mod programs;
+
+use serde::Serialize;
+
+use super::serve_args::ServeArgs;
+use crate::table::{Cell, Style, Table};
+use crate::{Context, Exit, Failure, Output, hub_file};
+
+/// How one thing stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    /// As it should be.
+    Ok,
+    /// Works, but should be changed.
+    Warn,
+    /// Not there, or broken.
+    Missing,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Check {
+    name: String,
+    status: Status,
+    /// Whether Shopfloor cannot do without it.
+    required: bool,
+    detail: String,
+    /// What to do, when something is to be done.
+    advice: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &str, detail: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), status: Status::Ok, required: false, detail: detail.into(), advice: None }
+    }
+
+    fn warn(name: &str, detail: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { status: Status::Warn, advice: Some(advice.into()), ..Self::ok(name, detail) }
+    }
+
+    fn missing(name: &str, detail: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { status: Status::Missing, ..Self::warn(name, detail, advice) }
+    }
+
+    /// Says that Shopfloor cannot do without it.
+    fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.required && self.status == Status::Missing
+    }
+}
+
+/// Looks at everything; the exit code says whether something required is broken.
+pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
+    let data_dir = &context.settings.data_dir.value;
+    let serve = ServeArgs::default().settle(&context.layers, data_dir)?;
+    // A file that cannot be read is reported by the check of the data directory.
+    let beside = hub_file::read_hub(data_dir).ok().flatten();
+    let health = network::health(beside.as_ref()).await;
+    let mut checks = programs::check_all().await;
+    checks.extend(data_dir::check(data_dir));
+    checks.push(database::check(&serve.database.value, beside.as_ref(), health.as_ref()).await);
+    checks.push(network::check_port(serve.listen.value, beside.as_ref(), health.is_some()));
+    checks.push(network::check_hub(context, beside.as_ref(), health.as_ref()).await);
+    context.out.show(&checks, |out| table(&checks, out))?;
+    Ok(if checks.iter().any(Check::is_broken) { Exit::Other } else { Exit::Done })
+}
+
+fn table(checks: &[Check], out: &Output) -> String {
+    let mut table = Table::new(&["", "WHAT", "HOW IT STANDS", "WHAT TO DO"], "nothing was checked");
+    for check in checks {
+        let (word, style) = match check.status {
+            Status::Ok => ("ok", Style::Green),
+            Status::Warn => ("warn", Style::Yellow),
+            Status::Missing if check.required => ("missing", Style::Red),
+            Status::Missing => ("missing", Style::Yellow),
+        };
+        let advice = check.advice.as_deref().unwrap_or_default();
+        table.row([Cell::styled(word, style), (&check.name).into(), (&check.detail).into(), advice.into()]);
+    }
+    table.render(out)
+}

@@ -1,0 +1,57 @@
+//! How a text evolved: its versions, and the difference between two.
+
+use clap::Args;
+use protocol::{Diff, DiffKind, DiffRange, Version};
+
+use crate::output::clean;
+use crate::table::{Style, Table};
+use crate::{Failure, Output, when};
+
+/// Which two versions to compare.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct RangeArgs {
+    /// The older version; the one before --to unless told, and 0 is the empty text
+    #[arg(long, value_name = "N")]
+    from: Option<u32>,
+    /// The newer version; the current one unless told
+    #[arg(long, value_name = "N")]
+    to: Option<u32>,
+}
+
+impl From<RangeArgs> for DiffRange {
+    fn from(range: RangeArgs) -> Self {
+        Self { from: range.from, to: range.to }
+    }
+}
+
+/// Shows the versions of a text, newest first.
+pub(crate) fn show_versions(out: &Output, versions: &[Version]) -> Result<(), Failure> {
+    out.show(versions, |out| {
+        let mut table = Table::new(&["VERSION", "WHEN", "BY", "FIRST LINE…"], "no versions");
+        for version in versions {
+            table.row([
+                version.version.into(),
+                when::relative(version.at, out.now).into(),
+                (&version.author.name).into(),
+                domain::text::title(&version.content).into(),
+            ]);
+        }
+        table.render(out)
+    })
+}
+
+/// Shows what changed, line by line.
+pub(crate) fn show_diff(out: &Output, diff: &Diff) -> Result<(), Failure> {
+    out.show(diff, |out| {
+        let mut lines = vec![Style::Bold.paint(&format!("version {} → {}", diff.from, diff.to), out.color)];
+        lines.extend(diff.lines.iter().map(|line| {
+            let (mark, style) = match line.kind {
+                DiffKind::Same => (' ', Style::Plain),
+                DiffKind::Added => ('+', Style::Green),
+                DiffKind::Removed => ('-', Style::Red),
+            };
+            style.paint(&format!("{mark} {}", clean(&line.text)), out.color)
+        }));
+        lines.join("\n")
+    })
+}

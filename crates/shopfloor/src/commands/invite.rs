@@ -1,0 +1,69 @@
+//! `shopfloor invite …`
+
+use clap::Subcommand;
+use domain::Timestamp;
+use protocol::{Call, Invite, InviteCreate, NewInvite};
+
+use crate::pick::pick;
+use crate::table::Table;
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with invitations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum InviteCommand {
+    /// Make a link that lets one new person in; it is printed once
+    Create {
+        /// Whom it is for
+        name: String,
+        /// When it stops working: a time, or a distance as 12h [default: 7d]
+        #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+        expires: Option<Timestamp>,
+    },
+    /// Your invitations
+    List,
+    /// Take an invitation back
+    Revoke {
+        /// Its id, or whom it is for
+        invite: String,
+    },
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        InviteCommand::Create { name, expires } => {
+            let input = InviteCreate { name, expires_at: expires };
+            let made: NewInvite = client.ask(Call::InviteCreate { input }).await?;
+            if !out.json {
+                let until = when::relative(made.invite.expires_at, out.now);
+                out.note(&format!("{}: lets one person in, expires {until}; not shown again", made.invite.id));
+            }
+            out.show(&made, |_| made.link.clone())
+        }
+        InviteCommand::List => {
+            let invites: Vec<Invite> = client.ask(Call::InviteList {}).await?;
+            out.show(&invites, |out| table(&invites, out))
+        }
+        InviteCommand::Revoke { invite } => {
+            let invite = pick::<Invite>(client, &invite).await?;
+            client.ask::<()>(Call::InviteRevoke { invite }).await?;
+            out.note(&format!("revoked {invite}"));
+            Ok(())
+        }
+    }
+}
+
+fn table(invites: &[Invite], out: &Output) -> String {
+    let mut table = Table::new(&["ID", "FOR…", "MADE", "EXPIRES", "ACCEPTED BY…"], "no invitations");
+    for invite in invites {
+        table.row([
+            invite.id.into(),
+            (&invite.name).into(),
+            when::relative(invite.created_at, out.now).into(),
+            when::relative(invite.expires_at, out.now).into(),
+            invite.accepted_by.as_ref().map_or("nobody yet", |user| &user.name).into(),
+        ]);
+    }
+    table.render(out)
+}

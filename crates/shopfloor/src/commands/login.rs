@@ -1,0 +1,71 @@
+//! `shopfloor login …`
+
+use clap::{Args, Subcommand};
+use domain::LoginId;
+use protocol::{Call, Login, LoginLink};
+
+use crate::table::Table;
+use crate::{Context, Failure, Output, when};
+
+/// A fresh link, or what is done with the browsers that are logged in.
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    #[command(subcommand)]
+    command: Option<LoginCommand>,
+}
+
+/// Everything that can be done with browsers that are logged in.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoginCommand {
+    /// Your browsers that are logged in
+    List,
+    /// Log one of them out
+    Revoke {
+        /// Its id
+        login: LoginId,
+    },
+    /// Log all of them out
+    RevokeAll,
+}
+
+/// Runs one of them.
+pub(crate) async fn run(args: LoginArgs, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match args.command {
+        None => {
+            let link: LoginLink = client.ask(Call::LoginLink {}).await?;
+            if !out.json {
+                out.note(&format!("opens once; expires {}", when::relative(link.expires_at, out.now)));
+            }
+            out.show(&link, |_| link.link.clone())
+        }
+        Some(LoginCommand::List) => {
+            let logins: Vec<Login> = client.ask(Call::LoginList {}).await?;
+            out.show(&logins, |out| table(&logins, out))
+        }
+        Some(LoginCommand::Revoke { login }) => {
+            client.ask::<()>(Call::LoginRevoke { login }).await?;
+            out.note(&format!("logged out {login}"));
+            Ok(())
+        }
+        Some(LoginCommand::RevokeAll) => {
+            client.ask::<()>(Call::LoginRevokeAll {}).await?;
+            out.note("all your browsers are logged out");
+            Ok(())
+        }
+    }
+}
+
+fn table(logins: &[Login], out: &Output) -> String {
+    let mut table = Table::new(&["ID", "BROWSER…", "FROM…", "SINCE", "LAST USED"], "no browser is logged in");
+    for login in logins {
+        table.row([
+            login.id.into(),
+            (&login.client).into(),
+            (&login.address).into(),
+            when::relative(login.created_at, out.now).into(),
+            when::relative(login.last_used_at, out.now).into(),
+        ]);
+    }
+    table.render(out)
+}

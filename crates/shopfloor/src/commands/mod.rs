@@ -1,0 +1,123 @@
+//! One file for each noun of the command line.
+
+mod activity;
+mod audit;
+mod chat;
+mod config;
+mod db;
+mod demo;
+mod doctor;
+mod history;
+mod invite;
+mod login;
+mod observer;
+mod presence;
+mod project;
+mod runner;
+mod serve_args;
+mod shell;
+mod token;
+mod up;
+mod user;
+mod watch;
+mod words;
+
+use clap::Subcommand;
+
+use crate::{Context, Exit, Failure};
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start a hub for yourself on this machine and open its page
+    Up(up::UpArgs),
+    /// Start a hub for a team
+    Serve(up::ServeCommand),
+    /// What people align on: goals, constraints, visibility
+    #[command(subcommand)]
+    Project(project::ProjectCommand),
+    /// Lines of work in a project: intent, plan, status
+    #[command(subcommand)]
+    Activity(activity::ActivityCommand),
+    /// The people of this hub
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// A project's group chat
+    #[command(subcommand)]
+    Chat(chat::ChatCommand),
+    /// Credentials for the CLI and for programs
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Print a fresh one-time link that logs a browser in as you
+    Login(login::LoginArgs),
+    /// Links that let new people in
+    #[command(subcommand)]
+    Invite(invite::InviteCommand),
+    /// Links to a read-only page of a project, without an account
+    #[command(subcommand)]
+    Observer(observer::ObserverCommand),
+    /// Machines that run agents
+    #[command(subcommand)]
+    Runner(runner::RunnerCommand),
+    /// Who did what, when, from where
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Who is here, looking at what
+    Presence,
+    /// Print changes as they come
+    Watch(watch::WatchArgs),
+    /// Say what is there, what is missing, and what to do
+    Doctor,
+    /// Fill an empty floor with an example, or remove it again
+    Demo(demo::DemoArgs),
+    /// Move or copy the hub's database
+    #[command(subcommand)]
+    Db(db::DbCommand),
+    /// Print completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the man page, or write all of them into a directory
+    Man(shell::ManArgs),
+    /// Your settings
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print the hub's OpenAPI document
+    Openapi,
+}
+
+impl Command {
+    /// Whether this process becomes a hub.
+    pub(crate) fn is_hub(&self) -> bool {
+        matches!(self, Self::Up(_) | Self::Serve(_) | Self::Db(_))
+    }
+}
+
+/// Runs one command.
+pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Failure> {
+    match command {
+        Command::Up(args) => up::up(args, context).await?,
+        Command::Serve(args) => up::serve(args, context).await?,
+        Command::Project(command) => project::run(command, context).await?,
+        Command::Activity(command) => activity::run(command, context).await?,
+        Command::User(command) => user::run(command, context).await?,
+        Command::Chat(command) => chat::run(command, context).await?,
+        Command::Token(command) => token::run(command, context).await?,
+        Command::Login(args) => login::run(args, context).await?,
+        Command::Invite(command) => invite::run(command, context).await?,
+        Command::Observer(command) => observer::run(command, context).await?,
+        Command::Runner(command) => runner::run(command, context).await?,
+        Command::Audit(command) => audit::run(command, context).await?,
+        Command::Presence => presence::run(context).await?,
+        Command::Watch(args) => watch::run(args, context).await?,
+        Command::Doctor => return doctor::run(context).await,
+        Command::Demo(args) => demo::run(args, context).await?,
+        Command::Db(command) => db::run(command, context).await?,
+        Command::Completions(args) => shell::completions(&args, context)?,
+        Command::Man(args) => shell::man(&args, context)?,
+        Command::Config(command) => config::run(&command, context)?,
+        Command::Openapi => {
+            let document = context.anonymous()?.openapi().await?;
+            context.out.show(&document, |_| format!("{document:#}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}

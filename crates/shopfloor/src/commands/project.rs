@@ -1,0 +1,121 @@
+//! `shopfloor project …`
+
+mod args;
+
+use client::Client;
+use domain::ProjectId;
+use protocol::{Call, Project, ProjectCreate, ProjectUpdate, Version};
+
+pub(crate) use args::ProjectCommand;
+use args::{CreateArgs, UpdateArgs};
+
+use super::{history, words};
+use crate::output::clean;
+use crate::pick::pick;
+use crate::table::{Table, fields};
+use crate::{Context, Failure, Output, when};
+
+/// Runs one of them.
+pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        ProjectCommand::Create(args) => create(args, client, out).await,
+        ProjectCommand::List => {
+            let projects: Vec<Project> = client.ask(Call::ProjectList {}).await?;
+            out.show(&projects, |out| table(&projects, out))
+        }
+        ProjectCommand::Show { project } => {
+            let project: Project = client.ask(Call::ProjectShow { project: id(client, &project).await? }).await?;
+            out.show(&project, |out| details(&project, out))
+        }
+        ProjectCommand::Update(args) => update(args, client, out).await,
+        ProjectCommand::Delete { project } => {
+            let project = id(client, &project).await?;
+            client.ask::<()>(Call::ProjectDelete { project }).await?;
+            out.note(&format!("deleted {project}"));
+            Ok(())
+        }
+        ProjectCommand::History { project } => {
+            let project = id(client, &project).await?;
+            let versions: Vec<Version> = client.ask(Call::ProjectVersions { project }).await?;
+            history::show_versions(out, &versions)
+        }
+        ProjectCommand::Diff { project, range } => {
+            let project = id(client, &project).await?;
+            history::show_diff(out, &client.ask(Call::ProjectDiff { project, range: range.into() }).await?)
+        }
+    }
+}
+
+async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let input = ProjectCreate {
+        content: args.text.required()?,
+        visibility: args.visibility,
+        share_execution: args.share_execution,
+        archive_recordings: args.archive_recordings,
+        retention_days: args.retention_days,
+        repositories: args.repositories,
+    };
+    let project: Project = client.ask(Call::ProjectCreate { input }).await?;
+    out.show(&project, |out| details(&project, out))
+}
+
+async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let input = ProjectUpdate {
+        content: args.text.read()?,
+        expected_version: args.expected_version,
+        visibility: args.visibility,
+        share_execution: args.share_execution,
+        archive_recordings: args.archive_recordings,
+        retention_days: args.retention_days.map(args::Retention::days),
+        repositories: if args.no_repositories {
+            Some(Vec::new())
+        } else {
+            Some(args.repositories).filter(|list| !list.is_empty())
+        },
+    };
+    if input == (ProjectUpdate { expected_version: input.expected_version, ..Default::default() }) {
+        return Err(Failure::usage("there is nothing to change").advise("give a new text or at least one option"));
+    }
+    let project = id(client, &args.project).await?;
+    let project: Project = client.ask(Call::ProjectUpdate { project, input }).await?;
+    out.show(&project, |out| details(&project, out))
+}
+
+async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
+    pick::<Project>(client, text).await
+}
+
+fn table(projects: &[Project], out: &Output) -> String {
+    let mut table = Table::new(&["ID", "NAME…", "OWNER…", "VISIBILITY", "UPDATED"], "no projects yet");
+    for project in projects {
+        table.row([
+            project.id.into(),
+            (&project.name).into(),
+            (&project.owner.name).into(),
+            project.visibility.into(),
+            when::relative(project.updated_at, out.now).into(),
+        ]);
+    }
+    table.render(out)
+}
+
+fn details(project: &Project, out: &Output) -> String {
+    let retention = project.retention_days.map_or_else(|| "for ever".to_owned(), |days| format!("{days} days"));
+    let recordings = if project.archive_recordings { format!("kept {retention}") } else { "not kept".to_owned() };
+    let mut pairs = vec![
+        ("id", project.id.into()),
+        ("owner", (&project.owner.name).into()),
+        ("visibility", project.visibility.into()),
+        ("share execution", words::yes(project.share_execution).into()),
+        ("recordings", recordings.into()),
+        ("version", project.version.into()),
+        ("created", when::relative(project.created_at, out.now).into()),
+        ("updated", when::relative(project.updated_at, out.now).into()),
+    ];
+    for repository in &project.repositories {
+        let branch = repository.base_branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
+        pairs.push(("repository", format!("{}{branch}", repository.location).into()));
+    }
+    format!("{}\n\n{}", fields(out, &pairs), clean(&project.content))
+}

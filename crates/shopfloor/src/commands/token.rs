@@ -1,0 +1,69 @@
+//! `shopfloor token …`
+
+use clap::Subcommand;
+use domain::Timestamp;
+use protocol::{Call, NewToken, Token, TokenCreate};
+
+use crate::pick::pick;
+use crate::table::Table;
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with tokens.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token; its secret is printed once
+    Create {
+        /// What you call it
+        name: String,
+        /// When it stops working: a time, or a distance as 30d [default: never]
+        #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+        expires: Option<Timestamp>,
+    },
+    /// Your tokens
+    List,
+    /// End a token, and every connection made with it
+    Revoke {
+        /// Its id or name
+        token: String,
+    },
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: TokenCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        TokenCommand::Create { name, expires } => {
+            let input = TokenCreate { name, expires_at: expires };
+            let made: NewToken = client.ask(Call::TokenCreate { input }).await?;
+            if !out.json {
+                out.note(&format!("{}: the secret below is not shown again", made.token.id));
+            }
+            out.show(&made, |_| made.secret.clone())
+        }
+        TokenCommand::List => {
+            let tokens: Vec<Token> = client.ask(Call::TokenList {}).await?;
+            out.show(&tokens, |out| table(&tokens, out))
+        }
+        TokenCommand::Revoke { token } => {
+            let token = pick::<Token>(client, &token).await?;
+            client.ask::<()>(Call::TokenRevoke { token }).await?;
+            out.note(&format!("revoked {token}"));
+            Ok(())
+        }
+    }
+}
+
+fn table(tokens: &[Token], out: &Output) -> String {
+    let mut table = Table::new(&["ID", "NAME…", "KIND", "MADE", "LAST USED", "EXPIRES"], "no tokens");
+    for token in tokens {
+        table.row([
+            token.id.into(),
+            (&token.name).into(),
+            token.kind.into(),
+            when::relative(token.created_at, out.now).into(),
+            when::relative_or(token.last_used_at, out.now, "never").into(),
+            when::relative_or(token.expires_at, out.now, "never").into(),
+        ]);
+    }
+    table.render(out)
+}

@@ -1,0 +1,37 @@
+//! `shopfloor up` and `shopfloor serve`: this process becomes a hub.
+
+mod browser;
+mod log;
+mod start;
+
+use clap::Args;
+
+use super::serve_args::ServeArgs;
+use crate::{Context, Failure};
+
+/// A hub for yourself.
+#[derive(Debug, Args)]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    hub: ServeArgs,
+    /// Do not open the browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// A hub for a team.
+#[derive(Debug, Args)]
+pub(crate) struct ServeCommand {
+    #[command(flatten)]
+    hub: ServeArgs,
+}
+
+/// Runs a hub and opens its page.
+pub(crate) async fn up(args: UpArgs, context: &Context) -> Result<(), Failure> {
+    start::run(args.hub, !args.no_open, context).await
+}
+
+/// Runs a hub.
+pub(crate) async fn serve(args: ServeCommand, context: &Context) -> Result<(), Failure> {
+    start::run(args.hub, false, context).await
+}

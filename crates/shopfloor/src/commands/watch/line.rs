@@ -1,0 +1,134 @@
+//! A change as one line for people.
+
+use std::collections::HashMap;
+
+use domain::ProjectId;
+use protocol::{Activity, Change, Delta, Message, Project};
+
+use crate::output::clean;
+use crate::table::shorten;
+
+/// The most columns of a message that a line shows.
+const EXCERPT: usize = 120;
+
+/// What things are called, as far as we were told.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<ProjectId, String>);
+
+impl Names {
+    /// Remembers the name of what changed.
+    pub(crate) fn learn(&mut self, change: &Change) {
+        match change {
+            Change::Project { project } => self.learn_projects(std::slice::from_ref(project)),
+            Change::ProjectGone { project } => {
+                self.0.remove(project);
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers the names of projects.
+    pub(crate) fn learn_projects(&mut self, projects: &[Project]) {
+        self.0.extend(projects.iter().map(|project| (project.id, project.name.clone())));
+    }
+
+    fn of(&self, project: ProjectId) -> String {
+        self.0.get(&project).map_or_else(|| project.to_string(), |name| format!("\"{name}\""))
+    }
+}
+
+/// The project that a change happened in.
+pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
+    match change {
+        Change::Project { project } => Some(project.id),
+        Change::ProjectGone { project } => Some(*project),
+        Change::Activity { activity } => Some(activity.project),
+        Change::Message { message } => Some(message.project),
+        Change::Unread { unread } => Some(unread.project),
+        Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } => None,
+    }
+}
+
+/// The line: time, position, what changed.
+pub(crate) fn render(delta: &Delta, names: &Names) -> String {
+    let at = delta.at.to_string();
+    // The time of day is enough for something that is happening.
+    let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
+    let text = format!("{clock}Z  {:>6}  {}", delta.seq.0, describe(&delta.change, names));
+    clean(&text).replace(['\n', '\t'], " ")
+}
+
+fn describe(change: &Change, names: &Names) -> String {
+    match change {
+        Change::User { user } if user.disabled => format!("user      {} is disabled ({})", user.name, user.id),
+        Change::User { user } => format!("user      {} ({})", user.name, user.id),
+        Change::Project { project } => describe_project(project),
+        Change::ProjectGone { project } => format!("project   {} is gone ({project})", names.of(*project)),
+        Change::Activity { activity } => describe_activity(activity, names),
+        Change::Message { message } => describe_message(message, names),
+        Change::Unread { unread } => {
+            format!("unread    {} in {}, read up to {}", unread.count, names.of(unread.project), unread.read)
+        }
+        Change::Runner { runner } => {
+            let state = if runner.connected { "connected" } else { "not connected" };
+            format!("runner    {} of {} is {state} ({})", runner.name, runner.owner.name, runner.id)
+        }
+        Change::RunnerGone { runner } => format!("runner    {runner} is gone"),
+    }
+}
+
+fn describe_project(project: &Project) -> String {
+    let verb = if project.created_at == project.updated_at { "created" } else { "changed" };
+    let (name, owner) = (&project.name, &project.owner.name);
+    format!(
+        "project   \"{name}\" of {owner} {verb}: {}, version {} ({})",
+        project.visibility, project.version, project.id
+    )
+}
+
+fn describe_activity(activity: &Activity, names: &Names) -> String {
+    let verb = if activity.created_at == activity.updated_at { "created" } else { "changed" };
+    let project = names.of(activity.project);
+    let state = format!("{}, version {}", activity.status, activity.version);
+    format!("activity  \"{}\" in {project} {verb}: {state} ({})", activity.name, activity.id)
+}
+
+fn describe_message(message: &Message, names: &Names) -> String {
+    let (author, project) = (&message.author.name, names.of(message.project));
+    let text = shorten(&message.content.replace('\n', " "), EXCERPT);
+    match (message.deleted_at, message.edited_at) {
+        (Some(_), _) => format!("message   {author} deleted {} in {project} ({})", message.number, message.id),
+        (None, Some(_)) => format!("message   {author} edited in {project}: {text} ({})", message.id),
+        (None, None) => format!("message   {author} in {project}: {text} ({})", message.id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{AuthorKind, MessageId, Seq, Timestamp, UserId};
+    use protocol::UserRef;
+
+    #[test]
+    fn a_change_is_one_harmless_line() {
+        let at = Timestamp::from_millis(1_794_774_000_000);
+        let (id, project) = (MessageId::generate(), ProjectId::generate());
+        let message = Message {
+            id,
+            project,
+            number: 3,
+            author: UserRef { id: UserId::generate(), name: "ann".into() },
+            author_kind: AuthorKind::User,
+            content: "look\n\u{1b}[2Jhere".into(),
+            references: Vec::new(),
+            mentions: Vec::new(),
+            created_at: at,
+            edited_at: None,
+            deleted_at: None,
+        };
+        let delta = Delta { seq: Seq(42), at, change: Change::Message { message } };
+        let expected = format!("20:20:00Z      42  message   ann in {project}: look \u{FFFD}[2Jhere ({id})");
+        assert_eq!(render(&delta, &Names::default()), expected);
+        assert_eq!(project_of(&delta.change), Some(project));
+    }
+}

@@ -1,0 +1,58 @@
+//! The binary as a library: the CLI and the local set-up around a hub.
+//!
+//! It asks the hub through `client` and shows what came back; it holds no state and decides nothing.
+
+mod cli;
+mod commands;
+mod context;
+mod failure;
+mod help;
+mod hub_file;
+mod output;
+mod pick;
+mod places;
+mod settings;
+mod table;
+mod text_arg;
+mod when;
+
+use std::ffi::OsString;
+
+use clap::FromArgMatches;
+
+pub use cli::Cli;
+pub use context::Context;
+pub use failure::{Exit, Failure};
+pub use help::command;
+pub use output::Output;
+pub use settings::{Layers, Origin, Setting, Settings};
+
+/// Runs the program with `args`, prints what there is to say, and returns how it ended.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let parsed = help::command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for, hence no error; a closed pipe is nobody's.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+        }
+    };
+    let json = cli.global.json;
+    match start(cli) {
+        Ok(exit) => exit,
+        Err(failure) => failure.report(json),
+    }
+}
+
+fn start(cli: Cli) -> Result<Exit, Failure> {
+    let layers = Layers::of_this_machine()?;
+    let context = Context::new(&cli.global, layers)?;
+    let mut runtime = if cli.command.is_hub() {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    let runtime = runtime.enable_all().build().map_err(|error| Failure::other(format!("could not start: {error}")))?;
+    runtime.block_on(commands::run(cli.command, &context))
+}

@@ -1,0 +1,106 @@
+//! The only place that prints: results on standard output, everything else on standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use domain::Timestamp;
+use serde::Serialize;
+
+use crate::Failure;
+use crate::settings::Color;
+
+/// Where and how results are shown.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Whether results are JSON.
+    pub json: bool,
+    /// Whether results have colours.
+    pub color: bool,
+    /// How wide the terminal is; absent when a program reads.
+    pub width: Option<usize>,
+    /// What relative times are relative to.
+    pub now: Timestamp,
+}
+
+impl Output {
+    /// The output of this process.
+    pub(crate) fn of_this_process(json: bool, color: Color) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && !plain,
+        };
+        let width = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
+        Self { json, color, width, now: Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) }
+    }
+
+    /// Shows a result: the protocol's view as JSON, or what `human` makes of it, cleaned by its maker.
+    pub fn show<T: Serialize + ?Sized>(&self, view: &T, human: impl FnOnce(&Self) -> String) -> Result<(), Failure> {
+        if self.json {
+            let text = serde_json::to_string_pretty(view)
+                .map_err(|error| Failure::other(format!("could not write the result: {error}")))?;
+            self.raw(&text)
+        } else {
+            self.raw(&human(self))
+        }
+    }
+
+    /// Shows one line of a stream: the protocol's view as JSON, or what `human` makes of it.
+    pub fn stream<T: Serialize>(&self, view: &T, human: impl FnOnce(&Self) -> String) -> Result<(), Failure> {
+        if self.json {
+            let text = serde_json::to_string(view)
+                .map_err(|error| Failure::other(format!("could not write the result: {error}")))?;
+            self.raw(&text)
+        } else {
+            self.raw(&human(self))
+        }
+    }
+
+    /// Shows text for people.
+    pub fn line(&self, text: &str) -> Result<(), Failure> {
+        self.raw(&clean(text))
+    }
+
+    /// Writes text exactly as it is, and a line break.
+    pub fn raw(&self, text: &str) -> Result<(), Failure> {
+        self.bytes(text.as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { self.bytes(b"\n") }
+    }
+
+    /// Writes bytes exactly as they are.
+    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::PipeClosed,
+            _ => Failure::other(format!("could not write to standard output: {error}")),
+        })
+    }
+
+    /// Says something that is not the result.
+    pub fn note(&self, text: &str) {
+        say(&clean(text));
+    }
+}
+
+/// Says something on standard error.
+pub(crate) fn say(text: &str) {
+    // Nobody is left to tell when standard error is gone.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Makes text of others harmless to a terminal: control characters become visible.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{FFFD}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_cannot_drive_the_terminal() {
+        assert_eq!(clean("a\u{1b}]52;c;x\u{7}b\r\n\tc"), "a\u{FFFD}]52;c;x\u{FFFD}b\u{FFFD}\n\tc");
+    }
+}

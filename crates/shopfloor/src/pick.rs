@@ -1,0 +1,128 @@
+//! From what a person types, an id or a name, to the id.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use client::{Client, FromAnswer};
+use domain::{ActivityId, InviteId, ProjectId, RunnerId, TokenId, UserId};
+use protocol::{Activity, Call, Invite, Project, Runner, Token, User};
+
+use crate::Failure;
+
+/// How many candidates an error names.
+const SHOWN: usize = 5;
+
+/// A thing that has an id and a name.
+pub(crate) trait Named {
+    /// Its id.
+    type Id: FromStr + Display + Copy;
+    /// What people call such a thing.
+    const WHAT: &'static str;
+
+    /// The verb that lists all of them.
+    fn all() -> Call;
+    /// Its id.
+    fn id(&self) -> Self::Id;
+    /// Its name.
+    fn name(&self) -> &str;
+}
+
+macro_rules! named {
+    ($($view:ty, $id:ty, $what:literal, $all:expr;)*) => {$(
+        impl Named for $view {
+            type Id = $id;
+            const WHAT: &'static str = $what;
+
+            fn all() -> Call {
+                $all
+            }
+
+            fn id(&self) -> $id {
+                self.id
+            }
+
+            fn name(&self) -> &str {
+                &self.name
+            }
+        }
+    )*};
+}
+
+named! {
+    Project, ProjectId, "project", Call::ProjectList {};
+    Activity, ActivityId, "activity", Call::ActivityList { project: None };
+    User, UserId, "user", Call::UserList {};
+    Token, TokenId, "token", Call::TokenList {};
+    Invite, InviteId, "invitation", Call::InviteList {};
+    Runner, RunnerId, "runner", Call::RunnerList {};
+}
+
+/// The id of the thing that `text` means; asks the hub only when it is not an id.
+pub(crate) async fn pick<T: Named>(client: &Client, text: &str) -> Result<T::Id, Failure>
+where
+    Vec<T>: FromAnswer,
+{
+    match text.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => choose(&client.ask::<Vec<T>>(T::all()).await?, text),
+    }
+}
+
+fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> {
+    let wanted = text.trim().to_lowercase();
+    let equal: Vec<&T> = all.iter().filter(|one| one.name().to_lowercase() == wanted).collect();
+    let found = match equal.is_empty() {
+        true => all.iter().filter(|one| !wanted.is_empty() && one.name().to_lowercase().starts_with(&wanted)).collect(),
+        false => equal,
+    };
+    match found.as_slice() {
+        [] => Err(Failure::not_found(format!("there is no {} `{text}` that you may see", T::WHAT))
+            .advise(format!("give its id, its name, or the beginning of its name ({} known)", all.len()))),
+        [one] => Ok(one.id()),
+        several => {
+            let names: Vec<String> =
+                several.iter().take(SHOWN).map(|one| format!("{} ({})", one.id(), one.name())).collect();
+            let more = if several.len() > SHOWN { ", …" } else { "" };
+            let detail = format!("`{text}` could be {} {}s: {}{more}", several.len(), T::WHAT, names.join(", "));
+            Err(Failure::usage(detail).advise("give the id"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Exit;
+
+    struct Thing(ProjectId, &'static str);
+
+    impl Named for Thing {
+        type Id = ProjectId;
+        const WHAT: &'static str = "thing";
+
+        fn all() -> Call {
+            Call::ProjectList {}
+        }
+
+        fn id(&self) -> ProjectId {
+            self.0
+        }
+
+        fn name(&self) -> &str {
+            self.1
+        }
+    }
+
+    #[test]
+    fn a_name_is_enough_when_it_is_unique() {
+        let all: Vec<Thing> =
+            ["Parser", "Parser tests", "Docs"].into_iter().map(|name| Thing(ProjectId::generate(), name)).collect();
+        assert_eq!(choose(&all, "parser").unwrap(), all[0].0, "an equal name beats one that begins so");
+        assert_eq!(choose(&all, "do").unwrap(), all[2].0);
+        let ambiguous = choose(&all, "pars").unwrap_err();
+        assert_eq!(ambiguous.exit(), Exit::Usage);
+        assert!(ambiguous.render(false).contains(&all[1].0.to_string()), "{ambiguous:?}");
+        assert_eq!(choose(&all, "web").unwrap_err().exit(), Exit::NotFound);
+        assert_eq!(choose(&all, "").unwrap_err().exit(), Exit::NotFound);
+    }
+}

@@ -1,0 +1,203 @@
+//! Flags above environment above `config.toml`, for any key.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toml::{Table, Value};
+
+use crate::{Failure, places};
+
+/// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
+pub(crate) const KEYS: [&str; 18] = [
+    "hub",
+    "token",
+    "data_dir",
+    "color",
+    "listen",
+    "database",
+    "public_url",
+    "behind_proxy",
+    "tls_cert",
+    "tls_key",
+    "allow_origin",
+    "allow_host",
+    "github_client_id",
+    "github_client_secret_file",
+    "github_allow",
+    "github_url",
+    "github_api_url",
+    "log",
+];
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// This environment variable.
+    Environment(String),
+    /// This settings file.
+    File(PathBuf),
+    /// This file in the data directory.
+    DataDir(PathBuf),
+    /// Nobody said anything.
+    Default,
+}
+
+impl Origin {
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Whether neither command line nor environment said so.
+    pub(crate) fn is_weak(&self) -> bool {
+        !matches!(self, Self::Flag | Self::Environment(_))
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("command line"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::File(path) | Self::DataDir(path) => path.display().fmt(f),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    pub(crate) fn flag(value: T) -> Self {
+        Self { value, origin: Origin::Flag }
+    }
+
+    pub(crate) fn standard(value: T) -> Self {
+        Self { value, origin: Origin::Default }
+    }
+
+    pub(crate) fn try_map<U>(
+        self,
+        key: &str,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Setting<U>, Failure> {
+        match read(self.value) {
+            Ok(value) => Ok(Setting { value, origin: self.origin }),
+            Err(error) => Err(Failure::usage(format!("`{key}` ({}): {error}", self.origin))),
+        }
+    }
+}
+
+type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+/// The environment and the settings file.
+#[derive(Clone)]
+pub struct Layers {
+    environment: Arc<Environment>,
+    file: Table,
+    path: Option<PathBuf>,
+}
+
+impl Layers {
+    /// What this process was started with.
+    pub fn of_this_machine() -> Result<Self, Failure> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let path = places::config_file(&environment);
+        let text = path.as_deref().map(read).transpose()?.flatten();
+        Self::new(environment, path, text.as_deref().unwrap_or_default())
+    }
+
+    /// An environment, and a settings file with its text.
+    pub fn new(
+        environment: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+        path: Option<PathBuf>,
+        text: &str,
+    ) -> Result<Self, Failure> {
+        let shown = path.as_deref().unwrap_or(Path::new("config.toml")).display().to_string();
+        let file: Table =
+            text.parse().map_err(|error| Failure::usage(format!("could not read {shown}: {error}").trim_end()))?;
+        if let Some(unknown) = file.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let detail = format!("{shown} has the unknown key `{unknown}`");
+            return Err(Failure::usage(detail).advise(format!("the keys are: {}", KEYS.join(", "))));
+        }
+        Ok(Self { environment: Arc::new(environment), file, path })
+    }
+
+    /// Where the settings file is, or would be.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// What an environment variable says; an empty one says nothing.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name).filter(|value| !value.is_empty())
+    }
+
+    /// A text.
+    pub fn text(&self, key: &str, flag: Option<String>) -> Result<Option<Setting<String>>, Failure> {
+        if let Some(found) = self.above_file(key, flag) {
+            return Ok(Some(found));
+        }
+        let found = self.in_file(key);
+        found.map(|found| found.try_map(key, |value| value.try_into().map_err(|_| "must be a text".into()))).transpose()
+    }
+
+    /// A switch; the flag can only turn it on.
+    pub fn switch(&self, key: &str, flag: bool) -> Result<Setting<bool>, Failure> {
+        if let Some(found) = self.above_file(key, flag.then(|| "true".to_owned())) {
+            return found.try_map(key, |text| match text.as_str() {
+                "1" | "true" | "yes" | "on" => Ok(true),
+                "0" | "false" | "no" | "off" => Ok(false),
+                _ => Err(format!("`{text}` is neither true nor false")),
+            });
+        }
+        let found = self
+            .in_file(key)
+            .map(|found| found.try_map(key, |value| value.as_bool().ok_or("must be true or false".into())));
+        found.transpose().map(|found| found.unwrap_or(Setting::standard(false)))
+    }
+
+    /// A list; in the environment separated by commas.
+    pub fn list(&self, key: &str, flags: Vec<String>) -> Result<Setting<Vec<String>>, Failure> {
+        if !flags.is_empty() {
+            return Ok(Setting::flag(flags));
+        }
+        if let Some(found) = self.above_file(key, None) {
+            let parts = found.value.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
+            return Ok(Setting { value: parts.collect(), origin: found.origin });
+        }
+        let texts = |value: Value| value.try_into::<Vec<String>>().map_err(|_| "must be a list of texts".into());
+        let found = self.in_file(key).map(|found| found.try_map(key, texts));
+        found.transpose().map(|found| found.unwrap_or(Setting::standard(Vec::new())))
+    }
+
+    fn above_file(&self, key: &str, flag: Option<String>) -> Option<Setting<String>> {
+        let name = format!("SHOPFLOOR_{}", key.to_uppercase());
+        let environment = || self.variable(&name).map(|value| Setting { value, origin: Origin::Environment(name) });
+        flag.map(Setting::flag).or_else(environment)
+    }
+
+    fn in_file(&self, key: &str) -> Option<Setting<Value>> {
+        let origin = Origin::File(self.path.clone().unwrap_or_else(|| "config.toml".into()));
+        self.file.get(key).map(|value| Setting { value: value.clone(), origin })
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(Failure::usage(format!("could not read {}: {error}", path.display()))),
+    }
+}

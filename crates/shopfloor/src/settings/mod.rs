@@ -1,0 +1,90 @@
+//! The settings of a client: where the hub is, with which token, and where each value comes from.
+
+mod layers;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::cli::Global;
+use crate::{Failure, hub_file, places};
+
+pub(crate) use layers::KEYS;
+pub use layers::{Layers, Origin, Setting};
+
+/// When results have colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl FromStr for Color {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        clap::ValueEnum::from_str(text, false).map_err(|_| format!("`{text}` is not one of: auto, always, never"))
+    }
+}
+
+/// What a client needs to know before it asks.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the hub is, if anything says so.
+    pub hub: Option<Setting<String>>,
+    /// The credential for that hub, if there is one.
+    pub token: Option<Setting<String>>,
+    /// Where the local hub keeps its things.
+    pub data_dir: Setting<PathBuf>,
+    pub(crate) color: Setting<Color>,
+}
+
+impl Settings {
+    /// Settles each value: flag, environment, settings file, data directory, default.
+    pub fn resolve(global: &Global, layers: &Layers) -> Result<Self, Failure> {
+        let color = match layers.text("color", None)? {
+            _ if global.color.is_some() => Setting::flag(global.color.unwrap_or(Color::Auto)),
+            Some(given) => given.try_map("color", |text| text.parse())?,
+            None => Setting::standard(Color::Auto),
+        };
+        let data_dir = data_dir(global, layers)?;
+        let beside = hub_file::read_hub(&data_dir.value)?;
+        let file = || Origin::DataDir(data_dir.value.join(hub_file::HUB_FILE));
+        let found = beside.as_ref().map(|hub| Setting { value: hub.url.clone(), origin: file() });
+        let given = layers.text("hub", global.hub.clone())?;
+        let hub = match (given, found) {
+            // A data directory that was named on the command line or in the environment says more than a settings file.
+            (Some(given), Some(found)) if given.origin.is_file() && !data_dir.origin.is_weak() => Some(found),
+            (Some(given), _) => Some(given),
+            (None, found) => found,
+        };
+        let token = match layers.text("token", global.token.clone())? {
+            Some(given) => Some(given),
+            // The local owner's token goes to the local owner's hub, and nowhere else.
+            None if hub.as_ref().is_some_and(|hub| beside.is_some_and(|beside| same(&beside.url, &hub.value))) => {
+                let origin = Origin::DataDir(data_dir.value.join(hub_file::TOKEN_FILE));
+                hub_file::read_token(&data_dir.value)?.map(|value| Setting { value, origin })
+            }
+            None => None,
+        };
+        Ok(Self { hub, token, data_dir, color })
+    }
+}
+
+fn data_dir(global: &Global, layers: &Layers) -> Result<Setting<PathBuf>, Failure> {
+    let flag = global.data_dir.as_ref().map(|path| path.display().to_string());
+    if let Some(given) = layers.text("data_dir", flag)? {
+        // The flag itself, because a path need not be text.
+        let path = global.data_dir.clone().unwrap_or_else(|| PathBuf::from(&given.value));
+        return Ok(Setting { value: path, origin: given.origin });
+    }
+    let standard = places::data_dir(&|name| layers.variable(name)).map(Setting::standard);
+    standard.ok_or_else(|| Failure::usage("neither HOME nor XDG_DATA_HOME is set").advise("pass --data-dir DIR"))
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim().trim_end_matches('/')
+}

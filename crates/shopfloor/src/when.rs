@@ -1,0 +1,77 @@
+//! Times as people say them.
+
+use domain::Timestamp;
+
+const UNITS: [(i64, &str); 5] =
+    [(7 * 86_400_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "min"), (1_000, "s")];
+
+/// How long ago `at` was, or how far ahead it is.
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
+    let distance = now.as_millis().saturating_sub(at.as_millis());
+    if distance.abs() < 1_000 {
+        return "now".to_owned();
+    }
+    if distance.abs() > 60 * 86_400_000 {
+        return at.to_string().chars().take("2026-01-31".len()).collect();
+    }
+    let (length, unit) = UNITS.into_iter().find(|(length, _)| distance.abs() >= *length).unwrap_or((1_000, "s"));
+    let count = distance.abs() / length;
+    let plural = if count == 1 || matches!(unit, "s" | "min") { "" } else { "s" };
+    if distance > 0 { format!("{count} {unit}{plural} ago") } else { format!("in {count} {unit}{plural}") }
+}
+
+/// Like [`relative`], or `otherwise` when there is no such time.
+pub(crate) fn relative_or(at: Option<Timestamp>, now: Timestamp, otherwise: &str) -> String {
+    at.map_or_else(|| otherwise.to_owned(), |at| relative(at, now))
+}
+
+/// Reads a point in time: RFC 3339, or a distance from now as `30m`, `12h`, `7d`, `2w`.
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
+    parse_from(text, Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()))
+}
+
+fn parse_from(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    let distance = text.char_indices().last().and_then(|(cut, unit)| {
+        let length = match unit {
+            'm' => 60_000,
+            'h' => 3_600_000,
+            'd' => 86_400_000,
+            'w' => 7 * 86_400_000,
+            _ => return None,
+        };
+        text[..cut].parse::<u32>().ok().map(|count| i64::from(count) * length)
+    });
+    match distance {
+        Some(distance) => Ok(now.plus_millis(distance)),
+        None => text.parse().map_err(|error: String| format!("{error}, or a distance from now as 30m, 12h, 7d, 2w")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_read_naturally() {
+        let now = Timestamp::from_millis(1_794_774_000_000);
+        let check = |millis: i64, text: &str| assert_eq!(relative(now.plus_millis(millis), now), text);
+        check(0, "now");
+        check(-5_000, "5 s ago");
+        check(-61_000, "1 min ago");
+        check(-2 * 3_600_000, "2 hours ago");
+        check(-86_400_000, "1 day ago");
+        check(-15 * 86_400_000, "2 weeks ago");
+        check(7 * 86_400_000, "in 1 week");
+        check(-100 * 86_400_000, "2026-08-07");
+    }
+
+    #[test]
+    fn ends_are_given_as_time_or_distance() {
+        let now = Timestamp::from_millis(0);
+        assert_eq!(parse_from("7d", now), Ok(Timestamp::from_millis(7 * 86_400_000)));
+        assert_eq!(parse_from("1970-01-01T00:00:01Z", now), Ok(Timestamp::from_millis(1_000)));
+        for bad in ["", "d", "7", "-7d", "7y", "99999999999999d", "日"] {
+            assert!(parse_from(bad, now).unwrap_err().contains("7d"), "{bad}");
+        }
+    }
+}
