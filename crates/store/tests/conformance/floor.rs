@@ -1,0 +1,156 @@
+//! A store on a fresh database, with two people and a clock that the test moves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use domain::{Actor, ProjectId, Timestamp, Visibility};
+use protocol::{InviteCreate, Message, MessageText, Project, ProjectCreate};
+use store::{
+    AcceptInvite, Caller, Command, CreateInvite, CreateProject, EnterHubOwner, Event, Secret, SendMessage, Store,
+    StoreError, Who,
+};
+use testkit::{Database, Postgres};
+
+use crate::raw::Raw;
+
+/// A day in milliseconds.
+pub(crate) const DAY: i64 = 86_400_000;
+
+/// Where a test's database is, and what removes it.
+pub(crate) enum Place {
+    Sqlite(tempfile::TempDir),
+    Postgres(Database),
+}
+
+impl Place {
+    pub(crate) fn sqlite() -> Self {
+        Self::Sqlite(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        Self::Postgres(Postgres::shared().database().await)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Sqlite(directory) => format!("sqlite:{}", directory.path().join("hub.db").display()),
+            Self::Postgres(database) => database.url().to_owned(),
+        }
+    }
+}
+
+/// A store with Ada, who set the hub up, and Bo, whom she invited.
+pub(crate) struct Floor {
+    pub(crate) store: Arc<Store>,
+    pub(crate) ada: Caller,
+    pub(crate) bo: Caller,
+    pub(crate) url: String,
+    clock: Arc<AtomicI64>,
+    heard: Arc<Mutex<Vec<Arc<Event>>>>,
+    /// Last, so that the store is gone before its database is.
+    pub(crate) place: Place,
+}
+
+impl Floor {
+    pub(crate) async fn open(place: Place) -> Self {
+        let url = place.url();
+        let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let store = Arc::new(open(&url, &clock, &heard).await);
+        let ada = store.write(&Caller::hub("start"), None, EnterHubOwner { name: "Ada".into() }).await.unwrap().value;
+        let ada = Caller::user(ada.id, true, "Ada", "192.0.2.1 test");
+        let mut floor = Self { store, bo: ada.clone(), ada, url, clock, heard, place };
+        floor.bo = floor.join("Bo").await;
+        floor
+    }
+
+    /// Closes the store and opens the same database again.
+    pub(crate) async fn reopen(&mut self) {
+        self.store.close().await;
+        let store = open(&self.url, &self.clock, &self.heard).await;
+        self.store = Arc::new(store);
+    }
+
+    /// Another store on the same database, as a second hub has it.
+    pub(crate) async fn second_store(&self) -> Arc<Store> {
+        Arc::new(open(&self.url, &self.clock, &Arc::default()).await)
+    }
+
+    /// A new person, by invitation.
+    pub(crate) async fn join(&self, name: &str) -> Caller {
+        let invite = self.done(&self.ada, CreateInvite { input: InviteCreate { name: name.into(), expires_at: None } });
+        let accept = AcceptInvite {
+            hash: Secret::presented(&invite.await.link).hash(),
+            name: name.into(),
+            client: "Firefox".into(),
+            address: "192.0.2.2".into(),
+        };
+        let user = self.done(&Caller::hub("192.0.2.2"), accept).await.user.unwrap();
+        Caller::user(user.id, false, name, "192.0.2.2 test")
+    }
+
+    /// Runs a verb that must succeed.
+    pub(crate) async fn done<C: Command>(&self, caller: &Caller, command: C) -> C::Output {
+        self.store.write(caller, None, command).await.unwrap().value
+    }
+
+    /// Runs a verb that must be refused.
+    pub(crate) async fn refused<C: Command>(&self, caller: &Caller, command: C) -> StoreError {
+        match self.store.write(caller, None, command).await {
+            Ok(_) => panic!("{} was not refused", C::VERB),
+            Err(error) => error,
+        }
+    }
+
+    /// A project of Ada's.
+    pub(crate) async fn project(&self, visibility: Visibility) -> Project {
+        self.done(&self.ada, create_project("Parser\ngoals", visibility)).await
+    }
+
+    /// Sends a message.
+    pub(crate) async fn say(&self, caller: &Caller, project: ProjectId, content: &str) -> Message {
+        self.done(caller, send(project, content)).await
+    }
+
+    /// Moves the clock.
+    pub(crate) fn pass(&self, millis: i64) {
+        self.clock.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Everything that the listener was told.
+    pub(crate) fn heard(&self) -> MutexGuard<'_, Vec<Arc<Event>>> {
+        self.heard.lock().unwrap()
+    }
+
+    /// A look at the rows.
+    pub(crate) async fn raw(&self) -> Raw {
+        Raw::connect(&self.url).await
+    }
+
+    /// Who looks by an observer link.
+    pub(crate) fn observer(project: ProjectId) -> Caller {
+        let who = Who::Actor { actor: Actor::Observer { project }, name: String::new() };
+        Caller { who, origin: "192.0.2.3".into() }
+    }
+}
+
+async fn open(url: &str, clock: &Arc<AtomicI64>, heard: &Arc<Mutex<Vec<Arc<Event>>>>) -> Store {
+    let (clock, heard) = (clock.clone(), heard.clone());
+    let now = move || Timestamp::from_millis(clock.load(Ordering::SeqCst));
+    Store::open(url, now, move |events| heard.lock().unwrap().extend_from_slice(events)).await.unwrap()
+}
+
+/// The id of a person who calls.
+pub(crate) fn id(caller: &Caller) -> domain::UserId {
+    caller.person().unwrap().id
+}
+
+pub(crate) fn create_project(content: &str, visibility: Visibility) -> CreateProject {
+    let visibility = Some(visibility);
+    CreateProject { input: ProjectCreate { content: content.into(), visibility, ..ProjectCreate::default() } }
+}
+
+pub(crate) fn send(project: ProjectId, content: &str) -> SendMessage {
+    SendMessage { project, input: MessageText { content: content.into() } }
+}

@@ -1,0 +1,156 @@
+//! Projects: created, changed, deleted, with every version kept.
+
+use domain::{ProjectId, Visibility};
+use protocol::{ActivityCreate, Change, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, Repository};
+use store::{
+    CreateActivity, CreateObserver, CreateProject, DeleteProject, EventBody, ReadChat, Secret, StoreError,
+    UpdateProject, UseObserverLink,
+};
+
+use crate::floor::{Floor, create_project, id};
+
+both!(
+    a_project_is_private_to_its_creator_unless_said,
+    every_setting_is_kept,
+    an_update_changes_only_what_it_names,
+    an_update_that_changes_nothing_leaves_no_trace,
+    each_text_is_a_version,
+    a_stale_version_is_a_conflict,
+    a_change_of_access_remembers_the_facts_before,
+    deleting_a_project_removes_all_that_is_in_it,
+    deleting_twice_is_not_found,
+);
+
+fn update(project: ProjectId, input: ProjectUpdate) -> UpdateProject {
+    UpdateProject { project, input }
+}
+
+fn write(project: ProjectId, content: &str, expected_version: Option<u32>) -> UpdateProject {
+    update(project, ProjectUpdate { content: Some(content.into()), expected_version, ..ProjectUpdate::default() })
+}
+
+async fn a_project_is_private_to_its_creator_unless_said(floor: Floor) {
+    let input = ProjectCreate { content: "# Parser\n\nfast".into(), ..ProjectCreate::default() };
+    let made = floor.done(&floor.ada, CreateProject { input }).await;
+    assert_eq!((made.name.as_str(), made.visibility, made.version), ("Parser", Visibility::Private, 1));
+    assert_eq!((made.owner.id, made.owner.name.as_str()), (id(&floor.ada), "Ada"));
+    assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap(), made);
+    assert_eq!(floor.store.projects(&floor.ada).await.unwrap(), vec![made]);
+    assert_eq!(floor.store.projects(&floor.bo).await.unwrap(), vec![]);
+}
+
+async fn every_setting_is_kept(floor: Floor) {
+    let repositories = vec![
+        Repository { location: "https://example.org/a.git".into(), base_branch: Some("main".into()) },
+        Repository { location: "/srv/b".into(), base_branch: None },
+    ];
+    let input = ProjectCreate {
+        content: "Übung\n\"quotes\" \\ and 🦀".into(),
+        visibility: Some(Visibility::ReadOnly),
+        share_execution: Some(true),
+        archive_recordings: Some(true),
+        retention_days: Some(30),
+        repositories,
+    };
+    let made = floor.done(&floor.ada, CreateProject { input: input.clone() }).await;
+    let read = floor.store.project(&floor.bo, made.id).await.unwrap();
+    assert_eq!(read, made);
+    assert_eq!((read.content, read.repositories), (input.content, input.repositories));
+    assert_eq!((read.share_execution, read.archive_recordings, read.retention_days), (true, true, Some(30)));
+}
+
+async fn an_update_changes_only_what_it_names(floor: Floor) {
+    let before = floor.project(Visibility::ReadWrite).await;
+    floor.pass(1000);
+    let retention_days = Some(Some(7));
+    let input = ProjectUpdate { retention_days, ..ProjectUpdate::default() };
+    let after = floor.done(&floor.ada, update(before.id, input)).await;
+    let expected = protocol::Project { retention_days: Some(7), updated_at: floor.store.now(), ..before.clone() };
+    assert_eq!(after, expected);
+    let never = ProjectUpdate { retention_days: Some(None), ..ProjectUpdate::default() };
+    let after = floor.done(&floor.ada, update(before.id, never)).await;
+    assert_eq!(after.retention_days, None);
+    assert_eq!(floor.store.project(&floor.ada, before.id).await.unwrap(), after);
+}
+
+async fn an_update_that_changes_nothing_leaves_no_trace(floor: Floor) {
+    let before = floor.project(Visibility::ReadWrite).await;
+    let seq = floor.store.extent().await.unwrap().newest;
+    floor.pass(1000);
+    let after = floor.done(&floor.ada, write(before.id, &before.content, None)).await;
+    assert_eq!(after, before);
+    assert_eq!(floor.store.extent().await.unwrap().newest, seq);
+}
+
+async fn each_text_is_a_version(floor: Floor) {
+    let made = floor.project(Visibility::ReadWrite).await;
+    floor.pass(1000);
+    let after = floor.done(&floor.bo, write(made.id, "Parser 2", None)).await;
+    assert_eq!((after.version, after.name.as_str()), (2, "Parser 2"));
+    let versions = floor.store.project_versions(&floor.ada, made.id).await.unwrap();
+    let seen: Vec<_> = versions.iter().map(|v| (v.version, v.author.name.as_str(), v.content.as_str())).collect();
+    assert_eq!(seen, vec![(2, "Bo", "Parser 2"), (1, "Ada", "Parser\ngoals")]);
+    assert_eq!(versions[0].at, versions[1].at.plus_millis(1000));
+}
+
+async fn a_stale_version_is_a_conflict(floor: Floor) {
+    let made = floor.project(Visibility::ReadWrite).await;
+    floor.done(&floor.bo, write(made.id, "second", Some(1))).await;
+    let error = floor.refused(&floor.ada, write(made.id, "third", Some(1))).await;
+    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("version 2")), "{error}");
+    assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap().content, "second");
+    floor.done(&floor.ada, write(made.id, "third", Some(2))).await;
+}
+
+async fn a_change_of_access_remembers_the_facts_before(floor: Floor) {
+    let made = floor.project(Visibility::ReadWrite).await;
+    floor.done(&floor.ada, write(made.id, "other", None)).await;
+    let visibility = Some(Visibility::Private);
+    floor.done(&floor.ada, update(made.id, ProjectUpdate { visibility, ..ProjectUpdate::default() })).await;
+    let heard = floor.heard();
+    let [text, access] = &heard[heard.len() - 2..] else { panic!("two events") };
+    assert_eq!(text.facts_before, None);
+    assert_eq!(access.facts_before.unwrap().visibility, Visibility::ReadWrite);
+    assert!(matches!(&access.body, EventBody::Change { change: Change::Project { project } }
+        if project.visibility == Visibility::Private));
+}
+
+async fn deleting_a_project_removes_all_that_is_in_it(floor: Floor) {
+    let keep = floor.done(&floor.ada, create_project("kept", Visibility::ReadWrite)).await;
+    let gone = floor.done(&floor.ada, create_project("xyzzy project", Visibility::ReadWrite)).await;
+    let input = ActivityCreate { content: "xyzzy activity".into(), ..ActivityCreate::default() };
+    floor.done(&floor.bo, CreateActivity { project: gone.id, input }).await;
+    let key = Some("the key".to_owned());
+    floor.store.write(&floor.bo, key, crate::floor::send(gone.id, "xyzzy message")).await.unwrap();
+    floor.done(&floor.ada, ReadChat { project: gone.id, input: MarkRead { number: 1 } }).await;
+    let input = ObserverCreate { name: "boss".into(), expires_at: None };
+    let link = floor.done(&floor.ada, CreateObserver { project: gone.id, input }).await.link;
+    let hash = Secret::presented(&link).hash();
+    let look = UseObserverLink { hash, client: "Firefox".into(), address: "192.0.2.9".into() };
+    floor.done(&store::Caller::hub("192.0.2.9"), look).await;
+    floor.done(&floor.ada, DeleteProject { project: gone.id }).await;
+
+    let mut raw = floor.raw().await;
+    for table in ["activities", "messages", "reads", "observers"] {
+        assert_eq!(raw.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
+    }
+    assert_eq!(raw.column("SELECT id FROM projects").await, vec![keep.id.to_string()]);
+    assert_eq!(raw.column("SELECT subject FROM versions").await, vec![keep.id.to_string()]);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM logins WHERE observer IS NOT NULL").await, 0);
+    for (table, column) in [("events", "body"), ("requests", "answer")] {
+        let left = format!("SELECT {column} FROM {table} WHERE {column} LIKE '%xyzzy%'");
+        assert_eq!(raw.column(&left).await, Vec::<String>::new(), "{table}");
+    }
+    let heard = floor.heard();
+    let [deleted, revoked] = &heard[heard.len() - 2..] else { panic!("two events") };
+    assert_eq!(deleted.body, EventBody::Change { change: Change::ProjectGone { project: gone.id } });
+    assert_eq!(deleted.facts_before.unwrap().visibility, Visibility::ReadWrite);
+    assert!(matches!(&revoked.body, EventBody::Revoked { ids } if ids.len() == 1));
+}
+
+async fn deleting_twice_is_not_found(floor: Floor) {
+    let made = floor.project(Visibility::ReadWrite).await;
+    floor.done(&floor.ada, DeleteProject { project: made.id }).await;
+    let error = floor.refused(&floor.ada, DeleteProject { project: made.id }).await;
+    assert!(matches!(error, StoreError::NotFound("project")), "{error}");
+}
