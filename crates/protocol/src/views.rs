@@ -2,7 +2,7 @@
 
 use domain::{
     ActivityId, ActivityStatus, AuthorKind, InviteId, LinkKind, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
-    Seq, Timestamp, TokenId, TokenKind, UserId, Visibility,
+    Timestamp, TokenId, TokenKind, UserId, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -344,8 +344,6 @@ views! {
         status: String,
         /// Why, when it is not `ok`.
         reason: Option<String>,
-        /// The newest committed change.
-        seq: Seq,
         /// The hub's version.
         version: String,
     }

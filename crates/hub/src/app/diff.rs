@@ -1,0 +1,74 @@
+//! What changed between two versions of a text.
+
+use protocol::{Diff, DiffKind, DiffLine, DiffRange, ProblemKind, Version};
+use similar::{ChangeTag, TextDiff};
+
+use crate::AppError;
+
+/// Compares two of `versions` (newest first), line by line.
+pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, AppError> {
+    let newest = versions.first().map_or(0, |version| version.version);
+    let to = range.to.unwrap_or(newest);
+    let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
+    let (old, new) = (content(versions, from)?, content(versions, to)?);
+    let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_lines(old, new);
+    let lines = diff.iter_all_changes().map(|change| DiffLine {
+        kind: match change.tag() {
+            ChangeTag::Equal => DiffKind::Same,
+            ChangeTag::Insert => DiffKind::Added,
+            ChangeTag::Delete => DiffKind::Removed,
+        },
+        text: change.value().trim_end_matches(['\r', '\n']).to_owned(),
+    });
+    Ok(Diff { from, to, lines: lines.collect() })
+}
+
+fn content(versions: &[Version], wanted: u32) -> Result<&str, AppError> {
+    if wanted == 0 {
+        return Ok("");
+    }
+    let found = versions.iter().find(|version| version.version == wanted);
+    found.map(|version| version.content.as_str()).ok_or_else(|| {
+        AppError::new(
+            ProblemKind::NotFound,
+            format!("version {wanted} not found: the list of versions says which exist"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Timestamp, UserId};
+    use protocol::UserRef;
+
+    fn versions(texts: &[&str]) -> Vec<Version> {
+        let author = UserRef { id: UserId::generate(), name: "ann".into() };
+        let at = Timestamp::from_millis(0);
+        let all = (1..).zip(texts).map(|(version, text)| Version {
+            version,
+            author: author.clone(),
+            at,
+            content: (*text).to_owned(),
+        });
+        let mut all: Vec<Version> = all.collect();
+        all.reverse();
+        all
+    }
+
+    #[test]
+    fn the_last_change_is_shown_when_nothing_is_said() {
+        let diff = between(&versions(&["a\nb\n", "a\nc\n"]), DiffRange::default()).unwrap();
+        let shown: Vec<String> = diff.lines.iter().map(|line| format!("{:?} {}", line.kind, line.text)).collect();
+        assert_eq!(shown, ["Same a", "Removed b", "Added c"]);
+        assert_eq!((diff.from, diff.to), (1, 2));
+    }
+
+    #[test]
+    fn the_first_version_differs_from_nothing() {
+        let diff = between(&versions(&["a"]), DiffRange::default()).unwrap();
+        assert_eq!((diff.from, diff.to, diff.lines.len()), (0, 1, 1));
+        let missing = DiffRange { from: Some(7), to: None };
+        assert!(between(&versions(&["a"]), missing).is_err());
+    }
+}

@@ -1,0 +1,128 @@
+//! The verbs: HTTP and WebSocket both come through here.
+
+mod diff;
+
+use protocol::{Answer, Call, ProblemKind};
+use store::{
+    Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
+    Credential, DeleteMessage, DeleteProject, EditMessage, ReadChat, RemoveRunner, RenameMe, RevokeAllLogins,
+    RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, SendMessage, SetDisabled, UpdateActivity, UpdateProject,
+};
+
+use crate::AppError;
+use crate::hub::Hub;
+
+/// Does what is asked, as the bearer of the credential. The same key makes a retry act once.
+pub(crate) async fn run(
+    hub: &Hub,
+    credential: &Credential,
+    caller: &Caller,
+    key: Option<String>,
+    call: Call,
+) -> Result<Answer, AppError> {
+    if credential.runner.is_some() && call.changes() {
+        return Err(AppError::new(ProblemKind::Forbidden, "a runner's token only looks: use a personal token"));
+    }
+    if call.changes() { write(hub, caller, key, call).await } else { read(hub, credential, caller, call).await }
+}
+
+async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -> Result<Answer, AppError> {
+    let store = &hub.store;
+    Ok(match call {
+        Call::Me {} => Answer::Me(hub.me(credential, caller).await?),
+        Call::UserList {} => {
+            let mut users = store.users(caller).await?;
+            users.iter_mut().for_each(|user| user.connected = hub.live.presence.is_connected(user.id));
+            Answer::Users(users)
+        }
+        Call::UserShow { user } => {
+            let mut user = store.user(caller, user).await?;
+            user.connected = hub.live.presence.is_connected(user.id);
+            Answer::User(user)
+        }
+        Call::ProjectList {} => Answer::Projects(store.projects(caller).await?),
+        Call::ProjectShow { project } => Answer::Project(store.project(caller, project).await?),
+        Call::ProjectVersions { project } => Answer::Versions(store.project_versions(caller, project).await?),
+        Call::ProjectDiff { project, range } => {
+            Answer::Diff(diff::between(&store.project_versions(caller, project).await?, range)?)
+        }
+        Call::ActivityList { project } => Answer::Activities(store.activities(caller, project).await?),
+        Call::ActivityShow { activity } => Answer::Activity(store.activity(caller, activity).await?),
+        Call::ActivityVersions { activity } => Answer::Versions(store.activity_versions(caller, activity).await?),
+        Call::ActivityDiff { activity, range } => {
+            Answer::Diff(diff::between(&store.activity_versions(caller, activity).await?, range)?)
+        }
+        Call::ChatHistory { project, page } => Answer::Messages(store.messages(caller, project, page).await?),
+        Call::ChatUnread {} => Answer::Unreads(store.unreads(caller).await?),
+        Call::TokenList {} => Answer::Tokens(store.tokens(caller).await?),
+        Call::LoginList {} => Answer::Logins(store.logins(caller, Some(&credential.id)).await?),
+        Call::InviteList {} => Answer::Invites(store.invites(caller).await?),
+        Call::ObserverList { project } => Answer::Observers(store.observers(caller, project).await?),
+        Call::RunnerList {} => {
+            let mut runners = store.runners(caller).await?;
+            let presence = &hub.live.presence;
+            runners.iter_mut().for_each(|runner| runner.connected = presence.is_runner_connected(runner.id));
+            Answer::Runners(runners)
+        }
+        Call::AuditList { page } => Answer::Audit(store.audit(caller, page).await?),
+        Call::PresenceList {} => {
+            caller.person()?;
+            Answer::Presence(hub.live.presence.everybody(&hub.live, &credential.actor))
+        }
+        other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a reading verb", other.verb()))),
+    })
+}
+
+async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> Result<Answer, AppError> {
+    let store = &hub.store;
+    macro_rules! commit {
+        ($command:expr) => {
+            store.write(caller, key, $command).await?.value
+        };
+    }
+    Ok(match call {
+        Call::MeRename { input } => Answer::User(commit!(RenameMe { input })),
+        Call::UserDisable { user } => Answer::User(commit!(SetDisabled { user, disabled: true })),
+        Call::UserEnable { user } => Answer::User(commit!(SetDisabled { user, disabled: false })),
+        Call::ProjectCreate { input } => Answer::Project(commit!(CreateProject { input })),
+        Call::ProjectUpdate { project, input } => Answer::Project(commit!(UpdateProject { project, input })),
+        Call::ProjectDelete { project } => done(commit!(DeleteProject { project })),
+        Call::ActivityCreate { project, input } => Answer::Activity(commit!(CreateActivity { project, input })),
+        Call::ActivityUpdate { activity, input } => Answer::Activity(commit!(UpdateActivity { activity, input })),
+        Call::ChatSend { project, input } => Answer::Message(commit!(SendMessage { project, input })),
+        Call::ChatEdit { message, input } => Answer::Message(commit!(EditMessage { message, input })),
+        Call::ChatDelete { message } => {
+            commit!(DeleteMessage { message });
+            Answer::Done
+        }
+        Call::ChatRead { project, input } => Answer::Unread(commit!(ReadChat { project, input })),
+        Call::TokenCreate { input } => Answer::NewToken(commit!(CreateToken { input })),
+        Call::TokenRevoke { token } => done(commit!(RevokeToken { token })),
+        Call::LoginLink {} => {
+            let mut link = commit!(CreateLoginLink { user: None });
+            link.link = hub.doors.link("login", &link.link);
+            Answer::LoginLink(link)
+        }
+        Call::LoginRevoke { login } => done(commit!(RevokeLogin { login })),
+        Call::LoginRevokeAll {} => done(commit!(RevokeAllLogins {})),
+        Call::InviteCreate { input } => {
+            let mut made = commit!(CreateInvite { input });
+            made.link = hub.doors.link("join", &made.link);
+            Answer::NewInvite(made)
+        }
+        Call::InviteRevoke { invite } => done(commit!(RevokeInvite { invite })),
+        Call::ObserverCreate { project, input } => {
+            let mut made = commit!(CreateObserver { project, input });
+            made.link = hub.doors.link("observe", &made.link);
+            Answer::NewObserver(made)
+        }
+        Call::ObserverRevoke { observer } => done(commit!(RevokeObserver { observer })),
+        Call::RunnerCreate { input } => Answer::NewRunner(commit!(CreateRunner { input })),
+        Call::RunnerRemove { runner } => done(commit!(RemoveRunner { runner })),
+        other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a changing verb", other.verb()))),
+    })
+}
+
+fn done((): ()) -> Answer {
+    Answer::Done
+}

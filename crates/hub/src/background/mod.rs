@@ -1,0 +1,137 @@
+//! What a hub does by itself: follow other hubs, write down who was seen, forget what is old.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Seq;
+use store::{Caller, Compact, Touch};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::hub::Hub;
+
+/// The safety net under the doorbell.
+const POLL: Duration = Duration::from_secs(2);
+/// How long to wait before listening again after the doorbell broke.
+const DEAF: Duration = Duration::from_secs(1);
+/// At most this many rings a second, however many commits.
+const RING: Duration = Duration::from_millis(20);
+const TOUCH: Duration = Duration::from_secs(60);
+const COMPACT: Duration = Duration::from_secs(600);
+/// How many events are read at a time.
+const PAGE: u32 = 1000;
+
+/// Starts everything; it ends with the hub.
+pub(crate) fn start(hub: &Arc<Hub>) {
+    tokio::spawn(until_stop(hub.clone(), upkeep(hub.clone())));
+    if hub.store.is_shared() {
+        tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
+        tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));
+    }
+}
+
+async fn until_stop(hub: Arc<Hub>, work: impl Future<Output = ()>) {
+    tokio::select! {
+        () = work => {}
+        () = hub.stopping.cancelled() => {}
+    }
+}
+
+async fn upkeep(hub: Arc<Hub>) {
+    let mut touch = interval(TOUCH);
+    let mut compact = interval(COMPACT);
+    touch.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    compact.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = touch.tick() => write_seen(&hub).await,
+            _ = compact.tick() => forget(&hub).await,
+        }
+    }
+}
+
+/// Writes down who was seen since the last time.
+pub(crate) async fn write_seen(hub: &Hub) {
+    let seen = hub.take_seen();
+    if !seen.is_empty()
+        && let Err(error) = hub.store.write(&Caller::hub("upkeep"), None, Touch { seen }).await
+    {
+        tracing::warn!(%error, "could not write down who was seen");
+    }
+}
+
+async fn forget(hub: &Hub) {
+    hub.meters.tidy();
+    let command = Compact { keep: hub.limits.events_kept };
+    match hub.store.write(&Caller::hub("upkeep"), None, command).await {
+        Ok(done) if done.value > 0 => tracing::info!(events = done.value, "forgot old events"),
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "could not forget old events"),
+    }
+}
+
+/// Reads what other hubs committed: when they ring, when a gap shows, and every now and then anyway.
+async fn follow(hub: Arc<Hub>) {
+    let mut poll = interval(POLL);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut doorbell = None;
+    loop {
+        if doorbell.is_none() {
+            doorbell = match hub.store.doorbell().await {
+                Ok(doorbell) => doorbell,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot hear other hubs; polling");
+                    tokio::time::sleep(DEAF).await;
+                    None
+                }
+            };
+        }
+        let heard = async {
+            match &mut doorbell {
+                Some(doorbell) => doorbell.heard().await,
+                None => std::future::pending().await,
+            }
+        };
+        let deaf = tokio::select! {
+            heard = heard => heard.is_err(),
+            () = hub.live.gap.notified() => false,
+            _ = poll.tick() => false,
+        };
+        if deaf {
+            doorbell = None;
+        }
+        if let Err(error) = read_new(&hub).await {
+            tracing::warn!(%error, "could not read what is new");
+        }
+    }
+}
+
+/// Publishes what the database has and the log has not.
+async fn read_new(hub: &Hub) -> Result<(), store::StoreError> {
+    if hub.store.extent().await?.newest <= hub.live.newest() {
+        return Ok(());
+    }
+    loop {
+        let events = hub.store.events_after(hub.live.newest(), PAGE).await?;
+        let full = events.len() == PAGE as usize;
+        hub.live.publish(&events.into_iter().map(Arc::new).collect::<Vec<_>>());
+        if !full {
+            return Ok(());
+        }
+    }
+}
+
+/// Rings for other hubs after commits, few times however many there were.
+async fn ring(hub: Arc<Hub>) {
+    let mut newest = hub.live.watch();
+    let mut rung = Seq(0);
+    while newest.changed().await.is_ok() {
+        let seq = *newest.borrow_and_update();
+        if seq > rung {
+            if let Err(error) = hub.store.ring(seq).await {
+                tracing::debug!(%error, "could not ring for other hubs; they poll");
+            }
+            rung = seq;
+            tokio::time::sleep(RING).await;
+        }
+    }
+}

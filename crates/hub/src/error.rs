@@ -1,0 +1,57 @@
+//! Errors at the edge, by who must act.
+
+use protocol::{FieldError, Problem, ProblemKind};
+use store::StoreError;
+
+/// Why a request was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// Somebody must act as the problem says.
+    #[error("{}", .0.detail)]
+    Problem(Problem),
+    /// Our fault: the cause goes to the log, the caller gets a reference to it.
+    #[error("an internal error happened")]
+    Internal(#[source] anyhow::Error),
+}
+
+impl AppError {
+    /// A problem of `kind` with a sentence for the reader.
+    pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
+        Self::Problem(Problem::new(kind, detail))
+    }
+
+    /// The problem to show; an internal cause is logged here, once.
+    pub fn into_problem(self) -> Problem {
+        match self {
+            Self::Problem(problem) => problem,
+            Self::Internal(cause) => {
+                let reference = format!("{:08x}", rand::random::<u32>());
+                tracing::error!(reference, error = format!("{cause:#}"), "internal error");
+                Problem::new(ProblemKind::Internal, format!("the hub failed; its log says why under {reference}"))
+            }
+        }
+    }
+}
+
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> Self {
+        let detail = error.to_string();
+        let kind = match error {
+            StoreError::NotFound(noun) => {
+                let detail = format!("{noun} not found: it does not exist, or you may not see it");
+                return Self::new(ProblemKind::NotFound, detail);
+            }
+            StoreError::Forbidden(_) => ProblemKind::Forbidden,
+            StoreError::Conflict(_) => ProblemKind::Conflict,
+            StoreError::Invalid { field, message } => {
+                let mut problem = Problem::new(ProblemKind::Invalid, detail);
+                problem.errors = vec![FieldError { field: field.to_owned(), message }];
+                return Self::Problem(problem);
+            }
+            StoreError::Storage(_) => ProblemKind::Storage,
+            StoreError::Unavailable(_) => ProblemKind::Unavailable,
+            StoreError::Database(_) | StoreError::Corrupt(_) => return Self::Internal(error.into()),
+        };
+        Self::new(kind, detail)
+    }
+}

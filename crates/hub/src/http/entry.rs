@@ -1,0 +1,146 @@
+//! Ways in and out: one-time links, invitations, observer links; and what may be asked without a credential.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cookie::{Cookie, SameSite};
+use protocol::{Health, InviteAccept, LinkSecret, Me, ProblemKind};
+use serde::{Deserialize, Serialize};
+use store::{AcceptInvite, Caller, EndLogin, FreshLogin, Secret, UseLoginLink, UseObserverLink};
+use utoipa::ToSchema;
+
+use super::extract::{Body, Origin, Session};
+use crate::AppError;
+use crate::hub::{Hub, too_many};
+
+/// How long a browser keeps the cookie; the hub ends the login earlier when it is not used.
+const COOKIE_DAYS: i64 = 30;
+
+/// Which ways in a hub offers.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct SignIn {
+    /// Whether GitHub is one of them.
+    github: bool,
+}
+
+/// Which ways in this hub offers.
+#[utoipa::path(get, path = "/api/sign-in", tag = "entry", security(()), responses((status = 200, body = SignIn)))]
+pub(crate) async fn sign_in(State(hub): State<Arc<Hub>>) -> Json<SignIn> {
+    Json(SignIn { github: hub.github.is_some() })
+}
+
+/// Whether the hub is well.
+#[utoipa::path(get, path = "/api/health", tag = "entry", security(()), responses((status = 200, body = Health)))]
+pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Json<Health> {
+    let reason = hub.store.trouble();
+    let status = if reason.is_some() { "read_only" } else { "ok" };
+    Json(Health {
+        status: status.to_owned(),
+        // The reason may name files or hosts: it is for those who are in.
+        reason: reason.map(|_| "the last change could not be written".to_owned()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Logs a browser in by a one-time link.
+#[utoipa::path(post, path = "/api/login", tag = "entry", security(()), request_body = LinkSecret,
+    responses((status = 200, body = Me)))]
+pub(crate) async fn login(
+    State(hub): State<Arc<Hub>>,
+    origin: Origin,
+    Body(input): Body<LinkSecret>,
+) -> Result<Response, AppError> {
+    hub.meters.entry(origin.address).map_err(too_many)?;
+    let command = UseLoginLink {
+        hash: Secret::presented(&input.secret).hash(),
+        client: origin.client.clone(),
+        address: origin.address.to_string(),
+    };
+    let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
+    let fresh = fresh.map_err(|error| {
+        used_up(error, "this login link was used already or has expired: `shopfloor login` makes another")
+    })?;
+    Ok(welcome(&hub, fresh.value))
+}
+
+/// Makes a new person of whoever holds an invitation, and logs their browser in.
+#[utoipa::path(post, path = "/api/invites/accept", tag = "entry", security(()), request_body = InviteAccept,
+    responses((status = 200, body = Me)))]
+pub(crate) async fn join(
+    State(hub): State<Arc<Hub>>,
+    origin: Origin,
+    Body(input): Body<InviteAccept>,
+) -> Result<Response, AppError> {
+    hub.meters.entry(origin.address).map_err(too_many)?;
+    let command = AcceptInvite {
+        hash: Secret::presented(&input.secret).hash(),
+        name: input.name,
+        client: origin.client.clone(),
+        address: origin.address.to_string(),
+    };
+    let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
+    let fresh = fresh.map_err(|error| {
+        used_up(error, "this invitation was used already, taken back or has expired: ask for another")
+    })?;
+    Ok(welcome(&hub, fresh.value))
+}
+
+/// Lets a browser look by an observer link.
+#[utoipa::path(post, path = "/api/observe", tag = "entry", security(()), request_body = LinkSecret,
+    responses((status = 200, body = Me)))]
+pub(crate) async fn observe(
+    State(hub): State<Arc<Hub>>,
+    origin: Origin,
+    Body(input): Body<LinkSecret>,
+) -> Result<Response, AppError> {
+    hub.meters.entry(origin.address).map_err(too_many)?;
+    let command = UseObserverLink {
+        hash: Secret::presented(&input.secret).hash(),
+        client: origin.client.clone(),
+        address: origin.address.to_string(),
+    };
+    let fresh = hub.store.write(&Caller::hub(origin.text()), None, command).await;
+    let fresh =
+        fresh.map_err(|error| used_up(error, "this observer link was taken back or has expired: ask for another"))?;
+    Ok(welcome(&hub, fresh.value))
+}
+
+/// Logs the asking browser out.
+#[utoipa::path(post, path = "/api/logout", tag = "entry", responses((status = 204, description = "logged out")))]
+pub(crate) async fn logout(State(hub): State<Arc<Hub>>, session: Session) -> Result<Response, AppError> {
+    if session.credential.by_cookie {
+        let command = EndLogin { login: session.credential.id.clone() };
+        hub.store.write(&session.caller, None, command).await?;
+    }
+    let gone = cookie(&hub, String::new(), 0);
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
+}
+
+fn used_up(error: store::StoreError, detail: &str) -> AppError {
+    match error {
+        store::StoreError::NotFound(_) => AppError::new(ProblemKind::NotFound, detail),
+        other => other.into(),
+    }
+}
+
+/// The answer that sets the cookie of a login that has just begun; its secret was never used before.
+fn welcome(hub: &Hub, fresh: FreshLogin) -> Response {
+    let cookie = cookie(hub, fresh.cookie, COOKIE_DAYS);
+    let me = hub.me_view(fresh.user, fresh.observes);
+    ([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, "no-store".to_owned())], Json(me)).into_response()
+}
+
+/// The login cookie: not for scripts, not for other sites' requests, and over TLS only where there is TLS.
+pub(crate) fn cookie(hub: &Hub, value: String, days: i64) -> String {
+    Cookie::build((hub.doors.cookie_name(), value))
+        .path("/")
+        .http_only(true)
+        .secure(hub.doors.secure())
+        .same_site(SameSite::Lax)
+        .max_age(cookie::time::Duration::days(days))
+        .build()
+        .to_string()
+}

@@ -1,0 +1,59 @@
+//! The HTTP edge: decode, call a verb, encode.
+
+pub(crate) mod doors;
+pub(crate) mod entry;
+pub(crate) mod extract;
+pub(crate) mod github;
+pub(crate) mod guard;
+pub(crate) mod openapi;
+pub(crate) mod page;
+pub(crate) mod reply;
+pub(crate) mod routes;
+pub(crate) mod upgrade;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware;
+use axum::routing::get;
+use protocol::ProblemKind;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use crate::AppError;
+use crate::hub::Hub;
+
+/// The largest body that is read.
+const BODY: usize = 1024 * 1024;
+/// How long a request may take, the socket apart.
+const REQUEST: Duration = Duration::from_secs(30);
+
+/// Every route, behind the checks that come before routing.
+pub(crate) fn router(hub: Arc<Hub>) -> Router {
+    let (api, document) = openapi::routes();
+    let document = Arc::new(serde_json::to_string(&document).expect("the document is plain JSON"));
+    let api = api
+        .route("/api/openapi.json", get(move || openapi::serve(document.clone())))
+        .method_not_allowed_fallback(|| async {
+            reply::problem(
+                AppError::new(ProblemKind::Invalid, "this path does not take that method"),
+                Some(StatusCode::METHOD_NOT_ALLOWED),
+            )
+        })
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST))
+        .route("/api/ws", get(upgrade::upgrade))
+        .route("/api/{*rest}", axum::routing::any(unknown))
+        .route("/api", axum::routing::any(unknown))
+        .fallback(page::serve)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(CatchPanicLayer::custom(reply::panicked))
+        .with_state(hub.clone());
+    api.layer(middleware::from_fn_with_state(hub, guard::guard))
+}
+
+async fn unknown() -> AppError {
+    AppError::new(ProblemKind::NotFound, "there is no such path: /api/openapi.json lists them all")
+}

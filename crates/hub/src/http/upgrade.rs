@@ -1,0 +1,43 @@
+//! The door of the WebSocket: who does not pass it has no socket.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use protocol::{MAX_FRAME, ProblemKind};
+
+use super::extract::Session;
+use super::reply;
+use crate::AppError;
+use crate::hub::Hub;
+use crate::live::socket;
+
+/// Upgrades a request with a valid credential. A cookie, which browsers send by themselves, needs our own `Origin`;
+/// a foreign `Origin` was refused before routing.
+pub(crate) async fn upgrade(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    if session.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
+        return AppError::new(ProblemKind::Forbidden, "a socket by cookie must name its origin").into_response();
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => {
+            let error = AppError::new(ProblemKind::Invalid, rejection.body_text());
+            return reply::problem(error, Some(StatusCode::UPGRADE_REQUIRED));
+        }
+    };
+    let origin = session.origin.text();
+    upgrade
+        .read_buffer_size(4096)
+        .write_buffer_size(0)
+        .max_write_buffer_size(4 * MAX_FRAME)
+        .max_message_size(MAX_FRAME)
+        .max_frame_size(MAX_FRAME)
+        .on_upgrade(move |stream| socket::serve(hub, session.credential, origin, stream))
+}

@@ -1,0 +1,91 @@
+//! What every part of a running hub shares.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::Timestamp;
+use parking_lot::Mutex;
+use protocol::{Me, ProblemKind};
+use store::{Caller, Credential, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::AppError;
+use crate::http::doors::Doors;
+use crate::http::github::Github;
+use crate::limits::Meters;
+use crate::live::Live;
+use crate::options::Limits;
+
+/// What every part of a running hub shares.
+pub(crate) struct Hub {
+    pub(crate) store: Store,
+    pub(crate) live: Arc<Live>,
+    pub(crate) doors: Doors,
+    pub(crate) meters: Meters,
+    pub(crate) limits: Limits,
+    pub(crate) github: Option<Github>,
+    /// Cancelled when the hub stops.
+    pub(crate) stopping: CancellationToken,
+    seen: Mutex<HashMap<String, Timestamp>>,
+}
+
+impl Hub {
+    pub(crate) fn new(
+        store: Store,
+        live: Arc<Live>,
+        doors: Doors,
+        limits: Limits,
+        github: Option<Github>,
+        stopping: CancellationToken,
+    ) -> Self {
+        let meters = Meters::new(&limits);
+        Self { store, live, doors, meters, limits, github, stopping, seen: Mutex::default() }
+    }
+
+    /// Remembers that a credential or person was seen now; written down once a minute.
+    pub(crate) fn touch(&self, id: impl Into<String>) {
+        self.seen.lock().insert(id.into(), self.store.now());
+    }
+
+    /// What was seen since the last call.
+    pub(crate) fn take_seen(&self) -> Vec<(String, Timestamp)> {
+        self.seen.lock().drain().collect()
+    }
+
+    /// Who the bearer of a credential is, as they are shown to themselves.
+    pub(crate) async fn me(&self, credential: &Credential, caller: &Caller) -> Result<Me, AppError> {
+        let (user, observes) = match credential.actor {
+            domain::Actor::User { id, .. } => {
+                let mut user = self.store.user(caller, id).await?;
+                user.connected = self.live.presence.is_connected(id);
+                (Some(user), None)
+            }
+            domain::Actor::Observer { project } => (None, Some(project)),
+        };
+        Ok(self.me_view(user, observes))
+    }
+
+    /// Completes what a client is told about itself.
+    pub(crate) fn me_view(&self, user: Option<protocol::User>, observes: Option<domain::ProjectId>) -> Me {
+        Me {
+            user,
+            observes,
+            hub: self.store.hub(),
+            github: self.github.is_some(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// Refuses when the bearer asks too much.
+    pub(crate) fn meter(&self, credential: &Credential) -> Result<(), AppError> {
+        self.meters.request(&credential.id).map_err(too_many)
+    }
+}
+
+/// The refusal that says how long to wait.
+pub(crate) fn too_many(seconds: u32) -> AppError {
+    let detail = format!("too many requests: wait {seconds} s");
+    let mut problem = protocol::Problem::new(ProblemKind::RateLimited, detail);
+    problem.retry_after_seconds = Some(seconds);
+    AppError::Problem(problem)
+}

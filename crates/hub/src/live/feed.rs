@@ -1,0 +1,116 @@
+//! A client's way through the events: full sync or resume, then live.
+
+use axum::extract::ws::Utf8Bytes;
+use domain::{Actor, HubId, ProjectId, Seq};
+use protocol::{Change, Delta, FromHub};
+use store::{Caller, StoreError};
+
+use super::filter::Told;
+use super::log::{Next, encode};
+use crate::hub::Hub;
+
+/// How large a part of a full sync gets, about.
+const PART: usize = 256 * 1024;
+/// How many events are read from the database at a time.
+const PAGE: u32 = 1000;
+
+/// A client's cursor.
+pub(crate) struct Feed {
+    actor: Actor,
+    caller: Caller,
+    cursor: Seq,
+}
+
+/// What to send next.
+pub(crate) enum Batch {
+    /// The client has everything up to the position.
+    Live,
+    /// These frames; ask again afterwards.
+    Frames(Vec<Utf8Bytes>),
+}
+
+impl Feed {
+    /// Where a client that has seen `since` of database `hub` goes on; `None`: it needs a full sync.
+    pub(crate) async fn resume(
+        hub: &Hub,
+        actor: Actor,
+        caller: &Caller,
+        database: Option<HubId>,
+        since: Option<Seq>,
+    ) -> Result<Option<Self>, StoreError> {
+        let (Some(database), Some(since)) = (database, since) else { return Ok(None) };
+        let extent = hub.store.extent().await?;
+        let known = database == hub.store.hub() && since >= extent.horizon && since <= extent.newest;
+        Ok(known.then(|| Self { actor, caller: caller.clone(), cursor: since }))
+    }
+
+    /// The full state in parts, and the cursor after it.
+    pub(crate) async fn sync(hub: &Hub, actor: Actor, caller: &Caller) -> Result<(Self, Vec<Utf8Bytes>), StoreError> {
+        let (seq, mut changes) = hub.store.state(caller).await?;
+        changes.iter_mut().for_each(|change| hub.live.complete(change));
+        let parts = split(changes);
+        let last = parts.len() - 1;
+        let frames = parts.into_iter().enumerate().map(|(index, changes)| {
+            let part = u32::try_from(index).unwrap_or(u32::MAX);
+            encode(&FromHub::Sync { seq, part, last: index == last, changes })
+        });
+        Ok((Self { actor, caller: caller.clone(), cursor: seq }, frames.collect()))
+    }
+
+    /// The position that the client has everything up to.
+    pub(crate) fn cursor(&self) -> Seq {
+        self.cursor
+    }
+
+    /// What comes next. `Ok(None)`: the client is older than the log remembers and needs a full sync.
+    pub(crate) async fn next(&mut self, hub: &Hub) -> Result<Option<Batch>, StoreError> {
+        let (told, upto) = match hub.live.next(&self.actor, self.cursor) {
+            Next::Nothing => return Ok(Some(Batch::Live)),
+            Next::Frames { told, upto } => (told, upto),
+            Next::Forgotten => {
+                if hub.store.extent().await?.horizon > self.cursor {
+                    return Ok(None);
+                }
+                let events = hub.store.events_after(self.cursor, PAGE).await?;
+                let Some(last) = events.last() else { return Ok(Some(Batch::Live)) };
+                (hub.live.judge(&self.actor, &events), last.seq)
+            }
+        };
+        let mut frames = Vec::with_capacity(told.len());
+        for (seq, told, frame) in told {
+            match told {
+                Told::Nothing => {}
+                Told::Event => frames.extend(frame),
+                Told::Gone(project) => frames.push(self.gone(hub, seq, project)),
+                Told::Gained(project) => frames.extend(self.gained(hub, seq, project).await?),
+            }
+        }
+        self.cursor = upto;
+        Ok(Some(Batch::Frames(frames)))
+    }
+
+    fn gone(&self, hub: &Hub, seq: Seq, project: ProjectId) -> Utf8Bytes {
+        encode(&FromHub::Delta(Delta { seq, at: hub.store.now(), change: Change::ProjectGone { project } }))
+    }
+
+    async fn gained(&self, hub: &Hub, seq: Seq, project: ProjectId) -> Result<Vec<Utf8Bytes>, StoreError> {
+        let changes = hub.store.state_of(&self.caller, project).await?;
+        let at = hub.store.now();
+        Ok(changes.into_iter().map(|change| encode(&FromHub::Delta(Delta { seq, at, change }))).collect())
+    }
+}
+
+/// Cuts the state into parts that a socket's buffer holds; always at least one.
+fn split(changes: Vec<Change>) -> Vec<Vec<Change>> {
+    let mut parts = vec![Vec::new()];
+    let mut size = 0;
+    for change in changes {
+        size += serde_json::to_string(&change).map_or(0, |text| text.len());
+        if size > PART {
+            size = 0;
+            parts.push(Vec::new());
+        }
+        parts.last_mut().expect("there is always a part").push(change);
+    }
+    parts
+}

@@ -1,0 +1,226 @@
+//! The log of recent events in memory, with what access depends on now.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use domain::{Actor, ProjectFacts, ProjectId, Resource, Seq};
+use parking_lot::Mutex;
+use protocol::{Change, Delta, FromHub};
+use store::{Event, EventBody};
+use tokio::sync::{Notify, broadcast, watch};
+
+use super::filter::{Scope, Told, told};
+use super::presence::Presence;
+
+/// How many events, and how many bytes of them, are kept in memory.
+const EVENTS: usize = 4096;
+const BYTES: usize = 8 * 1024 * 1024;
+/// How many events a client takes at a time.
+const STRIDE: usize = 256;
+
+/// An event as clients get it, encoded once for all of them.
+struct Entry {
+    seq: Seq,
+    scope: Scope,
+    /// `None`: no client is ever told.
+    frame: Option<Utf8Bytes>,
+}
+
+struct Log {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    newest: Seq,
+    facts: HashMap<ProjectId, ProjectFacts>,
+}
+
+/// What a client gets next.
+pub(crate) enum Next {
+    /// It has everything.
+    Nothing,
+    /// These, up to and including the position.
+    Frames {
+        /// What it is told, with positions, in order.
+        told: Vec<(Seq, Told, Option<Utf8Bytes>)>,
+        /// The cursor afterwards.
+        upto: Seq,
+    },
+    /// The log has forgotten what comes next: read it from the database.
+    Forgotten,
+}
+
+/// Passes committed events on.
+pub(crate) struct Live {
+    /// Who is here; events about people and runners say so.
+    pub(crate) presence: Presence,
+    log: Mutex<Log>,
+    newest: watch::Sender<Seq>,
+    revoked: broadcast::Sender<Arc<Vec<String>>>,
+    /// Rung when events are missing in between: another hub committed them.
+    pub(crate) gap: Notify,
+}
+
+impl Live {
+    /// An empty log; call [`Live::begin`] before anything is published.
+    pub(crate) fn new() -> Self {
+        let log = Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new() };
+        Self {
+            presence: Presence::default(),
+            log: Mutex::new(log),
+            newest: watch::Sender::new(Seq(0)),
+            revoked: broadcast::Sender::new(256),
+            gap: Notify::new(),
+        }
+    }
+
+    /// Starts after `newest`, with what access depends on.
+    pub(crate) fn begin(&self, newest: Seq, facts: Vec<ProjectFacts>) {
+        let mut log = self.log.lock();
+        log.newest = newest;
+        log.facts = facts.into_iter().map(|facts| (facts.id, facts)).collect();
+        self.newest.send_replace(newest);
+    }
+
+    /// Takes events in order; known ones are passed over, and a gap is left to whoever reads the database.
+    pub(crate) fn publish(&self, events: &[Arc<Event>]) {
+        let frames: Vec<Option<Utf8Bytes>> = events.iter().map(|event| self.frame(event)).collect();
+        let mut log = self.log.lock();
+        for (event, frame) in events.iter().zip(frames) {
+            if event.seq <= log.newest {
+                continue;
+            }
+            if event.seq.0 != log.newest.0 + 1 {
+                self.gap.notify_one();
+                break;
+            }
+            log.apply(event);
+            log.push(Entry { seq: event.seq, scope: scope(event), frame });
+            if let EventBody::Revoked { ids } = &event.body {
+                // Nobody listening is nobody to close.
+                let _ = self.revoked.send(Arc::new(ids.clone()));
+            }
+        }
+        self.newest.send_replace(log.newest);
+    }
+
+    /// What comes after `cursor` for `actor`.
+    pub(crate) fn next(&self, actor: &Actor, cursor: Seq) -> Next {
+        let log = self.log.lock();
+        if cursor >= log.newest {
+            return Next::Nothing;
+        }
+        let Some(first) = log.entries.front().map(|entry| entry.seq) else { return Next::Forgotten };
+        if cursor.0 + 1 < first.0 {
+            return Next::Forgotten;
+        }
+        let start = usize::try_from(cursor.0 + 1 - first.0).unwrap_or(usize::MAX);
+        let mut upto = cursor;
+        let mut found = Vec::new();
+        for entry in log.entries.iter().skip(start).take(STRIDE) {
+            upto = entry.seq;
+            let Some(frame) = &entry.frame else { continue };
+            match log.told(actor, entry.scope) {
+                Told::Nothing => {}
+                told => found.push((entry.seq, told, Some(frame.clone()))),
+            }
+        }
+        Next::Frames { told: found, upto }
+    }
+
+    /// The same for events that were read from the database.
+    pub(crate) fn judge(&self, actor: &Actor, events: &[Event]) -> Vec<(Seq, Told, Option<Utf8Bytes>)> {
+        let judged: Vec<(Seq, Told)> = {
+            let log = self.log.lock();
+            events.iter().map(|event| (event.seq, log.told(actor, scope(event)))).collect()
+        };
+        let shown = judged.into_iter().zip(events).filter(|((_, told), _)| *told != Told::Nothing);
+        shown.filter_map(|((seq, told), event)| Some((seq, told, Some(self.frame(event)?)))).collect()
+    }
+
+    /// Whether `actor` may see a project now.
+    pub(crate) fn sees(&self, actor: &Actor, project: ProjectId) -> bool {
+        let log = self.log.lock();
+        let see = |facts| domain::can(actor, domain::Action::See, Resource::Project(facts)).is_allowed();
+        log.facts.get(&project).is_some_and(see)
+    }
+
+    /// The newest position.
+    pub(crate) fn newest(&self) -> Seq {
+        *self.newest.borrow()
+    }
+
+    /// Wakes when there is something new.
+    pub(crate) fn watch(&self) -> watch::Receiver<Seq> {
+        self.newest.subscribe()
+    }
+
+    fn frame(&self, event: &Event) -> Option<Utf8Bytes> {
+        let EventBody::Change { change } = &event.body else { return None };
+        let mut change = change.clone();
+        self.complete(&mut change);
+        Some(encode(&FromHub::Delta(Delta { seq: event.seq, at: event.at, change })))
+    }
+
+    /// Adds what only a running hub knows: who is connected.
+    pub(crate) fn complete(&self, change: &mut Change) {
+        match change {
+            Change::User { user } => user.connected = self.presence.is_connected(user.id),
+            Change::Runner { runner } => runner.connected = self.presence.is_runner_connected(runner.id),
+            _ => {}
+        }
+    }
+
+    /// Hears which credentials end.
+    pub(crate) fn revocations(&self) -> broadcast::Receiver<Arc<Vec<String>>> {
+        self.revoked.subscribe()
+    }
+}
+
+impl Log {
+    fn apply(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::Change { change: Change::Project { project } } => {
+                let facts = ProjectFacts {
+                    id: project.id,
+                    owner: project.owner.id,
+                    visibility: project.visibility,
+                    share_execution: project.share_execution,
+                };
+                self.facts.insert(project.id, facts);
+            }
+            EventBody::Change { change: Change::ProjectGone { project } } => {
+                self.facts.remove(project);
+            }
+            _ => {}
+        }
+        self.newest = event.seq;
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.bytes += entry.size();
+        self.entries.push_back(entry);
+        while self.entries.len() > EVENTS || self.bytes > BYTES {
+            let Some(oldest) = self.entries.pop_front() else { break };
+            self.bytes -= oldest.size();
+        }
+    }
+
+    fn told(&self, actor: &Actor, scope: Scope) -> Told {
+        told(actor, scope, scope.project.and_then(|id| self.facts.get(&id)))
+    }
+}
+
+impl Entry {
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.frame.as_ref().map_or(0, |frame| frame.len())
+    }
+}
+
+fn scope(event: &Event) -> Scope {
+    Scope { project: event.project, audience: event.audience, facts_before: event.facts_before }
+}
+
+/// A frame's text.
+pub(crate) fn encode(frame: &FromHub) -> Utf8Bytes {
+    serde_json::to_string(frame).expect("frames have string keys and no fallible serializer").into()
+}

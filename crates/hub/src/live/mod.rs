@@ -1,0 +1,13 @@
+//! Live: passing committed events on to whom they concern.
+//!
+//! One log of recent events in memory; every client has a cursor into it. A slow client holds nothing back and costs
+//! nothing: its cursor falls behind, and it reads from the database what the log has forgotten. Events may be published
+//! twice; a position is taken once.
+
+pub(crate) mod feed;
+pub(crate) mod filter;
+pub(crate) mod log;
+pub(crate) mod presence;
+pub(crate) mod socket;
+
+pub(crate) use log::Live;

@@ -1,0 +1,340 @@
+//! One client's socket, from `hello` to the end.
+//!
+//! It exists only with a valid credential: there is no unauthenticated state to get wrong. One task reads frames, runs
+//! verbs, and sends; a client that does not read is cut off at the write deadline and resumes from its position.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use domain::{Actor, UserId};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{SinkExt, StreamExt, future::BoxFuture};
+use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub, decode_to_hub};
+use store::{Caller, Credential, SeeRunner};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+
+use super::feed::{Batch, Feed};
+use super::log::encode;
+use super::presence::ConnectionId;
+use crate::AppError;
+use crate::hub::Hub;
+
+/// How long a client may take to say `hello`.
+const HELLO: Duration = Duration::from_secs(5);
+/// How often a quiet client is asked whether it is still there, and how long it may take to answer.
+const PING: Duration = Duration::from_secs(20);
+const SILENCE: Duration = Duration::from_secs(45);
+/// How long one write may take before the client counts as stalled.
+const WRITE: Duration = Duration::from_secs(10);
+/// How many requests of one client run at once; further ones wait in the socket.
+const IN_FLIGHT: usize = 32;
+/// How many unreadable frames end a connection.
+const GARBAGE: u32 = 100;
+
+/// Why a socket ends; `None`: the client went away.
+type End = Option<(CloseCode, &'static str)>;
+
+/// Serves one client until it goes, its credential ends, or the hub stops.
+pub(crate) async fn serve(hub: Arc<Hub>, credential: Credential, origin: String, socket: WebSocket) {
+    let caller = credential.caller(origin);
+    let connection = hub.live.presence.id();
+    let mut socket = Socket { hub, credential, caller, connection, inner: socket, garbage: 0, heard: Instant::now() };
+    let end = match socket.greet().await {
+        Ok(feed) => {
+            socket.enter().await;
+            let end = socket.run(feed).await;
+            socket.leave().await;
+            end
+        }
+        Err(end) => end,
+    };
+    if let Some((code, reason)) = end {
+        let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
+        // The client may be gone already; then there is nobody to tell.
+        let _ = timeout(Duration::from_secs(1), socket.inner.send(Message::Close(Some(frame)))).await;
+    }
+}
+
+struct Socket {
+    hub: Arc<Hub>,
+    credential: Credential,
+    caller: Caller,
+    connection: ConnectionId,
+    inner: WebSocket,
+    garbage: u32,
+    heard: Instant,
+}
+
+/// An answer on its way.
+type Pending = FuturesUnordered<BoxFuture<'static, Utf8Bytes>>;
+
+impl Socket {
+    fn user(&self) -> Option<UserId> {
+        match self.credential.actor {
+            Actor::User { id, .. } => Some(id),
+            Actor::Observer { .. } => None,
+        }
+    }
+
+    /// Waits for `hello` and sends the state or what was missed.
+    async fn greet(&mut self) -> Result<Feed, End> {
+        let first = timeout(HELLO, self.inner.recv()).await;
+        let bytes = match first {
+            Err(_) => return Err(Some((CloseCode::Protocol, "no hello came in time"))),
+            Ok(Some(Ok(Message::Text(text)))) => text,
+            Ok(Some(Ok(_))) => return Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
+            Ok(_) => return Err(None),
+        };
+        let (protocol, database, since) = match decode_to_hub(bytes.as_bytes()) {
+            Ok(ToHub::Hello { protocol, hub, since, .. }) => (protocol, hub, since),
+            Ok(_) => return Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
+            Err((id, problem)) => {
+                self.send(encode(&FromHub::Error { id, problem })).await?;
+                return Err(Some((CloseCode::Protocol, "the first frame must be hello")));
+            }
+        };
+        if protocol != PROTOCOL {
+            let detail = format!("this hub speaks protocol {PROTOCOL}, not {protocol}: update the older of the two");
+            self.send(encode(&FromHub::Error { id: None, problem: Problem::new(ProblemKind::Protocol, detail) }))
+                .await?;
+            return Err(Some((CloseCode::Protocol, "another protocol version")));
+        }
+        let hub = self.hub.clone();
+        let failed = |error: AppError| {
+            tracing::warn!(%error, "a client could not be greeted");
+            Some((CloseCode::GoingAway, "the hub cannot read its database now"))
+        };
+        let me = hub.me(&self.credential, &self.caller).await.map_err(failed)?;
+        let actor = self.credential.actor;
+        let resumed = Feed::resume(&hub, actor, &self.caller, database, since).await.map_err(|e| failed(e.into()))?;
+        let welcome = FromHub::Welcome { protocol, hub: hub.store.hub(), me, resumed: resumed.is_some() };
+        self.send(encode(&welcome)).await?;
+        let mut feed = match resumed {
+            Some(feed) => feed,
+            None => self.sync().await?,
+        };
+        self.catch_up(&mut feed).await?;
+        self.send(encode(&FromHub::Live { seq: feed.cursor() })).await?;
+        Ok(feed)
+    }
+
+    async fn sync(&mut self) -> Result<Feed, End> {
+        let synced = Feed::sync(&self.hub, self.credential.actor, &self.caller).await;
+        let (feed, frames) = synced.map_err(|error| {
+            tracing::warn!(%error, "a client could not be synced");
+            Some((CloseCode::GoingAway, "the hub cannot read its database now"))
+        })?;
+        self.send_all(frames).await?;
+        Ok(feed)
+    }
+
+    /// Sends what the client has not seen, until there is nothing left.
+    async fn catch_up(&mut self, feed: &mut Feed) -> Result<(), End> {
+        loop {
+            match feed.next(&self.hub).await {
+                Ok(Some(Batch::Live)) => return Ok(()),
+                Ok(Some(Batch::Frames(frames))) => self.send_all(frames).await?,
+                Ok(None) => {
+                    *feed = self.sync().await?;
+                    self.send(encode(&FromHub::Live { seq: feed.cursor() })).await?;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a client could not be told what is new");
+                    return Err(Some((CloseCode::GoingAway, "the hub cannot read its database now")));
+                }
+            }
+        }
+    }
+
+    async fn enter(&mut self) {
+        if let Some(user) = self.user() {
+            self.hub.live.presence.enter(user);
+            self.hub.touch(user.to_string());
+        }
+        self.see_runner(true).await;
+    }
+
+    async fn leave(&mut self) {
+        if let Some(user) = self.user()
+            && self.hub.live.presence.leave(user, self.connection)
+        {
+            self.hub.touch(user.to_string());
+        }
+        self.see_runner(false).await;
+    }
+
+    async fn see_runner(&mut self, connected: bool) {
+        let Some(runner) = self.credential.runner else { return };
+        let (hub, caller) = (self.hub.clone(), self.caller.clone());
+        if hub.live.presence.runner(runner, connected)
+            && let Err(error) = hub.store.write(&caller, None, SeeRunner { runner }).await
+        {
+            tracing::warn!(%error, %runner, "could not remember that a runner was seen");
+        }
+    }
+
+    async fn run(&mut self, mut feed: Feed) -> End {
+        let mut newest = self.hub.live.watch();
+        let mut presence = self.hub.live.presence.watch();
+        let mut revoked = self.hub.live.revocations();
+        let mut ping = interval_at(Instant::now() + PING, PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pending = Pending::new();
+        let stopping = self.hub.stopping.clone();
+        if let Err(end) = self.send_everybody().await {
+            return end;
+        }
+        loop {
+            let done = tokio::select! {
+                biased;
+                () = stopping.cancelled() => Err(Some((CloseCode::GoingAway, "the hub is stopping"))),
+                ids = revoked.recv() => self.on_revoked(ids),
+                Some(answer) = pending.next() => self.send(answer).await,
+                _ = newest.changed() => self.catch_up(&mut feed).await,
+                frame = self.inner.recv(), if pending.len() < IN_FLIGHT => self.on_frame(frame, &mut pending).await,
+                user = presence.recv() => self.on_presence(user).await,
+                _ = ping.tick() => self.on_ping().await,
+            };
+            if let Err(end) = done {
+                return end;
+            }
+        }
+    }
+
+    fn on_revoked(&self, ids: Result<Arc<Vec<String>>, RecvError>) -> Result<(), End> {
+        match ids {
+            Ok(ids) => {
+                let mine = ids.iter().any(|id| *id == self.credential.id || *id == self.credential.depends_on);
+                if mine { Err(Some((CloseCode::Unauthenticated, "the credential ended"))) } else { Ok(()) }
+            }
+            // Too many at once to follow: let the client show its credential again.
+            Err(_) => Err(Some((CloseCode::GoingAway, "reconnect"))),
+        }
+    }
+
+    async fn on_frame(
+        &mut self,
+        frame: Option<Result<Message, axum::Error>>,
+        pending: &mut Pending,
+    ) -> Result<(), End> {
+        self.heard = Instant::now();
+        let text = match frame {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
+            Some(Ok(Message::Binary(_))) => {
+                return self.refuse(None, Problem::new(ProblemKind::Invalid, "frames are JSON texts")).await;
+            }
+            Some(Ok(Message::Close(_))) | None => return Err(None),
+            Some(Err(error)) => return Err(end_of(&error)),
+        };
+        match decode_to_hub(text.as_bytes()) {
+            Ok(ToHub::Hello { .. }) => Err(Some((CloseCode::Protocol, "hello comes once"))),
+            Ok(ToHub::Look { at }) => {
+                let at = at.filter(|place| self.hub.live.sees(&self.credential.actor, place.project));
+                if let Some(user) = self.user() {
+                    self.hub.live.presence.look(user, self.connection, at);
+                }
+                Ok(())
+            }
+            Ok(ToHub::Request { id, key, call }) => {
+                if let Err(error) = self.hub.meter(&self.credential) {
+                    return self.send(encode(&FromHub::Error { id: Some(id), problem: error.into_problem() })).await;
+                }
+                let (hub, credential, caller) = (self.hub.clone(), self.credential.clone(), self.caller.clone());
+                pending.push(Box::pin(async move {
+                    let frame = match crate::app::run(&hub, &credential, &caller, key, call).await {
+                        Ok(answer) => FromHub::Answer { id, answer },
+                        Err(error) => FromHub::Error { id: Some(id), problem: error.into_problem() },
+                    };
+                    encode(&frame)
+                }));
+                Ok(())
+            }
+            Err((id, problem)) => self.refuse(id, problem).await,
+        }
+    }
+
+    /// Answers an unreadable frame; a client that sends nothing else is cut off.
+    async fn refuse(&mut self, id: Option<u32>, problem: Problem) -> Result<(), End> {
+        self.garbage += 1;
+        if self.garbage > GARBAGE {
+            return Err(Some((CloseCode::Protocol, "too many unreadable frames")));
+        }
+        self.send(encode(&FromHub::Error { id, problem })).await
+    }
+
+    async fn on_presence(&mut self, user: Result<UserId, RecvError>) -> Result<(), End> {
+        if self.user().is_none() {
+            return Ok(());
+        }
+        match user {
+            Ok(user) => {
+                let entries = vec![self.hub.live.presence.entry(&self.hub.live, &self.credential.actor, user)];
+                self.send(encode(&FromHub::Presence { reset: false, entries })).await
+            }
+            Err(_) => self.send_everybody().await,
+        }
+    }
+
+    async fn send_everybody(&mut self) -> Result<(), End> {
+        if self.user().is_none() {
+            return Ok(());
+        }
+        let entries = self.hub.live.presence.everybody(&self.hub.live, &self.credential.actor);
+        self.send(encode(&FromHub::Presence { reset: true, entries })).await
+    }
+
+    async fn on_ping(&mut self) -> Result<(), End> {
+        if self.credential.expires_at.is_some_and(|at| at <= self.hub.store.now()) {
+            return Err(Some((CloseCode::Unauthenticated, "the credential expired")));
+        }
+        if self.heard.elapsed() > SILENCE {
+            return Err(Some((CloseCode::TooSlow, "no sign of life")));
+        }
+        self.hub.touch(self.credential.id.clone());
+        self.write(vec![Message::Ping(Default::default())]).await
+    }
+
+    async fn send(&mut self, frame: Utf8Bytes) -> Result<(), End> {
+        self.write(vec![Message::Text(frame)]).await
+    }
+
+    async fn send_all(&mut self, frames: Vec<Utf8Bytes>) -> Result<(), End> {
+        if frames.is_empty() {
+            return Ok(());
+        }
+        self.write(frames.into_iter().map(Message::Text).collect()).await
+    }
+
+    /// Writes messages with one flush, by the deadline.
+    async fn write(&mut self, messages: Vec<Message>) -> Result<(), End> {
+        let inner = &mut self.inner;
+        let written = timeout(WRITE, async {
+            for message in messages {
+                inner.feed(message).await?;
+            }
+            inner.flush().await
+        });
+        match written.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(None),
+            Err(_) => Err(Some((CloseCode::TooSlow, "the client did not read in time"))),
+        }
+    }
+}
+
+/// Tells a frame that was too large from a connection that broke.
+fn end_of(error: &axum::Error) -> End {
+    let text = error.to_string();
+    if text.contains("too long") || text.contains("too large") || text.contains("Space limit") {
+        Some((CloseCode::TooLarge, "a frame was larger than 1 MiB"))
+    } else if text.contains("UTF-8") || text.contains("utf-8") {
+        Some((CloseCode::Protocol, "a text frame was not UTF-8"))
+    } else if text.contains("protocol") {
+        Some((CloseCode::Protocol, "the frame was malformed"))
+    } else {
+        None
+    }
+}
