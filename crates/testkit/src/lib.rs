@@ -1,7 +1,11 @@
 //! Real databases, hubs and processes for tests. A development dependency only; knows no assertion of any one crate.
 
+#[cfg(feature = "hub")]
+mod hub;
 mod postgres;
 mod wait;
 
+#[cfg(feature = "hub")]
+pub use hub::TestHub;
 pub use postgres::{Database, Fsync, Postgres};
 pub use wait::wait_until;

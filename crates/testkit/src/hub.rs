@@ -1,0 +1,112 @@
+//! A real hub inside the test's own process, on a free port and a folder of its own.
+
+use client::Client;
+use hub::{Options, Running};
+use protocol::{InviteAccept, InviteCreate, NewInvite};
+
+use crate::{Database, Fsync, Postgres};
+
+/// A hub that is stopped when the test lets it go.
+pub struct TestHub {
+    running: Option<Running>,
+    folder: tempfile::TempDir,
+    // Declared last: a hub's connections end before its database does.
+    _database: Option<Database>,
+}
+
+impl TestHub {
+    /// A hub on a SQLite file.
+    pub async fn start() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    /// A hub on a SQLite file, with options of the test's choice.
+    pub async fn with(adjust: impl FnOnce(&mut Options)) -> Self {
+        Self::launch(None, adjust).await
+    }
+
+    /// A hub on a fresh PostgreSQL database.
+    pub async fn on_postgres(adjust: impl FnOnce(&mut Options)) -> Self {
+        Self::launch(Some(Postgres::start(Fsync::Off).database().await), adjust).await
+    }
+
+    async fn launch(database: Option<Database>, adjust: impl FnOnce(&mut Options)) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut options = Options::new(folder.path().join("data"));
+        options.listen.set_port(0);
+        options.owner_name = "ann".to_owned();
+        // Tests come in often, from one address.
+        options.limits.entries_per_minute = 100_000;
+        if let Some(database) = &database {
+            options.database = database.url().to_owned();
+        }
+        adjust(&mut options);
+        let running = hub::start(options).await.expect("the hub starts");
+        Self { running: Some(running), folder, _database: database }
+    }
+
+    /// The running hub.
+    pub fn running(&self) -> &Running {
+        self.running.as_ref().expect("the hub runs until it is stopped")
+    }
+
+    /// The hub's address.
+    pub fn url(&self) -> &str {
+        self.running().url()
+    }
+
+    /// The hub's data directory.
+    pub fn data_dir(&self) -> std::path::PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The token of the hub's owner, `ann`.
+    pub fn token(&self) -> String {
+        std::fs::read_to_string(self.data_dir().join("token")).expect("the hub wrote its token").trim().to_owned()
+    }
+
+    /// The hub's owner, `ann`.
+    pub fn owner(&self) -> Client {
+        Client::new(self.url(), &self.token()).expect("the hub's address is a URL")
+    }
+
+    /// A second person, who came in by an invitation, with a token of their own.
+    pub async fn join(&self, name: &str) -> Client {
+        let invite = protocol::Call::InviteCreate { input: InviteCreate { name: name.into(), expires_at: None } };
+        let invite: NewInvite = self.owner().ask(invite).await.expect("the owner may invite");
+        let cookie = self.accept(&invite.link, name).await;
+        let token = protocol::TokenCreate { name: "test".into(), expires_at: None };
+        let answer = reqwest::Client::new()
+            .post(format!("{}/api/tokens", self.url()))
+            .header("cookie", cookie)
+            .header("origin", self.url())
+            .json(&token)
+            .send()
+            .await
+            .expect("the hub answers");
+        let made: protocol::NewToken = answer.json().await.expect("a token is made");
+        Client::new(self.url(), &made.secret).expect("the hub's address is a URL")
+    }
+
+    /// Accepts an invitation as a browser would and returns the login cookie.
+    pub async fn accept(&self, link: &str, name: &str) -> String {
+        let secret = link.split('#').nth(1).expect("a link has a secret").to_owned();
+        self.enter("/api/invites/accept", &InviteAccept { secret, name: name.into() }).await
+    }
+
+    /// Comes in at `path` as a browser would and returns the login cookie as `name=value`.
+    pub async fn enter(&self, path: &str, body: &impl serde::Serialize) -> String {
+        let request = reqwest::Client::new().post(format!("{}{path}", self.url())).header("origin", self.url());
+        let answer = request.json(body).send().await.expect("the hub answers");
+        assert_eq!(answer.status(), 200, "{path} lets in");
+        let cookie = answer.headers().get("set-cookie").expect("a cookie is set").to_str().expect("cookies are text");
+        cookie.split(';').next().expect("a cookie has a value").to_owned()
+    }
+
+    /// Stops the hub in good order; dropping it only ends it.
+    pub async fn stop(mut self) {
+        if let Some(running) = self.running.take() {
+            running.stop().await;
+        }
+    }
+}
