@@ -1,0 +1,85 @@
+import { canWrite } from "../state/access";
+import { dialogs } from "../state/dialogs.svelte";
+import { navigation } from "../state/navigation.svelte";
+import { preferences } from "../state/preferences.svelte";
+import { projectOf } from "../state/route";
+import { session } from "../state/session.svelte";
+import { editText, focusComposer } from "./commands";
+
+/** The shortcuts, as the list under `?` shows them. */
+export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
+  { keys: ["Ctrl", "K"], does: "Find a place or verb" },
+  { keys: ["?"], does: "This list" },
+  { keys: ["j", "k"], does: "Next and previous row" },
+  { keys: ["Enter"], does: "Open the row, send the message" },
+  { keys: ["Esc"], does: "Close, or leave the text field" },
+  { keys: ["c"], does: "Write a message" },
+  { keys: ["n"], does: "New activity in this project" },
+  { keys: ["p"], does: "New project" },
+  { keys: ["e"], does: "Edit the text in the details" },
+  { keys: ["["], does: "Show or hide the floor" },
+  { keys: ["]"], does: "Show or hide the details" },
+  { keys: ["Ctrl", "Enter"], does: "Save the text" },
+  { keys: ["↑"], does: "In an empty composer: edit your last message" },
+];
+
+/** Handles a key that nothing nearer wanted. */
+export function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    return dialogs.open?.kind === "palette" ? dialogs.close() : dialogs.show({ kind: "palette" });
+  }
+  if (dialogs.open || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (event.key === "Escape") return leave();
+  const action = preferences.singleKeys ? SINGLE[event.key] : undefined;
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+const SINGLE: Record<string, () => void> = {
+  j: () => step(1),
+  k: () => step(-1),
+  "?": () => dialogs.show({ kind: "shortcuts" }),
+  c: focusComposer,
+  e: editText,
+  n: newActivity,
+  p: () => session.floor.me?.user && dialogs.show({ kind: "create-project" }),
+  "[": () => (preferences.floorOpen = !preferences.floorOpen),
+  "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
+};
+
+function newActivity(): void {
+  const project = session.floor.projects.get(projectOf(navigation.route) ?? "");
+  if (project && canWrite(session.floor.me, project))
+    dialogs.show({ kind: "create-activity", project: project.id });
+}
+
+// Out of the activity, back to its project's chat.
+function leave(): void {
+  const { route } = navigation;
+  if (route.name === "activity" || route.name === "project-settings") {
+    navigation.go({ name: "project", project: route.project });
+  }
+}
+
+function step(by: 1 | -1): void {
+  const inside = document.activeElement?.closest("[data-rows]") ?? document.querySelector("[data-rows]");
+  const rows = [...(inside?.querySelectorAll<HTMLElement>("[data-row]") ?? [])].filter((row) =>
+    row.checkVisibility(),
+  );
+  const focused = rows.findIndex((row) => row === document.activeElement);
+  const from = focused >= 0 ? focused : rows.findIndex((row) => row.hasAttribute("aria-current"));
+  const next =
+    rows[from < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, from + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

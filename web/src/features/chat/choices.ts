@@ -1,0 +1,52 @@
+import type { Floor } from "../../state/floor";
+import { unfinished } from "../../state/mentions";
+import { byUrgency } from "../../state/tree";
+import type { Choice } from "./Completion.svelte";
+
+const MOST = 8;
+
+/** What an unfinished `@name` or `#reference` before the caret may become, and where it starts. */
+export function choicesAt(
+  floor: Floor,
+  project: string,
+  text: string,
+  caret: number,
+): { start: number; choices: Choice[] } | null {
+  const open = unfinished(text, caret);
+  if (!open) return null;
+  const query = open.query.toLowerCase();
+  const choices = open.sign === "@" ? people(floor, query) : activities(floor, project, query);
+  return choices.length > 0 ? { start: open.start, choices } : null;
+}
+
+function people(floor: Floor, query: string): Choice[] {
+  return [...floor.users.values()]
+    .filter(
+      (user) =>
+        !user.disabled && user.name.toLowerCase().includes(query) && user.name.toLowerCase() !== query,
+    )
+    .sort(
+      (a, b) =>
+        Number(b.name.toLowerCase().startsWith(query)) - Number(a.name.toLowerCase().startsWith(query)),
+    )
+    .slice(0, MOST)
+    .map((user) => ({
+      id: user.id,
+      label: user.name,
+      insert: `@${user.name} `,
+      ...(floor.presence.has(user.id) ? { detail: "here" } : {}),
+    }));
+}
+
+function activities(floor: Floor, project: string, query: string): Choice[] {
+  return [...floor.activities.values()]
+    .filter((activity) => activity.project === project && activity.name.toLowerCase().includes(query))
+    .sort(byUrgency)
+    .slice(0, MOST)
+    .map((activity) => ({
+      id: activity.id,
+      label: activity.name,
+      detail: activity.status,
+      insert: `#${activity.id} `,
+    }));
+}

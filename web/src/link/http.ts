@@ -1,0 +1,74 @@
+import type { Me, Problem } from "../protocol";
+import { Failure } from "./failure";
+
+/** The ways in that a hub offers besides links. */
+export type SignIn = { github: boolean };
+
+/** Who this browser is, or null when it is not logged in. */
+export async function whoAmI(): Promise<Me | null> {
+  try {
+    return await ask<Me>("GET", "/api/me");
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.problem.status === 401) return null;
+    throw thrown;
+  }
+}
+
+/** The ways in that this hub offers. */
+export function signIn(): Promise<SignIn> {
+  return ask("GET", "/api/sign-in");
+}
+
+/** Logs in with the secret of a one-time link. */
+export function logIn(secret: string): Promise<Me> {
+  return ask("POST", "/api/login", { secret });
+}
+
+/** Starts to observe with the secret of an observer link. */
+export function observe(secret: string): Promise<Me> {
+  return ask("POST", "/api/observe", { secret });
+}
+
+/** Joins with the secret of an invitation. */
+export function join(secret: string, name: string): Promise<Me> {
+  return ask("POST", "/api/invites/accept", { secret, name });
+}
+
+/** Ends this browser's login. */
+export function logOut(): Promise<void> {
+  return ask("POST", "/api/logout");
+}
+
+async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const request: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
+  if (body !== undefined) request.body = JSON.stringify(body);
+  const response = await fetch(path, request).catch(() => {
+    throw new Failure(unreachable());
+  });
+  if (!response.ok) throw new Failure(await problemOf(response));
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const fallback: Problem = {
+    kind: response.status === 401 ? "unauthenticated" : "internal",
+    status: response.status,
+    detail: `The hub answered ${response.status}. Try again; if it stays so, look at the hub's log.`,
+  };
+  try {
+    return { ...fallback, ...((await response.json()) as Partial<Problem>) };
+  } catch {
+    return fallback;
+  }
+}
+
+function unreachable(): Problem {
+  return {
+    kind: "unavailable",
+    status: 0,
+    detail:
+      "The hub cannot be reached. Nothing was changed. Check that it runs (`shopfloor up`), then try again.",
+  };
+}

@@ -1,0 +1,253 @@
+import type { Answer, Call, FromHub, Place, Problem, ToHub } from "../protocol";
+import { type AnswerTo, ANSWER_KIND, type CallOf, type Verb } from "./answers";
+import { backoff } from "./backoff";
+import type { Connection } from "./connection";
+import { Failure } from "./failure";
+import { OutstandingRequests } from "./outstanding";
+
+/** The protocol version that this page speaks. */
+export const PROTOCOL = 1;
+
+const ANSWER_DEADLINE_MS = 15_000;
+const HANDSHAKE_DEADLINE_MS = 10_000;
+const QUIET_MS = 45_000;
+
+/** Where to resume: the database and the last change seen in it. */
+export type Resume = { hub: string; since: number };
+
+/** What a link needs from its surroundings; tests give their own. */
+export type LinkOptions = {
+  url: string;
+  open?: (url: string) => WebSocket;
+  now?: () => number;
+  random?: () => number;
+  online?: () => boolean;
+  visible?: () => boolean;
+  /** Asked when a connection was refused before it opened: is the credential still good? */
+  stillLoggedIn: () => Promise<boolean>;
+  resume: () => Resume | null;
+  onFrame: (frame: FromHub) => void;
+  onConnection: (connection: Connection) => void;
+};
+
+/** One WebSocket to the hub that comes back by itself, resumes, and never loses or doubles a request. */
+export class Link {
+  #options: Required<LinkOptions>;
+  #socket: WebSocket | null = null;
+  #requests = new OutstandingRequests();
+  #connection: Connection = { phase: "connecting", staleSince: null };
+  #attempt = 0;
+  #staleSince: number | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #watchdog: ReturnType<typeof setInterval> | undefined;
+  #place: Place | null = null;
+  #openedAt = 0;
+  #heardAt = 0;
+  #ready = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = {
+      open: (url) => new WebSocket(url),
+      now: Date.now,
+      random: Math.random,
+      online: () => navigator.onLine,
+      visible: () => document.visibilityState === "visible",
+      ...options,
+    };
+  }
+
+  /** Starts to connect, and keeps connected until `stop`. */
+  start(): void {
+    this.#watchdog = setInterval(() => this.#watch(), 2_000);
+    this.#connect();
+  }
+
+  /** Ends for good; open requests are refused. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#watchdog);
+    this.#drop();
+    this.#requests.refuseAll(gone("The page is no longer connected."));
+  }
+
+  /** Asks the hub. While there is no connection the request waits; after a lost one it is sent again with the same key. */
+  async request<V extends Verb>(call: CallOf<V>, key: string = crypto.randomUUID()): Promise<AnswerTo<V>> {
+    if (this.#connection.phase === "ended") throw new Failure(ended());
+    const { request, answer } = this.#requests.add(call as Call, key);
+    if (this.#ready) this.#sendRequest(request);
+    const got: Answer = await answer;
+    if (got.kind !== ANSWER_KIND[call.verb as V]) {
+      throw new Failure({
+        kind: "protocol",
+        status: 0,
+        detail: `The hub answered ${call.verb} with ${got.kind}. Reload the page.`,
+      });
+    }
+    return ("value" in got ? got.value : undefined) as AnswerTo<V>;
+  }
+
+  /** Tells others what this page shows; nothing when null. */
+  look(place: Place | null): void {
+    this.#place = place;
+    if (this.#ready) this.#send(lookFrame(place));
+  }
+
+  /** Tries now instead of after the wait: somebody asked, the network came back, or the tab was opened again. */
+  nudge(): void {
+    const { phase } = this.#connection;
+    if (phase === "waiting" || phase === "offline") {
+      clearTimeout(this.#timer);
+      this.#connect();
+    } else if (phase === "live" && this.#options.now() - this.#heardAt > 10_000) {
+      this.#probe();
+    }
+  }
+
+  /** The network is gone, says the browser. */
+  networkLost(): void {
+    if (this.#connection.phase === "ended" || this.#connection.phase === "outdated") return;
+    clearTimeout(this.#timer);
+    this.#drop();
+    this.#become({ phase: "offline", staleSince: this.#staleSince });
+  }
+
+  #connect(): void {
+    if (!this.#options.online()) return this.networkLost();
+    this.#become({ phase: "connecting", staleSince: this.#staleSince });
+    this.#openedAt = this.#options.now();
+    const socket = this.#options.open(this.#options.url);
+    this.#socket = socket;
+    let opened = false;
+    socket.onopen = () => {
+      opened = true;
+      this.#heardAt = this.#options.now();
+      const resume = this.#options.resume();
+      this.#send({ type: "hello", protocol: PROTOCOL, client: "page", ...(resume ?? {}) });
+    };
+    socket.onmessage = (event: MessageEvent<unknown>) => {
+      if (socket === this.#socket) this.#hear(String(event.data));
+    };
+    socket.onclose = (event: CloseEvent) => {
+      if (socket === this.#socket) void this.#closed(event.code, opened);
+    };
+  }
+
+  #hear(text: string): void {
+    this.#heardAt = this.#options.now();
+    const frame = JSON.parse(text) as FromHub;
+    switch (frame.type) {
+      case "answer":
+        // First the state, then the caller: whoever awaits an answer finds it on the floor.
+        this.#options.onFrame(frame);
+        return this.#requests.answered(frame.id, frame.answer);
+      case "error":
+        if (frame.id !== undefined) return this.#requests.refused(frame.id, frame.problem);
+        if (frame.problem.kind === "protocol" && !this.#ready) this.#outdated();
+        return;
+      case "welcome":
+        if (frame.protocol !== PROTOCOL) return this.#outdated();
+        this.#options.onFrame(frame);
+        return this.#become({ phase: "catching_up", staleSince: this.#staleSince });
+      case "live":
+        this.#options.onFrame(frame);
+        return this.#live();
+      default:
+        this.#options.onFrame(frame);
+    }
+  }
+
+  #live(): void {
+    this.#attempt = 0;
+    this.#staleSince = null;
+    this.#ready = true;
+    if (this.#place) this.#send(lookFrame(this.#place));
+    for (const request of this.#requests.all()) this.#sendRequest(request);
+    this.#become({ phase: "live" });
+  }
+
+  async #closed(code: number, opened: boolean): Promise<void> {
+    this.#drop();
+    if (code === 4401) return this.#end();
+    if (!opened) {
+      this.#become({ phase: "connecting", staleSince: this.#staleSince });
+      // A browser does not say why a connection was refused, so ask in a way that does.
+      if (!(await this.#options.stillLoggedIn().catch(() => true))) return this.#end();
+      if (this.#socket) return;
+    }
+    if (!this.#options.online()) return this.networkLost();
+    this.#attempt += code === 4429 ? 3 : 1;
+    const wait = backoff(this.#attempt, this.#options.random);
+    this.#become({ phase: "waiting", staleSince: this.#staleSince, retryAt: this.#options.now() + wait });
+    this.#timer = setTimeout(() => this.#connect(), wait);
+  }
+
+  #end(): void {
+    this.#requests.refuseAll(ended());
+    this.#become({ phase: "ended", staleSince: this.#staleSince });
+  }
+
+  #outdated(): void {
+    this.#drop();
+    this.#requests.refuseAll(gone("This page is older than the hub. Reload it."));
+    this.#become({ phase: "outdated", staleSince: this.#staleSince });
+  }
+
+  #drop(): void {
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#requests.unsend();
+    if (this.#ready) this.#staleSince = this.#options.now();
+    this.#ready = false;
+    socket?.close();
+  }
+
+  // The browser shows no pings: a peer that went silent is noticed by what it does not answer.
+  #watch(): void {
+    if (!this.#socket) return;
+    const now = this.#options.now();
+    const late = this.#requests
+      .all()
+      .some((open) => open.sentAt !== null && now - open.sentAt > ANSWER_DEADLINE_MS);
+    const stuck = !this.#ready && now - Math.max(this.#openedAt, this.#heardAt) > HANDSHAKE_DEADLINE_MS;
+    if (late || stuck) {
+      void this.#closed(1006, true);
+    } else if (this.#ready && this.#options.visible() && now - this.#heardAt > QUIET_MS) {
+      this.#probe();
+    }
+  }
+
+  #probe(): void {
+    this.#heardAt = this.#options.now();
+    this.request({ verb: "me" }).catch(() => undefined);
+  }
+
+  #sendRequest(request: { id: number; key: string; call: Call; sentAt: number | null }): void {
+    request.sentAt = this.#options.now();
+    this.#send({ type: "request", id: request.id, key: request.key, call: request.call });
+  }
+
+  #send(frame: ToHub): void {
+    if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify(frame));
+  }
+
+  #become(connection: Connection): void {
+    this.#connection = connection;
+    this.#options.onConnection(connection);
+  }
+}
+
+function lookFrame(place: Place | null): ToHub {
+  return place ? { type: "look", at: place } : { type: "look" };
+}
+
+function gone(detail: string): Problem {
+  return { kind: "unavailable", status: 0, detail };
+}
+
+function ended(): Problem {
+  return {
+    kind: "unauthenticated",
+    status: 401,
+    detail: "Your login has ended. Log in again, then repeat this.",
+  };
+}

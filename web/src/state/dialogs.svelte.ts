@@ -1,0 +1,29 @@
+/** What is open over the page. */
+export type Dialog =
+  | { kind: "palette" }
+  | { kind: "shortcuts" }
+  | { kind: "create-project" }
+  | { kind: "create-activity"; project: string }
+  | { kind: "invite" };
+
+/** The dialog that is open, at most one. */
+class Dialogs {
+  #open = $state.raw<Dialog | null>(null);
+
+  get open(): Dialog | null {
+    return this.#open;
+  }
+
+  /** Opens a dialog in place of any other. */
+  show(dialog: Dialog): void {
+    this.#open = dialog;
+  }
+
+  /** Closes what is open. */
+  close(): void {
+    this.#open = null;
+  }
+}
+
+/** The page's dialogs. */
+export const dialogs = new Dialogs();

@@ -1,0 +1,49 @@
+import type { Change } from "../protocol";
+import type { Things } from "./floor";
+import { dropWhere, put, unreachable, without } from "./maps";
+
+/** What exists after a change; messages are not things but part of a chat. */
+export function change<T extends Things>(things: T, what: Change): T {
+  switch (what.kind) {
+    case "user":
+      return { ...things, users: put(things.users, what.user.id, what.user) };
+    case "project":
+      return { ...things, projects: put(things.projects, what.project.id, what.project) };
+    case "project_gone":
+      return {
+        ...things,
+        projects: without(things.projects, what.project),
+        activities: dropWhere(things.activities, (activity) => activity.project === what.project),
+        unread: without(things.unread, what.project),
+      };
+    case "activity":
+      return { ...things, activities: put(things.activities, what.activity.id, what.activity) };
+    case "unread":
+      return { ...things, unread: put(things.unread, what.unread.project, what.unread) };
+    case "runner":
+      return { ...things, runners: put(things.runners, what.runner.id, what.runner) };
+    case "runner_gone":
+      return { ...things, runners: without(things.runners, what.runner) };
+    case "message":
+      return things;
+    default:
+      return unreachable(what, things);
+  }
+}
+
+/** What exists after many changes, copying each map once: a sync of thousands stays linear. */
+export function changeAll(things: Things, changes: readonly Change[]): Things {
+  const users = new Map(things.users);
+  const projects = new Map(things.projects);
+  const activities = new Map(things.activities);
+  const runners = new Map(things.runners);
+  const unread = new Map(things.unread);
+  for (const what of changes) {
+    if (what.kind === "user") users.set(what.user.id, what.user);
+    else if (what.kind === "project") projects.set(what.project.id, what.project);
+    else if (what.kind === "activity") activities.set(what.activity.id, what.activity);
+    else if (what.kind === "runner") runners.set(what.runner.id, what.runner);
+    else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
+  }
+  return { users, projects, activities, runners, unread };
+}

@@ -1,0 +1,24 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+// `make dev`: the page with live reload, talking to a hub that runs beside it.
+const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4750";
+
+export default defineConfig({
+  plugins: [svelte()],
+  build: {
+    target: "es2023",
+    cssTarget: "chrome123",
+    // An inlined asset would need a wider content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: { "/api": { target: hub, ws: true, changeOrigin: true } },
+  },
+  test: {
+    include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
+    environment: "node",
+  },
+});
