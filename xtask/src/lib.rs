@@ -1,1 +1,4 @@
-//! Checks of the workspace shape.
+//! Checks of the workspace's shape: what must be absent is a test.
+
+#[cfg(test)]
+mod tidy;

@@ -1,0 +1,75 @@
+# The index of what can be done here. The first two are all that a newcomer needs.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PATH := $(CURDIR)/target/tools/bin:$(PATH)
+
+.PHONY: help run test build dev bench chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
+
+run: build ## build everything and start Shopfloor on this machine
+	target/release/shopfloor up
+
+test: tools lint page ## install what is missing, then check and test everything
+	scripts/with-postgres $(MAKE) --no-print-directory test-rust test-page test-api
+
+build: page ## leave target/release/shopfloor, with the page in it
+	cargo build --release --locked -p shopfloor
+
+dev: web/node_modules/.stamp ## hub and page with live reload
+	scripts/dev
+
+bench: page ## measure against baselines in the same run; results under bench/results
+	cargo build --release --locked -p bench -p shopfloor
+	scripts/with-postgres target/release/bench
+
+chaos: ## the long lane: 200 kills on each database
+	cargo build --locked -p shopfloor
+	SHOPFLOOR_CHAOS_KILLS=200 scripts/with-postgres cargo nextest run --locked -p chaos --no-capture
+
+lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+	cargo deny --offline --log-level error check bans licenses sources
+	cd web && npm run --silent check
+
+fmt: web/node_modules/.stamp ## format everything
+	cargo fmt --all
+	cd web && npm run --silent format
+
+test-rust: ## unit, integration and end-to-end tests of the workspace
+	cargo build --locked -p shopfloor
+	cargo nextest run --workspace --all-features --locked
+	cargo test --workspace --doc --locked --quiet
+
+test-page: page ## unit tests of the page, then real browsers against the real binary
+	cd web && npm run --silent test && npm run --silent size
+	cargo build --locked -p shopfloor
+	cd web && npm run --silent e2e
+
+test-api: ## every documented operation, with good and bad input
+	cargo build --locked -p shopfloor
+	scripts/schemathesis
+
+protocol: ## write the page's types anew from the protocol
+	UPDATE_TYPES=1 cargo test --quiet -p protocol --test typescript
+
+openapi: ## write docs/openapi.json anew from the handlers
+	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
+
+fuzz: ## let libFuzzer look for frames that break the decoder (needs cargo-fuzz)
+	cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run decode -- -max_total_time=300
+
+page: web/dist/index.html
+
+web/node_modules/.stamp: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --silent
+	touch $@
+
+web/dist/index.html: web/node_modules/.stamp web/index.html web/vite.config.ts $(shell find web/src web/public -type f 2>/dev/null)
+	cd web && npm run --silent build
+
+tools:
+	scripts/tools

@@ -1,0 +1,119 @@
+//! Invariants that are absences: who may not depend on whom, what may not be in the tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every package with the packages that it needs to run; development dependencies do not count.
+fn graph() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = MetadataCommand::new().current_dir(root()).other_options(vec!["--locked".into()]).exec().unwrap();
+    let names: BTreeMap<_, _> =
+        metadata.packages.iter().map(|package| (package.id.clone(), package.name.to_string())).collect();
+    let resolve = metadata.resolve.unwrap();
+    let needs = resolve.nodes.iter().map(|node| {
+        let runs = |kind: &cargo_metadata::DepKindInfo| kind.kind == DependencyKind::Normal;
+        let deps = node.deps.iter().filter(|dep| dep.dep_kinds.iter().any(runs));
+        (names[&node.id].clone(), deps.map(|dep| names[&dep.pkg].clone()).collect())
+    });
+    needs.collect()
+}
+
+fn reached(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![from.to_owned()];
+    while let Some(name) = waiting.pop() {
+        for next in graph.get(&name).into_iter().flatten() {
+            if seen.insert(next.clone()) {
+                waiting.push(next.clone());
+            }
+        }
+    }
+    assert!(!seen.is_empty() || from == "domain", "{from} is not in the workspace");
+    seen
+}
+
+#[test]
+fn the_hub_has_no_hands() {
+    let reached = reached(&graph(), "hub");
+    for hand in ["runner", "terminal", "worktree", "agents", "portable-pty", "pty-process", "git2", "gix"] {
+        assert!(!reached.contains(hand), "hub must not depend on {hand}: it decides, runners do");
+    }
+}
+
+#[test]
+fn layers_point_one_way() {
+    let graph = graph();
+    let ours = ["domain", "protocol", "store", "hub", "client", "shopfloor", "testkit"];
+    let allowed: &[(&str, &[&str])] = &[
+        ("domain", &[]),
+        ("protocol", &["domain"]),
+        ("store", &["domain", "protocol"]),
+        ("hub", &["domain", "protocol", "store"]),
+        ("client", &["domain", "protocol"]),
+        ("shopfloor", &["domain", "protocol", "store", "hub", "client"]),
+    ];
+    for (name, may) in allowed {
+        for other in reached(&graph, name).iter().filter(|other| ours.contains(&other.as_str())) {
+            assert!(may.contains(&other.as_str()), "{name} must not depend on {other}");
+        }
+    }
+}
+
+/// The text files of the tree that git would take.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let skipped =
+        ["target", "node_modules", "dist", ".git", "protocol", "results", "test-results", ".svelte-kit", "shots"];
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        if path.is_dir() && !(skipped.contains(&name.as_str()) && !path.ends_with("crates/protocol")) {
+            sources(&path, found);
+        } else if ["rs", "ts", "svelte", "toml", "md", "sql", "css", "html"]
+            .iter()
+            .any(|end| name.ends_with(&format!(".{end}")))
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn hub_code_starts_no_process() {
+    let mut files = Vec::new();
+    sources(&root().join("crates/hub/src"), &mut files);
+    assert!(files.len() > 20);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("process::Command"), "{}: the hub runs no process", file.display());
+    }
+}
+
+#[test]
+fn nothing_of_one_machine_or_registry_is_in_the_tree() {
+    let mut files = Vec::new();
+    sources(&root(), &mut files);
+    assert!(files.len() > 100, "only {} files were found", files.len());
+    files.push(root().join("Cargo.lock"));
+    files.push(root().join("web/package-lock.json"));
+    let needles = [["/wo", "rk/"].concat(), ["/ro", "ot/"].concat(), ["registry.", "npmjs"].concat()];
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for needle in &needles {
+            assert!(!text.contains(needle.as_str()), "{} names {needle}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    for entry in fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap) {
+        let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap();
+        assert!(manifest.contains("description = \""), "{} has no description", entry.path().display());
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{} has other lints", entry.path().display());
+    }
+}
