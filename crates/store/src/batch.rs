@@ -50,6 +50,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
+    pub(crate) fn forget(&mut self, project: ProjectId) {
+        let id = project.to_string();
+        for event in self.events.iter_mut().filter(|event| event.project == Some(project)) {
+            event.body = EventBody::gone(project);
+        }
+        self.requests.retain(|request| !request.answer.contains(&id));
+    }
+
     /// Writes everything and returns the events with their positions.
     pub(crate) async fn write(self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         insert(

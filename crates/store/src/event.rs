@@ -20,6 +20,13 @@ pub enum EventBody {
     },
 }
 
+impl EventBody {
+    /// Says that a project was deleted.
+    pub(crate) fn gone(project: ProjectId) -> Self {
+        Self::Change { change: Change::ProjectGone { project } }
+    }
+}
+
 /// One committed change with its position and what decides who may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {

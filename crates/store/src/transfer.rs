@@ -3,6 +3,7 @@
 //! The archive is JSON lines: a header, one line a row, and a trailer with the number of rows, so that a cut-off file
 //! is noticed.
 
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -118,10 +119,22 @@ pub async fn import(url: &str, input: &mut (impl AsyncBufRead + Unpin)) -> Resul
 
 /// Makes a consistent copy of a live database: a SQLite file, or for PostgreSQL an archive for `import`.
 pub async fn backup(url: &str, file: &Path) -> Result<(), TransferError> {
-    if file.exists() {
-        return Err(TransferError::Exists(file.to_owned()));
+    let target = open::parse(url)?;
+    // Its owner's only: it holds every project and every hash.
+    let made = std::fs::File::options().write(true).create_new(true).mode(0o600).open(file);
+    let made = made.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => TransferError::Exists(file.to_owned()),
+        _ => error.into(),
+    })?;
+    let done = copy(url, target, file, made).await;
+    if done.is_err() {
+        let _ = std::fs::remove_file(file);
     }
-    match open::parse(url)? {
+    done
+}
+
+async fn copy(url: &str, target: Target, file: &Path, made: std::fs::File) -> Result<(), TransferError> {
+    match target {
         Target::Sqlite(options) => {
             let source = Target::Sqlite(options.create_if_missing(false));
             let mut connection = Owned::connect(&source).await?;
@@ -130,7 +143,7 @@ pub async fn backup(url: &str, file: &Path) -> Result<(), TransferError> {
             connection.close().await;
         }
         Target::Postgres(_) => {
-            let mut out = tokio::io::BufWriter::new(tokio::fs::File::create_new(file).await?);
+            let mut out = tokio::io::BufWriter::new(tokio::fs::File::from_std(made));
             export(url, &mut out).await?;
             out.get_ref().sync_all().await?;
         }

@@ -80,6 +80,11 @@ impl<'c> Tx<'c> {
         self.batch.events.push(event);
     }
 
+    /// Takes back what earlier commands of the same transaction still have to write about a project.
+    pub(crate) fn forget(&mut self, project: domain::ProjectId) {
+        self.batch.forget(project);
+    }
+
     /// Ends connections made with these credentials.
     pub(crate) fn revoke(&mut self, ids: Vec<String>) {
         let body = EventBody::Revoked { ids };

@@ -312,9 +312,11 @@ impl Command for DeleteProject {
         ] {
             tx.run(sql, vec![text(before.id)]).await?;
         }
-        // What clients were told about the project would otherwise outlive it in the event log.
-        tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), gone(before.id)]).await?;
-        let body = EventBody::Change { change: Change::ProjectGone { project: before.id } };
+        // What clients were told about the project would otherwise outlive it in the event log and in answers.
+        let body = EventBody::gone(before.id);
+        tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), to_json(&body)]).await?;
+        tx.run("DELETE FROM requests WHERE answer LIKE $1", args![format!("%{}%", before.id)]).await?;
+        tx.forget(before.id);
         let facts_before = Some(facts_of(&before));
         tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, body });
         if !links.is_empty() {
@@ -324,10 +326,6 @@ impl Command for DeleteProject {
         tx.audit(Self::VERB, before.id, AuditScope::Project(before.id), format!("deleted `{}`", before.name));
         Ok(())
     }
-}
-
-fn gone(project: ProjectId) -> String {
-    to_json(&EventBody::Change { change: Change::ProjectGone { project } })
 }
 
 impl Store {

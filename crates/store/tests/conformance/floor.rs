@@ -66,10 +66,12 @@ impl Floor {
     }
 
     /// Closes the store and opens the same database again.
-    pub(crate) async fn reopen(&mut self) {
-        self.store.close().await;
-        let store = open(&self.url, &self.clock, &self.heard).await;
-        self.store = Arc::new(store);
+    pub(crate) async fn reopened(self) -> Self {
+        let Self { store, ada, bo, url, clock, heard, place } = self;
+        store.close().await;
+        drop(store);
+        let store = Arc::new(open(&url, &clock, &heard).await);
+        Self { store, ada, bo, url, clock, heard, place }
     }
 
     /// Another store on the same database, as a second hub has it.

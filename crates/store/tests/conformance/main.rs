@@ -18,6 +18,36 @@ macro_rules! both {
     )*};
 }
 
+/// The same, with the store's writer in the test's own thread.
+macro_rules! both_in_one_thread {
+    ($($case:ident),* $(,)?) => {$(
+        mod $case {
+            #[tokio::test]
+            async fn sqlite() {
+                super::$case($crate::floor::Floor::open($crate::floor::Place::sqlite()).await).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                super::$case($crate::floor::Floor::open($crate::floor::Place::postgres().await).await).await;
+            }
+        }
+    )*};
+}
+
+mod access;
+mod activities;
+mod audit;
+mod chat;
+mod credentials;
+mod events;
 mod floor;
+mod groups;
+mod idempotency;
+mod limits;
+mod open;
+mod people;
 mod projects;
 mod raw;
+mod transfer;
+mod upkeep;

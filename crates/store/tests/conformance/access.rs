@@ -1,0 +1,135 @@
+//! Access is asked inside the transaction: private is not found, read-only is forbidden, an observer only looks.
+
+use domain::{Visibility, Visibility::*};
+use protocol::{
+    ActivityCreate, ActivityUpdate, AuditPage, MarkRead, MessagePage, MessageText, ObserverCreate, ProjectUpdate,
+};
+use store::{
+    Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, DeleteMessage,
+    DeleteProject, EditMessage, ReadChat, RenameMe, RevokeObserver, StoreError, UpdateActivity, UpdateProject,
+};
+
+use crate::floor::{Floor, create_project, send};
+
+both!(
+    a_private_project_is_not_found_by_peers,
+    a_read_only_project_is_seen_but_not_written_by_peers,
+    a_read_write_project_is_written_but_not_governed_by_peers,
+    an_observer_only_looks_at_one_project,
+    a_right_taken_away_counts_at_once,
+);
+
+/// How each verb in a project answers: `+` done, `-` forbidden, `.` not found.
+async fn verbs(floor: &Floor, caller: &Caller, visibility: Visibility) -> String {
+    let project = floor.project(visibility).await.id;
+    let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
+    let activity = floor.done(&floor.ada, CreateActivity { project, input: input.clone() }).await.id;
+    let message = floor.say(&floor.ada, project, "hello").await.id;
+    let observer = ObserverCreate { name: "boss".into(), expires_at: None };
+    let observer_id = floor.done(&floor.ada, CreateObserver { project, input: observer.clone() }).await.observer.id;
+    let text = ProjectUpdate { content: Some("other".into()), ..ProjectUpdate::default() };
+    let share = ProjectUpdate { share_execution: Some(true), ..ProjectUpdate::default() };
+    let edit = ActivityUpdate { content: Some("other".into()), ..ActivityUpdate::default() };
+    let words = MessageText { content: "edited".into() };
+    let store = &floor.store;
+    let page = AuditPage { project: Some(project), ..AuditPage::default() };
+    let answers = [
+        sign(store.project(caller, project).await),
+        sign(store.activity(caller, activity).await),
+        sign(store.activities(caller, Some(project)).await),
+        sign(store.project_versions(caller, project).await),
+        sign(store.activity_versions(caller, activity).await),
+        sign(store.messages(caller, project, MessagePage::default()).await),
+        sign(store.audit(caller, page).await),
+        ' ',
+        sign(store.write(caller, None, ReadChat { project, input: MarkRead { number: 1 } }).await),
+        ' ',
+        sign(store.write(caller, None, UpdateProject { project, input: text }).await),
+        sign(store.write(caller, None, CreateActivity { project, input }).await),
+        sign(store.write(caller, None, UpdateActivity { activity, input: edit }).await),
+        sign(store.write(caller, None, send(project, "hi")).await),
+        ' ',
+        sign(store.write(caller, None, EditMessage { message, input: words }).await),
+        sign(store.write(caller, None, DeleteMessage { message }).await),
+        ' ',
+        sign(store.observers(caller, project).await),
+        sign(store.write(caller, None, UpdateProject { project, input: share }).await),
+        sign(store.write(caller, None, CreateObserver { project, input: observer }).await),
+        sign(store.write(caller, None, RevokeObserver { observer: observer_id }).await),
+        sign(store.write(caller, None, DeleteProject { project }).await),
+    ];
+    answers.into_iter().collect()
+}
+
+fn sign<T>(answer: Result<T, StoreError>) -> char {
+    match answer {
+        Ok(_) => '+',
+        Err(StoreError::Forbidden(_)) => '-',
+        Err(StoreError::NotFound(_)) => '.',
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Looks, reads, writes, changes Ada's message, governs.
+async fn check(floor: &Floor, caller: &Caller, visibility: Visibility, expected: &str) {
+    assert_eq!(verbs(floor, caller, visibility).await, expected, "{caller:?} {visibility}");
+}
+
+async fn a_private_project_is_not_found_by_peers(floor: Floor) {
+    check(&floor, &floor.ada, Private, "+++++++ + ++++ ++ +++++").await;
+    check(&floor, &floor.bo, Private, "....... . .... .. .....").await;
+    let missing = floor.store.project(&floor.bo, domain::ProjectId::generate()).await.unwrap_err();
+    let hidden = floor.project(Private).await;
+    let hidden = floor.store.project(&floor.bo, hidden.id).await.unwrap_err();
+    assert_eq!(missing.to_string(), hidden.to_string());
+}
+
+async fn a_read_only_project_is_seen_but_not_written_by_peers(floor: Floor) {
+    check(&floor, &floor.bo, ReadOnly, "+++++++ + ---- -- -----").await;
+}
+
+async fn a_read_write_project_is_written_but_not_governed_by_peers(floor: Floor) {
+    check(&floor, &floor.bo, ReadWrite, "+++++++ + ++++ -- -----").await;
+}
+
+async fn an_observer_only_looks_at_one_project(floor: Floor) {
+    let project = floor.done(&floor.ada, create_project("shown", Private)).await;
+    let observer = Floor::observer(project.id);
+    check(&floor, &observer, ReadWrite, "....... . .... .. .....").await;
+    assert_eq!(floor.store.projects(&observer).await.unwrap(), vec![project.clone()]);
+    let store = &floor.store;
+    let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
+    let page = AuditPage { project: Some(project.id), ..AuditPage::default() };
+    let seen = [
+        sign(store.project(&observer, project.id).await),
+        sign(store.audit(&observer, page).await),
+        sign(store.write(&observer, None, send(project.id, "hi")).await),
+        sign(store.write(&observer, None, CreateActivity { project: project.id, input }).await),
+        sign(store.write(&observer, None, ReadChat { project: project.id, input: MarkRead { number: 1 } }).await),
+        sign(store.users(&observer).await),
+        sign(store.unreads(&observer).await),
+        sign(store.tokens(&observer).await),
+        sign(store.invites(&observer).await),
+        sign(store.runners(&observer).await),
+        sign(store.write(&observer, None, create_project("mine", Private)).await),
+        sign(store.write(&observer, None, CreateToken { input: Default::default() }).await),
+        sign(store.write(&observer, None, CreateInvite { input: Default::default() }).await),
+        sign(store.write(&observer, None, CreateRunner { input: Default::default() }).await),
+        sign(store.write(&observer, None, CreateLoginLink { user: None }).await),
+        sign(store.write(&observer, None, RenameMe { input: Default::default() }).await),
+    ];
+    assert_eq!(seen.into_iter().collect::<String>(), "++--------------");
+}
+
+async fn a_right_taken_away_counts_at_once(floor: Floor) {
+    let project = floor.project(ReadWrite).await;
+    floor.say(&floor.bo, project.id, "hi").await;
+    let input = ProjectUpdate { visibility: Some(Private), ..ProjectUpdate::default() };
+    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    let error = floor.refused(&floor.bo, send(project.id, "hi")).await;
+    assert!(matches!(error, StoreError::NotFound("project")), "{error}");
+    assert!(floor.store.state_of(&floor.bo, project.id).await.unwrap().is_empty());
+    assert!(floor.store.unreads(&floor.bo).await.unwrap().is_empty());
+    let own = floor.store.audit(&floor.bo, AuditPage::default()).await.unwrap();
+    assert!(own.iter().all(|entry| entry.verb != "project.create"), "another's deed in a hidden project");
+}

@@ -1,0 +1,126 @@
+//! The audit trail: every change with actor, origin and detail, chained so that tampering shows.
+
+use domain::Visibility;
+use protocol::{AuditEntry, AuditPage, ProjectUpdate, TokenCreate};
+use store::{CreateToken, DeleteProject, SetDisabled, UpdateProject};
+
+use crate::floor::{Floor, create_project, id};
+
+both!(
+    every_change_has_actor_origin_and_detail,
+    entries_are_seen_by_whom_they_concern,
+    pages_go_back_in_time,
+    the_chain_verifies,
+    a_changed_entry_is_found,
+    a_deleted_entry_is_found,
+    a_cut_off_trail_is_found,
+);
+
+async fn trail(floor: &Floor, caller: &store::Caller) -> Vec<AuditEntry> {
+    floor.store.audit(caller, AuditPage::default()).await.unwrap()
+}
+
+async fn every_change_has_actor_origin_and_detail(floor: Floor) {
+    let project = floor.project(Visibility::Private).await;
+    let input = ProjectUpdate {
+        content: Some("new".into()),
+        visibility: Some(Visibility::ReadOnly),
+        retention_days: Some(Some(9)),
+        ..Default::default()
+    };
+    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    let trail = trail(&floor, &floor.ada).await;
+    let newest = &trail[0];
+    assert_eq!((newest.verb.as_str(), newest.subject.clone()), ("project.update", project.id.to_string()));
+    assert_eq!((newest.project, newest.at), (Some(project.id), floor.store.now()));
+    let actor = newest.actor.as_ref().unwrap();
+    assert_eq!((actor.id, actor.name.as_str(), newest.origin.as_str()), (id(&floor.ada), "Ada", "192.0.2.1 test"));
+    assert_eq!(
+        newest.detail,
+        "wrote version 2 of the content; visibility private → read-only; retention_days never → 9"
+    );
+    assert_eq!((trail[1].verb.as_str(), trail[1].detail.as_str()), ("project.create", "created `Parser`, private"));
+    let joined = trail.iter().find(|entry| entry.verb == "invite.accept").unwrap();
+    assert_eq!((joined.actor.as_ref(), joined.origin.as_str()), (None, "192.0.2.2"));
+}
+
+async fn entries_are_seen_by_whom_they_concern(floor: Floor) {
+    let open = floor.done(&floor.ada, create_project("open", Visibility::ReadOnly)).await;
+    let hidden = floor.done(&floor.ada, create_project("hidden", Visibility::Private)).await;
+    floor.done(&floor.ada, CreateToken { input: TokenCreate { name: "ada's".into(), expires_at: None } }).await;
+    floor.done(&floor.ada, SetDisabled { user: id(&floor.bo), disabled: false }).await;
+    let subjects: Vec<_> =
+        trail(&floor, &floor.bo).await.into_iter().map(|entry| (entry.verb, entry.subject)).collect();
+    assert!(subjects.contains(&("project.create".into(), open.id.to_string())));
+    assert!(subjects.contains(&("user.enable".into(), id(&floor.bo).to_string())));
+    assert!(!subjects.iter().any(|(verb, subject)| verb == "token.create" || *subject == hidden.id.to_string()));
+    floor.done(&floor.ada, DeleteProject { project: open.id }).await;
+    assert!(trail(&floor, &floor.bo).await.iter().all(|entry| entry.project != Some(open.id)));
+    assert_eq!(trail(&floor, &floor.ada).await[0].verb, "project.delete", "one's own deeds stay");
+    let page = AuditPage { project: Some(hidden.id), ..Default::default() };
+    assert_eq!(floor.store.audit(&floor.ada, page).await.unwrap().len(), 1);
+}
+
+async fn pages_go_back_in_time(floor: Floor) {
+    let project = floor.project(Visibility::Private).await.id;
+    for _ in 0..5 {
+        floor.say(&floor.ada, project, "hi").await;
+    }
+    let all: Vec<u64> = trail(&floor, &floor.ada).await.iter().map(|entry| entry.number).collect();
+    let mut paged = Vec::new();
+    let mut before = None;
+    loop {
+        let page = AuditPage { before, limit: Some(2), project: None };
+        let page = floor.store.audit(&floor.ada, page).await.unwrap();
+        let Some(last) = page.last() else { break };
+        before = Some(last.number);
+        paged.extend(page.iter().map(|entry| entry.number));
+    }
+    assert_eq!(paged, all);
+    assert_eq!(all.len() as u64, all[0], "no gap, and Ada sees everything here");
+}
+
+/// A trail with some entries; how many.
+async fn some_entries(floor: &Floor) -> u64 {
+    let project = floor.project(Visibility::Private).await.id;
+    for number in 0..20 {
+        floor.say(&floor.ada, project, &format!("message {number}")).await;
+    }
+    floor.store.verify_audit().await.unwrap().expect("the chain is whole")
+}
+
+async fn the_chain_verifies(floor: Floor) {
+    let total = some_entries(&floor).await;
+    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM audit").await.cast_unsigned(), total);
+    let floor = floor.reopened().await;
+    assert_eq!(floor.store.verify_audit().await.unwrap(), Ok(total));
+}
+
+async fn a_changed_entry_is_found(floor: Floor) {
+    some_entries(&floor).await;
+    let mut raw = floor.raw().await;
+    for column in ["at", "actor", "actor_name", "origin", "verb", "subject", "project", "private_to", "detail"] {
+        let before = raw.rows(&format!("SELECT {column} FROM audit WHERE number = 9")).await[0][0].clone();
+        let forged = if column == "at" { "1" } else { "'forged'" };
+        raw.run(&format!("UPDATE audit SET {column} = {forged} WHERE number = 9")).await;
+        assert_eq!(floor.store.verify_audit().await.unwrap(), Err(9), "{column}");
+        let restored = if column == "at" || before == "null" { before } else { format!("'{before}'") };
+        raw.run(&format!("UPDATE audit SET {column} = {restored} WHERE number = 9")).await;
+        assert!(floor.store.verify_audit().await.unwrap().is_ok(), "{column}");
+    }
+}
+
+async fn a_deleted_entry_is_found(floor: Floor) {
+    some_entries(&floor).await;
+    let mut raw = floor.raw().await;
+    raw.run("DELETE FROM audit WHERE number = 7").await;
+    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(7));
+    raw.run("UPDATE audit SET number = number - 1 WHERE number > 7 AND number < 9").await;
+    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(7));
+}
+
+async fn a_cut_off_trail_is_found(floor: Floor) {
+    let total = some_entries(&floor).await;
+    floor.raw().await.run(&format!("DELETE FROM audit WHERE number = {total}")).await;
+    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(total));
+}

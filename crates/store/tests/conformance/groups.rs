@@ -1,0 +1,84 @@
+//! Waiting commands share a commit; what becomes of one is not what becomes of the others.
+//!
+//! In one thread the writer runs only when every command of a `join!` is in its queue: they are one group.
+
+use domain::Visibility;
+use protocol::{Change, MessagePage, ProjectUpdate, Rename};
+use store::{DeleteProject, EventBody, RenameMe, StoreError, UpdateProject};
+
+use crate::floor::{Floor, send};
+
+both_in_one_thread!(
+    waiting_commands_share_a_commit,
+    a_refused_command_does_not_harm_its_group,
+    a_failing_command_does_not_harm_its_group,
+    a_command_sees_those_before_it,
+    a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace,
+);
+
+async fn waiting_commands_share_a_commit(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let (one, two) = tokio::join!(
+        floor.store.write(&floor.ada, None, send(project, "one")),
+        floor.store.write(&floor.ada, None, send(project, "two")),
+    );
+    let (one, two) = (one.unwrap(), two.unwrap());
+    assert_eq!(one.events.len(), 2);
+    assert_eq!(one.events, two.events);
+    assert_eq!((one.value.number, two.value.number), (1, 2));
+}
+
+async fn a_refused_command_does_not_harm_its_group(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let missing = domain::ProjectId::generate();
+    let (one, bad, two) = tokio::join!(
+        floor.store.write(&floor.ada, None, send(project, "one")),
+        floor.store.write(&floor.ada, None, send(missing, "lost")),
+        floor.store.write(&floor.ada, None, send(project, "two")),
+    );
+    assert!(matches!(bad, Err(StoreError::NotFound("project"))));
+    assert_eq!(one.unwrap().events.len(), 2, "still one commit");
+    assert_eq!(two.unwrap().value.number, 2);
+}
+
+async fn a_failing_command_does_not_harm_its_group(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    // The next version is there already: writing it breaks the table's key.
+    floor.raw().await.run("INSERT INTO versions SELECT subject, 2, author, at, content FROM versions").await;
+    let write = ProjectUpdate { content: Some("other".into()), ..Default::default() };
+    let (one, bad, two) = tokio::join!(
+        floor.store.write(&floor.ada, None, send(project, "one")),
+        floor.store.write(&floor.ada, None, UpdateProject { project, input: write }),
+        floor.store.write(&floor.ada, None, send(project, "two")),
+    );
+    assert!(matches!(bad, Err(StoreError::Database(_))));
+    assert_eq!((one.unwrap().value.number, two.unwrap().value.number), (1, 2));
+    assert_eq!(floor.store.project(&floor.ada, project).await.unwrap().content, "Parser\ngoals");
+    let page = floor.store.messages(&floor.bo, project, MessagePage::default()).await.unwrap();
+    assert_eq!(page.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+    let seen: Vec<u64> = floor.heard().iter().map(|event| event.seq.0).collect();
+    assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>());
+}
+
+async fn a_command_sees_those_before_it(floor: Floor) {
+    let rename = || RenameMe { input: Rename { name: "Zoe".into() } };
+    let (ada, bo) =
+        tokio::join!(floor.store.write(&floor.ada, None, rename()), floor.store.write(&floor.bo, None, rename()),);
+    assert_eq!(ada.unwrap().value.name, "Zoe");
+    assert!(matches!(bo, Err(StoreError::Conflict(_))));
+}
+
+async fn a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let (sent, deleted) = tokio::join!(
+        floor.store.write(&floor.ada, Some("key".into()), send(project, "xyzzy")),
+        floor.store.write(&floor.ada, None, DeleteProject { project }),
+    );
+    assert_eq!(sent.unwrap().events, deleted.unwrap().events, "one commit");
+    let mut raw = floor.raw().await;
+    assert_eq!(raw.number("SELECT COUNT(*) FROM events WHERE body LIKE '%xyzzy%'").await, 0);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM requests WHERE answer LIKE '%xyzzy%'").await, 0);
+    let gone = EventBody::Change { change: Change::ProjectGone { project } };
+    assert_eq!(floor.heard().iter().filter(|event| event.body == gone).count(), 2);
+}

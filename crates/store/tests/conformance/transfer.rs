@@ -1,0 +1,204 @@
+//! Export, import and backup: everything moves, or nothing does.
+
+use std::sync::Arc;
+
+use domain::Visibility;
+use protocol::{InviteCreate, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, RunnerCreate, TokenCreate};
+use store::transfer::{TransferError, backup, export, import};
+use store::{
+    Caller, Compact, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
+    EnterByGithub, Event, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
+};
+
+use crate::events::crowd;
+use crate::floor::{Floor, Place, send};
+use crate::raw::Raw;
+
+both!(
+    a_round_trip_keeps_every_row,
+    a_cut_off_archive_is_refused_and_nothing_imported,
+    a_spoiled_archive_is_refused,
+    a_database_in_use_is_not_overwritten,
+    a_backup_of_a_live_database_is_consistent,
+);
+
+/// Something in every table and every column that may be empty.
+async fn fill(floor: &Floor) {
+    let repositories = vec![protocol::Repository { location: "/srv/a".into(), base_branch: None }];
+    let input = ProjectCreate {
+        content: "Ünïcode 🦀\n\"quoted\" \\ \t tab".into(),
+        visibility: Some(Visibility::ReadWrite),
+        retention_days: Some(3),
+        repositories,
+        ..Default::default()
+    };
+    let project = floor.done(&floor.ada, CreateProject { input }).await.id;
+    floor.project(Visibility::Private).await;
+    let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
+    floor.store.write(&floor.ada, Some("key".into()), UpdateProject { project, input }).await.unwrap();
+    let input = protocol::ActivityCreate { content: "Lexer".into(), ..Default::default() };
+    floor.done(&floor.ada, store::CreateActivity { project, input }).await;
+    for number in 0..1100 {
+        floor.say(&floor.ada, project, &format!("message {number} for @bo")).await;
+    }
+    floor.done(&floor.bo, ReadChat { project, input: MarkRead { number: 4 } }).await;
+    let (name, expires_at) = ("x".to_owned(), None);
+    floor.done(&floor.bo, CreateToken { input: TokenCreate { name: name.clone(), expires_at } }).await;
+    floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: name.clone() } }).await;
+    floor.done(&floor.bo, CreateInvite { input: InviteCreate { name: name.clone(), expires_at } }).await;
+    floor.done(&floor.bo, CreateLoginLink { user: None }).await;
+    let link =
+        floor.done(&floor.ada, CreateObserver { project, input: ObserverCreate { name, expires_at } }).await.link;
+    let (client, address) = ("Firefox".to_owned(), "192.0.2.5".to_owned());
+    let hash = Secret::presented(&link).hash();
+    floor.done(&Caller::hub("x"), UseObserverLink { hash, client: client.clone(), address: address.clone() }).await;
+    let login = "octo".to_owned();
+    floor.done(&Caller::hub("x"), EnterByGithub { github_id: i64::MAX, login, client, address }).await;
+    floor.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
+}
+
+const TABLES: [&str; 16] = [
+    "ledger",
+    "users",
+    "projects",
+    "activities",
+    "versions",
+    "messages",
+    "reads",
+    "runners",
+    "tokens",
+    "observers",
+    "logins",
+    "login_links",
+    "invites",
+    "events",
+    "audit",
+    "requests",
+];
+
+/// Every row of every table, sorted.
+async fn rows(url: &str) -> Vec<(String, Vec<Vec<String>>)> {
+    let mut raw = Raw::connect(url).await;
+    let mut all = Vec::new();
+    for table in TABLES {
+        let mut rows = raw.rows(&format!("SELECT * FROM {table}")).await;
+        assert!(!rows.is_empty(), "{table} is empty, the test shows nothing");
+        rows.sort();
+        all.push((table.to_owned(), rows));
+    }
+    all
+}
+
+async fn archive(url: &str) -> Vec<u8> {
+    let mut archive = Vec::new();
+    export(url, &mut archive).await.unwrap();
+    archive
+}
+
+/// The other kind of database.
+async fn other(floor: &Floor) -> Place {
+    match floor.place {
+        Place::Sqlite(_) => Place::postgres().await,
+        Place::Postgres(_) => Place::sqlite(),
+    }
+}
+
+async fn open(url: &str) -> Store {
+    Store::open(url, || domain::Timestamp::from_millis(1_800_000_000_000), |_: &[Arc<Event>]| {}).await.unwrap()
+}
+
+async fn a_round_trip_keeps_every_row(floor: Floor) {
+    fill(&floor).await;
+    let before = rows(&floor.url).await;
+    let (there, back) = (
+        other(&floor).await,
+        match floor.place {
+            Place::Sqlite(_) => Place::sqlite(),
+            Place::Postgres(_) => Place::postgres().await,
+        },
+    );
+    let exported = archive(&floor.url).await;
+    let count = import(&there.url(), &mut exported.as_slice()).await.unwrap();
+    assert_eq!(count, before.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>());
+    assert_eq!(rows(&there.url()).await, before);
+    import(&back.url(), &mut archive(&there.url()).await.as_slice()).await.unwrap();
+    assert_eq!(rows(&back.url()).await, before);
+    for place in [&there, &back] {
+        let moved = open(&place.url()).await;
+        assert_eq!(moved.hub(), floor.store.hub());
+        assert_eq!(moved.verify_audit().await.unwrap(), floor.store.verify_audit().await.unwrap());
+        let seq = moved.extent().await.unwrap().newest;
+        let project = moved.projects(&floor.ada).await.unwrap()[0].id;
+        moved.write(&floor.ada, None, send(project, "it goes on")).await.unwrap();
+        assert_eq!(moved.extent().await.unwrap().newest.0, seq.0 + 1);
+        moved.close().await;
+    }
+}
+
+async fn a_cut_off_archive_is_refused_and_nothing_imported(floor: Floor) {
+    floor.project(Visibility::Private).await;
+    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
+    let lines: Vec<&str> = exported.lines().collect();
+    let there = other(&floor).await;
+    for kept in [0, 1, lines.len() / 2, lines.len() - 1] {
+        let cut = lines[..kept].join("\n");
+        let error = import(&there.url(), &mut cut.as_bytes()).await.unwrap_err();
+        assert!(matches!(error, TransferError::Archive { .. }), "{kept} lines: {error}");
+    }
+    let middle = &exported.as_bytes()[..exported.len() - 30];
+    assert!(import(&there.url(), &mut &middle[..]).await.is_err());
+    assert_eq!(Raw::connect(&there.url()).await.number("SELECT COUNT(*) FROM users").await, 0);
+    import(&there.url(), &mut exported.as_bytes()).await.unwrap();
+}
+
+async fn a_spoiled_archive_is_refused(floor: Floor) {
+    floor.project(Visibility::Private).await;
+    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
+    let lines: Vec<&str> = exported.lines().collect();
+    let there = other(&floor).await;
+    let table = r#"{"line":"row","table":"pg_user","row":{"x":1}}"#;
+    let column = r#"{"line":"row","table":"users","row":{"id) VALUES (1); --":1}}"#;
+    let number = lines[1].replacen(r#""seq":"#, r#""seq":0.5,"x":"#, 1);
+    for bad in [table, column, number.as_str(), "", "{}", lines[0], lines[1]] {
+        let spoiled = [&lines[..2], &[bad], &lines[2..]].concat().join("\n");
+        assert!(import(&there.url(), &mut spoiled.as_bytes()).await.is_err(), "{bad}");
+        assert_eq!(Raw::connect(&there.url()).await.number("SELECT COUNT(*) FROM users").await, 0);
+    }
+}
+
+async fn a_database_in_use_is_not_overwritten(floor: Floor) {
+    let exported = archive(&floor.url).await;
+    let there = other(&floor).await;
+    import(&there.url(), &mut exported.as_slice()).await.unwrap();
+    let error = import(&there.url(), &mut exported.as_slice()).await.unwrap_err();
+    assert!(matches!(error, TransferError::NotEmpty), "{error}");
+}
+
+async fn a_backup_of_a_live_database_is_consistent(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("copy.db");
+    let (_, made) = tokio::join!(crowd(&floor.store, &floor.bo, project, 16, 40), backup(&floor.url, &file));
+    made.unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "a backup is for its owner only");
+    let error = backup(&floor.url, &file).await.unwrap_err();
+    assert!(matches!(error, TransferError::Exists(_)), "{error}");
+    let (url, _keep) = match &floor.place {
+        Place::Sqlite(_) => (format!("sqlite:{}", file.display()), None),
+        Place::Postgres(_) => {
+            let place = Place::sqlite();
+            import(&place.url(), &mut std::fs::read(&file).unwrap().as_slice()).await.unwrap();
+            (place.url(), Some(place))
+        }
+    };
+    let mut raw = Raw::connect(&url).await;
+    assert_eq!(raw.column("PRAGMA integrity_check").await, ["ok"]);
+    assert_eq!(raw.rows("PRAGMA foreign_key_check").await, Vec::<Vec<String>>::new());
+    let sql = "SELECT COUNT(*) - MAX(seq) FROM events";
+    assert_eq!(raw.number(sql).await, 0, "dense");
+    assert_eq!(raw.number("SELECT (SELECT MAX(seq) FROM events) - seq FROM ledger").await, 0);
+    let sql = "SELECT COUNT(*) - (SELECT last_message FROM projects) FROM messages";
+    assert_eq!(raw.number(sql).await, 0);
+    assert!(open(&url).await.verify_audit().await.unwrap().is_ok());
+}
