@@ -1,8 +1,9 @@
 //! A real hub inside the test's own process, on a free port and a folder of its own.
 
+use anyhow::Context;
 use client::Client;
 use hub::{Options, Running};
-use protocol::{InviteAccept, InviteCreate, NewInvite};
+use protocol::{Call, InviteAccept, InviteCreate, NewInvite, NewToken, TokenCreate};
 
 use crate::{Database, Fsync, Postgres};
 
@@ -72,20 +73,8 @@ impl TestHub {
 
     /// A second person, who came in by an invitation, with a token of their own.
     pub async fn join(&self, name: &str) -> Client {
-        let invite = protocol::Call::InviteCreate { input: InviteCreate { name: name.into(), expires_at: None } };
-        let invite: NewInvite = self.owner().ask(invite).await.expect("the owner may invite");
-        let cookie = self.accept(&invite.link, name).await;
-        let token = protocol::TokenCreate { name: "test".into(), expires_at: None };
-        let answer = reqwest::Client::new()
-            .post(format!("{}/api/tokens", self.url()))
-            .header("cookie", cookie)
-            .header("origin", self.url())
-            .json(&token)
-            .send()
-            .await
-            .expect("the hub answers");
-        let made: protocol::NewToken = answer.json().await.expect("a token is made");
-        Client::new(self.url(), &made.secret).expect("the hub's address is a URL")
+        let token = join(self.url(), &self.owner(), name).await.expect("an invited person gets in");
+        Client::new(self.url(), &token).expect("the hub's address is a URL")
     }
 
     /// Accepts an invitation as a browser would and returns the login cookie.
@@ -109,4 +98,21 @@ impl TestHub {
             running.stop().await;
         }
     }
+}
+
+/// Invites somebody as `host`, accepts as a browser would, and returns a token of the new person.
+pub async fn join(url: &str, host: &Client, name: &str) -> anyhow::Result<String> {
+    let input = InviteCreate { name: name.into(), expires_at: None };
+    let invite: NewInvite = host.ask(Call::InviteCreate { input }).await?;
+    let secret = invite.link.split('#').nth(1).unwrap_or_default().to_owned();
+    let browser = reqwest::Client::new();
+    let accept = InviteAccept { secret, name: name.into() };
+    let request = browser.post(format!("{url}/api/invites/accept")).header("origin", url);
+    let answer = request.json(&accept).send().await?.error_for_status()?;
+    let cookie = answer.headers().get("set-cookie").context("a cookie is set")?.to_str()?;
+    let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+    let token = TokenCreate { name: "test".into(), expires_at: None };
+    let request = browser.post(format!("{url}/api/tokens")).header("cookie", cookie).header("origin", url);
+    let made: NewToken = request.json(&token).send().await?.error_for_status()?.json().await?;
+    Ok(made.secret)
 }

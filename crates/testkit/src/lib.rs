@@ -6,6 +6,6 @@ mod postgres;
 mod wait;
 
 #[cfg(feature = "hub")]
-pub use hub::TestHub;
+pub use hub::{TestHub, join};
 pub use postgres::{Database, Fsync, Postgres};
 pub use wait::wait_until;

@@ -1,0 +1,39 @@
+//! `make bench`: every number beside a baseline of the same run, with the goal it is held against.
+
+mod fanout;
+mod hub;
+mod idle;
+mod relay;
+mod report;
+mod resume;
+mod startup;
+mod writes;
+
+use report::Report;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let mut words = std::env::args().skip(1);
+    let only = words.next();
+    if only.as_deref() == Some("relay") {
+        return relay::serve().await;
+    }
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    let mut report = Report::default();
+    if wanted("writes") {
+        writes::measure(&mut report).await?;
+    }
+    if wanted("fanout") {
+        fanout::measure(&mut report).await?;
+    }
+    if wanted("resume") {
+        resume::measure(&mut report).await?;
+    }
+    if wanted("start") {
+        startup::measure(&mut report).await?;
+    }
+    if wanted("idle") {
+        idle::measure(&mut report).await?;
+    }
+    report.finish()
+}
