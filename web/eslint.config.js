@@ -12,7 +12,7 @@ export default ts.config(
     languageOptions: { globals: { ...globals.browser, ...globals.node } },
     rules: {
       "svelte/no-at-html-tags": "error",
-      "svelte/no-inline-styles": ["error", { allowTransitions: false }],
+
       // Our own links are handled by one click listener; there is no SvelteKit here.
       "svelte/no-navigation-without-resolve": "off",
       "no-restricted-properties": [

@@ -4,17 +4,27 @@ import { recall, remember } from "./storage";
 export type Theme = "system" | "light" | "dark";
 
 const theme = recall("theme");
+const narrow = matchMedia("(width <= 1100px)");
 
 /** What this browser's user prefers, remembered here. */
 class Preferences {
   #theme = $state<Theme>(theme === "light" || theme === "dark" ? theme : "system");
   #floorOpen = $state(recall("floor") !== "closed");
   #inspectorOpen = $state(recall("inspector") !== "closed");
+  #sheetOpen = $state(false);
+  #narrow = $state(narrow.matches);
   #inspectorWide = $state(recall("inspector-wide") === "yes");
   #singleKeys = $state(recall("single-keys") !== "off");
   #closed = $state.raw<ReadonlySet<string>>(
     new Set((recall("closed-projects") ?? "").split(" ").filter(Boolean)),
   );
+
+  constructor() {
+    narrow.addEventListener("change", () => {
+      this.#narrow = narrow.matches;
+      this.#sheetOpen = false;
+    });
+  }
 
   get theme(): Theme {
     return this.#theme;
@@ -34,10 +44,13 @@ class Preferences {
     remember("floor", value ? null : "closed");
   }
 
+  /** Whether the details are shown. On a narrow screen they cover what is under them, so they open only when asked. */
   get inspectorOpen(): boolean {
-    return this.#inspectorOpen;
+    return this.#narrow ? this.#sheetOpen : this.#inspectorOpen;
   }
   set inspectorOpen(value: boolean) {
+    this.#sheetOpen = value;
+    if (this.#narrow) return;
     this.#inspectorOpen = value;
     remember("inspector", value ? null : "closed");
   }
@@ -66,11 +79,10 @@ class Preferences {
 
   /** Folds or unfolds a project on the floor. */
   fold(project: string, folded: boolean): void {
-    const next = new Set(this.#closed);
-    if (folded) next.add(project);
-    else next.delete(project);
-    this.#closed = next;
-    remember("closed-projects", next.size > 0 ? [...next].join(" ") : null);
+    const others = [...this.#closed].filter((other) => other !== project);
+    const next = folded ? [...others, project] : others;
+    this.#closed = new Set(next);
+    remember("closed-projects", next.length > 0 ? next.join(" ") : null);
   }
 }
 
