@@ -1,7 +1,7 @@
 //! What the commands of one transaction leave to be written at its end: events, audit entries, answered requests.
 //!
-//! Positions are taken last, so that the ledger's row is locked only for the end of the transaction. The lock is held
-//! until the commit: on PostgreSQL, too, positions become visible in order and without a gap.
+//! The ledger's row is locked from the transaction's begin to its commit: on PostgreSQL, too, positions become visible in
+//! order and without a gap.
 
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};

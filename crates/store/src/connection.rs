@@ -1,5 +1,7 @@
 //! An owned connection to either database.
 
+use std::time::Duration;
+
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
@@ -25,7 +27,7 @@ impl Owned {
     pub(crate) async fn connect(target: &Target) -> Result<Self, StoreError> {
         Ok(match target {
             Target::Sqlite(options) => Self::Sqlite(Box::new(SqliteConnection::connect_with(options).await?)),
-            Target::Postgres(options) => Self::Postgres(Box::new(PgConnection::connect_with(options).await?)),
+            Target::Postgres(options) => Self::Postgres(Box::new(postgres(options).await?)),
         })
     }
 
@@ -47,4 +49,17 @@ impl Owned {
             tracing::debug!(%error, "closing a database connection");
         }
     }
+}
+
+/// How long a server may take to answer a knock.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A hub that stops in the middle of a transaction must not stop the others for longer than this.
+const FORGOTTEN: &str = "SET idle_in_transaction_session_timeout = '10s'";
+
+async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    let connected = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options)).await;
+    let mut connection = connected.map_err(|_| StoreError::Unavailable(format!("no answer for {PATIENCE:?}")))??;
+    sqlx::raw_sql(FORGOTTEN).execute(&mut connection).await?;
+    Ok(connection)
 }

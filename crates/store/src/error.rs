@@ -47,10 +47,16 @@ impl StoreError {
         matches!(self, Self::Storage(_) | Self::Unavailable(_) | Self::Database(_))
     }
 
+    /// Whether it is the database that is in trouble, whatever the verb.
+    pub(crate) fn is_trouble(&self) -> bool {
+        matches!(self, Self::Storage(_) | Self::Unavailable(_))
+    }
+
     /// A copy for another waiter of the same failed commit.
     pub(crate) fn repeat(&self) -> Self {
         match self {
             Self::Storage(reason) => Self::Storage(reason.clone()),
+            Self::Unavailable(reason) => Self::Unavailable(reason.clone()),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -111,11 +111,12 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Starts a transaction that will write.
+    /// Starts a transaction that will write: one at a time, also of several hubs, so that what a command has read stays
+    /// true until it is committed.
     pub(crate) async fn begin_write(&mut self) -> Result<(), StoreError> {
         let begin = match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => "BEGIN",
+            Self::Postgres(_) => "BEGIN; SELECT one FROM ledger WHERE one = 1 FOR UPDATE",
         };
         self.script(begin).await
     }

@@ -1,7 +1,8 @@
 //! The one writer: waiting commands are grouped into one transaction and one commit.
 //!
 //! A command refuses before it writes. If one of a group fails in the database, or refuses after it wrote, the group is
-//! rolled back and its commands are run again, each in a transaction of its own.
+//! rolled back and its commands are run again, each in a transaction of its own. A group whose commit may have happened
+//! is never run again: only the caller can do that, with a key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,8 +135,8 @@ pub(crate) enum AuditScope {
 /// A command on its way through the writer, whatever its type.
 trait Job: Send {
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
-    /// Answers the waiter: with what the run left, or with the error of the commit.
-    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], &StoreError>);
+    /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
+    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], Option<&StoreError>>);
 }
 
 /// How a command left the transaction.
@@ -144,8 +145,30 @@ enum Ran {
     Done,
     /// It refused and wrote nothing.
     Refused,
-    /// The transaction cannot go on.
-    Spoiled,
+    /// The transaction cannot go on; with the reason, if the database is in trouble.
+    Spoiled(Option<StoreError>),
+}
+
+/// Why a transaction is not known to be durable.
+enum Failure {
+    /// The database takes no transaction now: nothing was run.
+    Away(StoreError),
+    /// A command failed, and holds its own error; with the reason, if the database is in trouble.
+    Spoiled(Option<StoreError>),
+    /// What the commands left to be written could not be.
+    Undone(StoreError),
+    /// The answer to the commit was lost.
+    Unknown(StoreError),
+}
+
+impl Failure {
+    /// What ails the database, if it is not the command.
+    fn trouble(&self) -> Option<&StoreError> {
+        match self {
+            Self::Away(error) | Self::Undone(error) | Self::Unknown(error) => Some(error),
+            Self::Spoiled(error) => error.as_ref(),
+        }
+    }
 }
 
 struct Queued<C: Command> {
@@ -206,7 +229,8 @@ impl<C: Command> Job for Queued<C> {
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
             let ran = match &result {
                 Ok(_) => Ran::Done,
-                Err(error) if tx.wrote || error.is_of_the_database() => Ran::Spoiled,
+                Err(error) if error.is_trouble() => Ran::Spoiled(Some(error.repeat())),
+                Err(error) if tx.wrote || error.is_of_the_database() => Ran::Spoiled(None),
                 Err(_) => Ran::Refused,
             };
             if !matches!(ran, Ran::Done) {
@@ -219,12 +243,13 @@ impl<C: Command> Job for Queued<C> {
         })
     }
 
-    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], &StoreError>) {
+    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], Option<&StoreError>>) {
         let result = match (self.result, commit) {
-            (Some(Err(error)), _) => Err(error),
             (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.to_vec() }),
-            (_, Err(error)) => Err(error.repeat()),
-            (None, Ok(_)) => Err(StoreError::Unavailable("the command was not run".into())),
+            (Some(Err(error)), Ok(_) | Err(None)) => Err(error),
+            // What a command found in a transaction that is gone says nothing.
+            (_, Err(Some(error))) => Err(error.repeat()),
+            (_, Ok(_) | Err(None)) => Err(StoreError::Unavailable("the command was not run".into())),
         };
         // A waiter that went away has lost its interest, not its change.
         let _ = self.reply.send(result);
@@ -316,11 +341,10 @@ impl Task {
             if count == 0 {
                 break;
             }
-            let alone = group.len() == 1;
-            if let Err(rest) = self.commit(std::mem::take(&mut group), alone).await {
+            if let Err(rest) = self.commit(std::mem::take(&mut group)).await {
                 for job in rest {
                     // Alone, a spoiled command answers for itself.
-                    let _ = self.commit(vec![job], true).await;
+                    let _ = self.commit(vec![job]).await;
                 }
             }
         }
@@ -330,56 +354,66 @@ impl Task {
     }
 
     /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
-    async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>, alone: bool) -> Result<(), Vec<Box<dyn Job>>> {
+    async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
         let now = (self.clock)();
-        match self.attempt(&mut jobs, now).await {
+        let failure = match self.attempt(&mut jobs, now).await {
             Ok(events) => {
                 *self.trouble.lock() = None;
                 let events: Vec<Arc<Event>> = events.into_iter().map(Arc::new).collect();
                 if !events.is_empty() {
                     (self.listener)(&events);
                 }
-                for job in jobs {
-                    job.finish(Ok(&events));
-                }
-                Ok(())
+                jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
+                return Ok(());
             }
-            Err(failure) => {
-                self.recover(&failure).await;
-                if !alone {
-                    return Err(jobs);
-                }
-                let error =
-                    failure.unwrap_or_else(|| StoreError::Unavailable("the transaction was rolled back".into()));
-                for job in jobs {
-                    job.finish(Err(&error));
-                }
-                Ok(())
-            }
-        }
+            Err(failure) => failure,
+        };
+        self.recover(&failure).await;
+        let error = match &failure {
+            Failure::Spoiled(_) | Failure::Undone(_) if jobs.len() > 1 => return Err(jobs),
+            Failure::Spoiled(_) => None,
+            Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
+        };
+        jobs.into_iter().for_each(|job| job.finish(Err(error)));
+        Ok(())
     }
 
-    /// `Err(None)`: a command spoiled the transaction, and holds its own error.
-    async fn attempt(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Option<StoreError>> {
-        if self.connection.is_none() {
-            self.connection = Some(Owned::connect(&self.target).await.map_err(Some)?);
-        }
-        let connection = self.connection.as_mut().expect("connected just above");
-        connection.borrow().begin_write().await.map_err(Some)?;
+    async fn attempt(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Failure> {
+        let connection = self.begin().await.map_err(Failure::Away)?;
         let mut batch = Batch::default();
         for job in jobs.iter_mut() {
-            if let Ran::Spoiled = job.run(connection.borrow(), &mut batch, now).await {
-                return Err(None);
+            if let Ran::Spoiled(trouble) = job.run(connection.borrow(), &mut batch, now).await {
+                return Err(Failure::Spoiled(trouble));
             }
         }
-        let events = batch.write(&mut connection.borrow(), now).await.map_err(Some)?;
-        connection.borrow().script("COMMIT").await.map_err(Some)?;
-        Ok(events)
+        let events = batch.write(&mut connection.borrow(), now).await.map_err(Failure::Undone)?;
+        match connection.borrow().script("COMMIT").await {
+            Ok(()) => Ok(events),
+            Err(error @ StoreError::Unavailable(_)) => Err(Failure::Unknown(error)),
+            Err(error) => Err(Failure::Undone(error)),
+        }
     }
 
-    /// Rolls back; drops a connection that does not even do that.
-    async fn recover(&mut self, failure: &Option<StoreError>) {
-        if let Some(error) = failure {
+    /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.
+    async fn begin(&mut self) -> Result<&mut Owned, StoreError> {
+        if let Some(connection) = &mut self.connection {
+            match connection.borrow().begin_write().await {
+                Err(StoreError::Unavailable(error)) => {
+                    tracing::info!(error, "the database connection broke; connecting again");
+                    self.connection = None;
+                }
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(self.connection.as_mut().expect("it has just begun")),
+            }
+        }
+        let mut fresh = Owned::connect(&self.target).await?;
+        fresh.borrow().begin_write().await?;
+        Ok(self.connection.insert(fresh))
+    }
+
+    /// Rolls back; drops a connection that may be no good any more.
+    async fn recover(&mut self, failure: &Failure) {
+        if let Some(error) = failure.trouble() {
             tracing::warn!(%error, "a transaction failed");
             *self.trouble.lock() = Some(error.to_string());
         }
@@ -388,10 +422,13 @@ impl Task {
             tokio::time::sleep(Duration::from_millis(100)).await;
             return;
         };
-        let lost = matches!(failure, Some(StoreError::Unavailable(_)));
         // SQLite rolls back by itself on some errors; "no transaction is active" is then no trouble.
         let rolled_back = connection.borrow().script("ROLLBACK").await;
-        if lost || matches!(rolled_back, Err(StoreError::Unavailable(_))) {
+        let lost = matches!(failure.trouble(), Some(StoreError::Unavailable(_)))
+            || matches!(rolled_back, Err(StoreError::Unavailable(_)));
+        // Whether a session of PostgreSQL may write is decided when it begins, or by the server that it is on.
+        let stale = failure.trouble().is_some() && matches!(self.target, Target::Postgres(_));
+        if lost || stale {
             self.connection = None;
         }
     }

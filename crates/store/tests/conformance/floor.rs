@@ -54,7 +54,11 @@ pub(crate) struct Floor {
 
 impl Floor {
     pub(crate) async fn open(place: Place) -> Self {
-        let url = place.url();
+        Self::open_at(place.url(), place).await
+    }
+
+    /// Opens by a URL that leads to `place` on a way of its own.
+    pub(crate) async fn open_at(url: String, place: Place) -> Self {
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
         let heard = Arc::new(Mutex::new(Vec::new()));
         let store = Arc::new(open(&url, &clock, &heard).await);

@@ -1,0 +1,158 @@
+//! PostgreSQL goes away, comes back, refuses to write: nothing acknowledged is lost, and the store recovers by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::{ProjectId, Visibility};
+use protocol::MessagePage;
+use store::{Caller, Store, StoreError};
+use testkit::{Fsync, Postgres, wait_until};
+
+use crate::floor::{Floor, Place, send};
+use crate::proxy::Proxy;
+
+/// Sends messages, each with its own key until it is acknowledged; returns what was acknowledged.
+async fn write_on(
+    store: Arc<Store>,
+    who: Caller,
+    project: ProjectId,
+    name: usize,
+    stop: Arc<AtomicBool>,
+) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    while !stop.load(Ordering::SeqCst) {
+        let content = format!("{name}/{}", acknowledged.len());
+        wait_until("a write is acknowledged", || async {
+            match store.write(&who, Some(content.clone()), send(project, &content)).await {
+                Ok(sent) => Some(assert_eq!(sent.value.content, content)),
+                Err(StoreError::Unavailable(_)) => None,
+                Err(other) => panic!("{other:?}"),
+            }
+        })
+        .await;
+        acknowledged.push(content);
+    }
+    acknowledged
+}
+
+/// Lets eight people write while `harm` is done, then checks that each of their messages is there once.
+async fn survives(floor: &Floor, harm: impl AsyncFnOnce()) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..8)
+        .map(|name| tokio::spawn(write_on(floor.store.clone(), floor.bo.clone(), project, name, stop.clone())))
+        .collect();
+    harm().await;
+    stop.store(true, Ordering::SeqCst);
+    let mut acknowledged = Vec::new();
+    for writer in writers {
+        acknowledged.extend(writer.await.unwrap());
+    }
+    let mut there = floor.raw().await.column("SELECT content FROM messages").await;
+    acknowledged.sort();
+    there.sort();
+    assert_eq!(there, acknowledged);
+    let newest = floor.store.extent().await.unwrap().newest.0;
+    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM events").await.cast_unsigned(), newest);
+    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+    assert_eq!(floor.store.trouble(), None);
+}
+
+/// Waits until the chat has grown.
+async fn progress(floor: &Floor) {
+    let before = floor.raw().await.number("SELECT MAX(seq) FROM events").await;
+    wait_until("writers got on", || async {
+        (floor.raw().await.number("SELECT MAX(seq) FROM events").await > before + 20).then_some(())
+    })
+    .await;
+}
+
+const OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_connection_is_cut_again_and_again() {
+    let floor = Floor::open(Place::postgres().await).await;
+    survives(&floor, async || {
+        for _ in 0..50 {
+            progress(&floor).await;
+            floor.raw().await.run(OTHERS).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_crashes_and_restarts() {
+    let server = Postgres::start(Fsync::On);
+    let floor = Floor::open(Place::Postgres(server.database().await)).await;
+    survives(&floor, async || {
+        for _ in 0..3 {
+            progress(&floor).await;
+            let server = server.clone();
+            tokio::task::spawn_blocking(move || server.restart_immediately()).await.unwrap();
+        }
+        progress(&floor).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_turns_read_only_refuses_with_the_reason_and_recovers() {
+    let floor = Floor::open(Place::postgres().await).await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    floor.say(&floor.ada, project, "before").await;
+    let Place::Postgres(database) = &floor.place else { unreachable!("opened on PostgreSQL") };
+    let read_only =
+        |value: &str| format!("ALTER DATABASE {} SET default_transaction_read_only = {value}", database.name());
+    database.administer(&read_only("on")).await;
+    floor.raw().await.run(OTHERS).await;
+    wait_until("writes are refused for the right reason", || async {
+        matches!(floor.refused(&floor.ada, send(project, "lost")).await, StoreError::Storage(_)).then_some(())
+    })
+    .await;
+    assert!(floor.store.trouble().unwrap().contains("read-only"), "{:?}", floor.store.trouble());
+    assert_eq!(floor.store.messages(&floor.bo, project, MessagePage::default()).await.unwrap().len(), 1);
+    database.administer(&read_only("off")).await;
+    wait_until("writes are taken again", || async {
+        floor.store.write(&floor.ada, None, send(project, "after")).await.ok()
+    })
+    .await;
+    assert_eq!(floor.store.trouble(), None);
+}
+
+/// The server commits, but the hub does not hear of it: only the caller, who has the key, may try again.
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_not_run_again() {
+    let server = Postgres::start(Fsync::Off);
+    let database = server.database().await;
+    let proxy = Proxy::start(database.url()).await;
+    let direct = database.url().to_owned();
+    let floor = Floor::open_at(proxy.url(), Place::Postgres(database)).await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    for (round, count) in [(1, 1), (2, 3)] {
+        proxy.swallow_next_commit();
+        let (one, two, three) = tokio::join!(
+            floor.store.write(&floor.ada, None, send(project, "one")),
+            async {
+                if count > 1 { Some(floor.store.write(&floor.ada, None, send(project, "two")).await) } else { None }
+            },
+            async {
+                if count > 1 {
+                    Some(floor.store.write(&floor.ada, Some("key".into()), send(project, "three")).await)
+                } else {
+                    None
+                }
+            },
+        );
+        for result in [Some(one), two, three].into_iter().flatten() {
+            assert!(matches!(result, Err(StoreError::Unavailable(_))), "{round}: {result:?}");
+        }
+        let mut raw = crate::raw::Raw::connect(&direct).await;
+        let expected = if round == 1 { 1 } else { 4 };
+        assert_eq!(raw.number("SELECT COUNT(*) FROM messages").await, expected, "round {round}");
+    }
+    let again = floor.store.write(&floor.ada, Some("key".into()), send(project, "three")).await.unwrap().value;
+    assert_eq!(again.number, 4);
+    assert_eq!(floor.say(&floor.ada, project, "on").await.number, 5);
+}

@@ -1,0 +1,63 @@
+//! Stands between the store and PostgreSQL, and loses the answer to a commit when it is told to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+
+pub(crate) struct Proxy {
+    url: String,
+    swallow: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    /// Listens on a free port; `url` is of a server on a Unix socket.
+    pub(crate) async fn start(url: &str) -> Self {
+        let (address, socket) = url.split_once("?host=").unwrap();
+        let socket = format!("{socket}/.s.PGSQL.5432");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("{}?sslmode=disable", address.replace("localhost", &format!("127.0.0.1:{port}")));
+        let swallow = Arc::new(AtomicBool::new(false));
+        let told = swallow.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = UnixStream::connect(&socket).await.unwrap();
+                tokio::spawn(relay(client, server, told.clone()));
+            }
+        });
+        Self { url, swallow }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Passes the next commit on to the server, and cuts the connection instead of passing the answer back.
+    pub(crate) fn swallow_next_commit(&self) {
+        self.swallow.store(true, Ordering::SeqCst);
+    }
+}
+
+async fn relay(mut client: TcpStream, mut server: UnixStream, swallow: Arc<AtomicBool>) {
+    let (mut asked, mut answered) = ([0; 65536], [0; 65536]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Ok(length @ 1..) = read else { return };
+                server.write_all(&asked[..length]).await.unwrap();
+                let commit = asked[..length].windows(7).any(|bytes| bytes == b"COMMIT\0");
+                if commit && swallow.swap(false, Ordering::SeqCst) {
+                    // The server's answer says that it is durable.
+                    server.read(&mut answered).await.unwrap();
+                    return;
+                }
+            }
+            read = server.read(&mut answered) => {
+                let Ok(length @ 1..) = read else { return };
+                client.write_all(&answered[..length]).await.unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Two stores on one PostgreSQL, as two hubs have them: one order of events, and every race has one winner.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::Visibility;
+use protocol::{MessagePage, ProjectUpdate};
+use store::{Caller, CreateLoginLink, Secret, StoreError, UpdateProject, UseLoginLink};
+
+use crate::events::{crowd, follow};
+use crate::floor::{Floor, Place, send};
+
+async fn floor() -> Floor {
+    Floor::open(Place::postgres().await).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_never_sees_a_gap() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let stop = Arc::new(AtomicBool::new(false));
+    let followers =
+        [tokio::spawn(follow(floor.store.clone(), stop.clone())), tokio::spawn(follow(other.clone(), stop.clone()))];
+    tokio::join!(crowd(&floor.store, &floor.ada, project, 32, 10), crowd(&other, &floor.bo, project, 32, 10),);
+    stop.store(true, Ordering::SeqCst);
+    let newest = floor.store.extent().await.unwrap().newest.0;
+    for follower in followers {
+        assert_eq!(follower.await.unwrap().len() as u64, newest);
+    }
+    assert!(other.verify_audit().await.unwrap().is_ok());
+    assert_eq!(floor.raw().await.number("SELECT last_message FROM projects").await, 640);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_who_expect_the_same_version_one_wins() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    for version in 1..=30 {
+        let write = |text: &str| {
+            let content = Some(format!("{text} {version}"));
+            UpdateProject {
+                project,
+                input: ProjectUpdate { content, expected_version: Some(version), ..Default::default() },
+            }
+        };
+        let results =
+            tokio::join!(floor.store.write(&floor.ada, None, write("ada")), other.write(&floor.bo, None, write("bo")),);
+        let (won, lost) = match results {
+            (Ok(won), Err(lost)) | (Err(lost), Ok(won)) => (won, lost),
+            both => panic!("{both:?}"),
+        };
+        assert!(matches!(lost, StoreError::Conflict(_)), "{lost:?}");
+        assert_eq!(won.value.version, version + 1);
+        assert_eq!(other.project(&floor.bo, project).await.unwrap(), won.value);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_change_is_lost_between_two_hubs() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    for round in 0..30 {
+        let share = ProjectUpdate { share_execution: Some(round % 2 == 0), ..Default::default() };
+        let retention = ProjectUpdate { retention_days: Some(Some(round + 1)), ..Default::default() };
+        let (one, two) = tokio::join!(
+            floor.store.write(&floor.ada, None, UpdateProject { project, input: share }),
+            other.write(&floor.ada, None, UpdateProject { project, input: retention }),
+        );
+        (one.unwrap(), two.unwrap());
+        let after = floor.store.project(&floor.ada, project).await.unwrap();
+        assert_eq!((after.share_execution, after.retention_days), (round % 2 == 0, Some(round + 1)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_link_works_once_on_two_hubs() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    for _ in 0..20 {
+        let link = floor.done(&floor.bo, CreateLoginLink { user: None }).await.link;
+        let enter = || UseLoginLink {
+            hash: Secret::presented(&link).hash(),
+            client: "Firefox".into(),
+            address: "192.0.2.4".into(),
+        };
+        let hub = Caller::hub("192.0.2.4");
+        let (one, two) = tokio::join!(floor.store.write(&hub, None, enter()), other.write(&hub, None, enter()));
+        assert_eq!(u8::from(one.is_ok()) + u8::from(two.is_ok()), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_acts_once_on_two_hubs() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    for round in 0..30 {
+        let key = || Some(format!("key {round}"));
+        let (one, two) = tokio::join!(
+            floor.store.write(&floor.ada, key(), send(project, "hi")),
+            other.write(&floor.ada, key(), send(project, "hi")),
+        );
+        assert_eq!(one.unwrap().value, two.unwrap().value);
+    }
+    let page = floor.store.messages(&floor.ada, project, MessagePage::default()).await.unwrap();
+    assert_eq!(page.len(), 30);
+}
