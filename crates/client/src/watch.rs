@@ -88,7 +88,10 @@ impl Watch {
             match self.step().await {
                 Ok(Some(frame)) => return Ok(Event::Frame(frame)),
                 Ok(None) => {}
-                Err(error) if is_final(&error) => return Err(error),
+                Err(error) if is_final(&error) => {
+                    self.socket = None;
+                    return Err(error);
+                }
                 Err(error) => {
                     self.socket = None;
                     let retry_in = self.backoff.next_wait();

@@ -34,7 +34,7 @@ pub struct Global {
     /// Print results as JSON, with the protocol's names
     #[arg(long, global = true)]
     pub json: bool,
-    /// When to use colours [env: SHOPFLOOR_COLOR, NO_COLOR]
+    /// When to use colours; auto is on a terminal unless NO_COLOR is set [env: SHOPFLOOR_COLOR]
     #[arg(long, value_name = "WHEN", global = true)]
     pub(crate) color: Option<Color>,
 }

@@ -121,7 +121,9 @@ impl Failure {
             return String::new();
         };
         if json {
-            return serde_json::to_string(problem).unwrap_or_else(|_| problem.detail.clone());
+            let mut problem = problem.clone();
+            problem.detail.extend(advice.iter().flat_map(|advice| ["; ", advice]));
+            return serde_json::to_string(&problem).unwrap_or(problem.detail);
         }
         let mut text = format!("error: {}", problem.detail);
         for error in &problem.errors {
@@ -169,6 +171,18 @@ fn advice(kind: ProblemKind) -> Option<&'static str> {
         ProblemKind::Protocol => Some("hub and CLI are of different versions: update the older one"),
         _ => None,
     }
+}
+
+/// The error with its causes, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
 }
 
 /// The last cause is the one that names what happened.

@@ -8,7 +8,8 @@ mod programs;
 use serde::Serialize;
 
 use super::serve_args::ServeArgs;
-use crate::table::{Cell, Style, Table};
+use crate::output::clean;
+use crate::table::Style;
 use crate::{Context, Exit, Failure, Output, hub_file};
 
 /// How one thing stands.
@@ -70,21 +71,21 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     checks.push(database::check(&serve.database.value, beside.as_ref(), health.as_ref()).await);
     checks.push(network::check_port(serve.listen.value, beside.as_ref(), health.is_some()));
     checks.push(network::check_hub(context, beside.as_ref(), health.as_ref()).await);
-    context.out.show(&checks, |out| table(&checks, out))?;
+    context.out.show(&checks, |out| lines(&checks, out))?;
     Ok(if checks.iter().any(Check::is_broken) { Exit::Other } else { Exit::Done })
 }
 
-fn table(checks: &[Check], out: &Output) -> String {
-    let mut table = Table::new(&["", "WHAT", "HOW IT STANDS", "WHAT TO DO"], "nothing was checked");
-    for check in checks {
+fn lines(checks: &[Check], out: &Output) -> String {
+    let line = |check: &Check| {
         let (word, style) = match check.status {
             Status::Ok => ("ok", Style::Green),
             Status::Warn => ("warn", Style::Yellow),
             Status::Missing if check.required => ("missing", Style::Red),
             Status::Missing => ("missing", Style::Yellow),
         };
-        let advice = check.advice.as_deref().unwrap_or_default();
-        table.row([Cell::styled(word, style), (&check.name).into(), (&check.detail).into(), advice.into()]);
-    }
-    table.render(out)
+        let status = style.paint(&format!("{word:<7}"), out.color);
+        let advice = check.advice.as_ref().map(|advice| format!("\n{:26}to do: {}", "", clean(advice)));
+        format!("{status}  {:<15}  {}{}", check.name, clean(&check.detail), advice.unwrap_or_default())
+    };
+    checks.iter().map(line).collect::<Vec<_>>().join("\n")
 }

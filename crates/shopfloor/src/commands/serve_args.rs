@@ -13,9 +13,7 @@ pub(crate) const LISTEN: &str = "127.0.0.1:4720";
 /// How a hub's log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Log {
-    /// For people
     Human,
-    /// One JSON object for each line
     Json,
 }
 
@@ -86,6 +84,11 @@ pub(crate) struct ServeSettings {
 }
 
 impl ServeArgs {
+    /// Nothing but the database, for commands that only use that.
+    pub(crate) fn with_database(database: Option<String>) -> Self {
+        Self { database, ..Self::default() }
+    }
+
     /// Settles every value.
     pub(crate) fn settle(self, layers: &Layers, data_dir: &Path) -> Result<ServeSettings, Failure> {
         let text = |key: &str, flag: Option<String>| layers.text(key, flag);

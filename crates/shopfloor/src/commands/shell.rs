@@ -29,18 +29,39 @@ pub(crate) fn completions(args: &CompletionsArgs, context: &Context) -> Result<(
     context.out.bytes(&script)
 }
 
-/// Prints the man page, or writes all of them.
+/// Prints the man page, or writes one for each command.
 pub(crate) fn man(args: &ManArgs, context: &Context) -> Result<(), Failure> {
+    let mut command = help::command();
+    // Gives every command its whole name, as `shopfloor-project-create`.
+    command.build();
     let Some(dir) = &args.dir else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(help::command())
-            .render(&mut page)
-            .map_err(|error| Failure::other(format!("could not make the man page: {error}")))?;
-        return context.out.bytes(&page);
+        return context.out.raw(&page(command)?.1);
     };
-    std::fs::create_dir_all(dir)
-        .and_then(|()| clap_mangen::generate_to(help::command(), dir))
-        .map_err(|error| Failure::other(format!("could not write man pages into {}: {error}", dir.display())))?;
-    context.out.note(&format!("wrote the man pages into {}", dir.display()));
+    let wrong = |error: std::io::Error| Failure::other(format!("could not write into {}: {error}", dir.display()));
+    std::fs::create_dir_all(dir).map_err(wrong)?;
+    let pages = pages(command)?;
+    for (name, text) in &pages {
+        std::fs::write(dir.join(name), text).map_err(wrong)?;
+    }
+    context.out.note(&format!("wrote {} man pages into {}", pages.len(), dir.display()));
     Ok(())
+}
+
+fn pages(command: clap::Command) -> Result<Vec<(String, String)>, Failure> {
+    let mut all = Vec::new();
+    // `help` has a copy of every command below it.
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+        all.extend(pages(inner.clone())?);
+    }
+    all.push(page(command)?);
+    Ok(all)
+}
+
+fn page(command: clap::Command) -> Result<(String, String), Failure> {
+    let page = clap_mangen::Man::new(command);
+    let mut text = Vec::new();
+    page.render(&mut text).map_err(|error| Failure::other(format!("could not make the man page: {error}")))?;
+    // The library has no better name for what comes after the options.
+    let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\nExit codes:", ".SH \"EXIT STATUS\"");
+    Ok((page.get_filename(), text))
 }

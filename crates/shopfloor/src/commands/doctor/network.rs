@@ -43,7 +43,7 @@ pub(crate) async fn check_hub(context: &Context, beside: Option<&HubFile>, healt
         let advice = "start it with `shopfloor up`, or name another with --hub URL";
         return Check::warn("hub", format!("nothing answers at {url} ({})", hub.origin), advice);
     };
-    let state = format!("{url} runs version {} at change {}: {}", health.version, health.seq, health.status);
+    let state = format!("{url} runs version {}: {}", health.version, health.status);
     let Ok(client) = context.client() else {
         return Check::warn("hub", format!("{state}, but there is no token for it"), "pass --token T");
     };

@@ -1,13 +1,77 @@
-//! stub
-use crate::commands::serve_args::ServeArgs;
+//! From settings to a running hub, until somebody stops it.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::{browser, log};
+use crate::commands::serve_args::{ServeArgs, ServeSettings};
+use crate::failure::chain;
 use crate::{Context, Failure};
+
+/// Runs a hub until it is told to stop.
 pub(crate) async fn run(args: ServeArgs, open: bool, context: &Context) -> Result<(), Failure> {
-    let s = args.settle(&context.layers, &context.settings.data_dir.value)?;
-    super::log::start(s.log.value);
-    s.tls();
-    s.github()?;
+    let out = &context.out;
+    let data_dir = std::path::absolute(&context.settings.data_dir.value)
+        .map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))?;
+    let settings = args.settle(&context.layers, &data_dir)?;
+    log::start(settings.log.value);
+    let mut stop = Stop::listen()?;
+    let mut running = hub::start(options(&settings, data_dir)?).await.map_err(|error| Failure::other(chain(&error)))?;
+    let link = running
+        .login_link()
+        .await
+        .map_err(|error| Failure::other(format!("could not make a login link: {}", chain(&error))))?;
+    out.line(&format!("log in once: {link}"))?;
+    out.line(&format!("shopfloor is up: {}", running.url()))?;
     if open {
-        super::browser::open("x", &context.out);
+        browser::open(&link, out);
     }
-    Ok(())
+    tokio::select! {
+        () = stop.asked() => {}
+        () = running.stopped() => return Err(Failure::other("the hub stopped by itself; its log says why")),
+    }
+    out.note("stopping; once more to stop at once");
+    tokio::select! {
+        () = running.stop() => Ok(()),
+        () = stop.asked() => Err(Failure::other("stopped without waiting for open connections")),
+    }
+}
+
+fn options(settings: &ServeSettings, data_dir: std::path::PathBuf) -> Result<hub::Options, Failure> {
+    let mut options = hub::Options::new(data_dir);
+    options.listen = settings.listen.value;
+    options.database = settings.database.value.clone();
+    options.public_url = settings.public_url.as_ref().map(|url| url.value.clone());
+    options.behind_proxy = settings.behind_proxy.value;
+    options.tls = settings.tls().map(|(cert, key)| hub::TlsFiles { cert, key });
+    options.allow_origins = settings.allow_origin.value.clone();
+    options.allow_hosts = settings.allow_host.value.clone();
+    options.github = settings.github()?.map(|login| hub::GithubOptions {
+        client_id: login.client_id,
+        client_secret: login.client_secret,
+        allow: settings.github_allow.value.clone(),
+        url: settings.github_url.value.clone(),
+        api_url: settings.github_api_url.value.clone(),
+    });
+    options.local_owner = true;
+    Ok(options)
+}
+
+/// The two ways in which a process is asked to stop.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn listen() -> Result<Self, Failure> {
+        let on = |kind| signal(kind).map_err(|error| Failure::other(format!("could not listen for signals: {error}")));
+        Ok(Self { interrupt: on(SignalKind::interrupt())?, terminate: on(SignalKind::terminate())? })
+    }
+
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }

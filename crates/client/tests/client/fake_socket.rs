@@ -1,0 +1,84 @@
+//! A hub's socket whose every step the test decides.
+
+use domain::{HubId, Seq, Timestamp};
+use futures_util::{SinkExt, StreamExt};
+use protocol::{Change, Delta, FromHub, Me, PROTOCOL, ToHub, decode_to_hub};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::{WebSocketStream, accept_async};
+
+pub(crate) struct FakeHub {
+    listener: TcpListener,
+    pub(crate) url: String,
+    pub(crate) id: HubId,
+}
+
+impl FakeHub {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        Self { listener, url, id: HubId::generate() }
+    }
+
+    /// Takes the next connection and its `hello`.
+    pub(crate) async fn accept(&self) -> Connection {
+        let (stream, _) = self.listener.accept().await.unwrap();
+        let mut socket = accept_async(stream).await.unwrap();
+        let Some(Ok(Message::Text(text))) = socket.next().await else { panic!("no hello") };
+        let Ok(ToHub::Hello { protocol: PROTOCOL, hub, since, .. }) = decode_to_hub(text.as_bytes()) else {
+            panic!("not a hello: {text}")
+        };
+        Connection { socket, hub, since }
+    }
+
+    /// Refuses the next connection with an HTTP response.
+    pub(crate) async fn refuse(&self, response: &str) {
+        let (mut stream, _) = self.listener.accept().await.unwrap();
+        stream.write_all(response.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+    }
+
+    pub(crate) fn welcome(&self, resumed: bool) -> FromHub {
+        let me = Me { user: None, observes: None, hub: self.id, github: false, version: "0".into() };
+        FromHub::Welcome { protocol: PROTOCOL, hub: self.id, me, resumed }
+    }
+}
+
+pub(crate) struct Connection {
+    socket: WebSocketStream<TcpStream>,
+    pub(crate) hub: Option<HubId>,
+    pub(crate) since: Option<Seq>,
+}
+
+impl Connection {
+    pub(crate) async fn send(&mut self, frames: &[FromHub]) {
+        for frame in frames {
+            self.socket.send(Message::text(serde_json::to_string(frame).unwrap())).await.unwrap();
+        }
+    }
+
+    pub(crate) async fn ping(&mut self) {
+        self.socket.send(Message::Ping(Vec::new().into())).await.unwrap();
+    }
+
+    pub(crate) async fn close(mut self, code: u16) {
+        let frame = CloseFrame { code: code.into(), reason: "".into() };
+        self.socket.close(Some(frame)).await.unwrap();
+        while let Some(Ok(_)) = self.socket.next().await {}
+    }
+}
+
+pub(crate) fn delta(seq: u64) -> FromHub {
+    let change = Change::ProjectGone { project: domain::ProjectId::generate() };
+    FromHub::Delta(Delta { seq: Seq(seq), at: Timestamp::from_millis(0), change })
+}
+
+pub(crate) fn live(seq: u64) -> FromHub {
+    FromHub::Live { seq: Seq(seq) }
+}
+
+pub(crate) fn sync(seq: u64) -> FromHub {
+    FromHub::Sync { seq: Seq(seq), part: 0, last: true, changes: Vec::new() }
+}

@@ -1,0 +1,139 @@
+//! A watch outlives its connections.
+
+use std::time::Duration;
+
+use client::watch::{Event, Watch};
+use client::{ClientError, Socket};
+use domain::Seq;
+use protocol::{CloseCode, FromHub, Problem, ProblemKind};
+
+use crate::fake_socket::{FakeHub, delta, live, sync};
+
+/// What a watch yielded, in short: positions of deltas, and words for the rest.
+async fn next(watch: &mut Watch) -> String {
+    match watch.next().await.unwrap() {
+        Event::Frame(FromHub::Delta(delta)) => delta.seq.to_string(),
+        Event::Frame(FromHub::Welcome { resumed, .. }) => format!("welcome resumed={resumed}"),
+        Event::Frame(FromHub::Live { .. }) => "live".to_owned(),
+        Event::Frame(FromHub::Sync { .. }) => "sync".to_owned(),
+        Event::Frame(other) => panic!("{other:?}"),
+        Event::Lost { .. } => "lost".to_owned(),
+    }
+}
+
+async fn expect(watch: &mut Watch, expected: &[&str]) {
+    for expected in expected {
+        assert_eq!(next(watch).await, *expected);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_resumed_and_nothing_comes_twice() {
+    let hub = FakeHub::start().await;
+    let mut watch = Watch::new(&hub.url, "t").unwrap();
+    let sixth = delta(6);
+    let script = async {
+        let mut first = hub.accept().await;
+        assert_eq!((first.hub, first.since), (None, None));
+        first.send(&[hub.welcome(false), sync(5), live(5), sixth.clone()]).await;
+        drop(first);
+        let mut second = hub.accept().await;
+        // The sixth may have been cut in half, so it is asked for again.
+        assert_eq!((second.hub, second.since), (Some(hub.id), Some(Seq(5))));
+        second.send(&[hub.welcome(true), sixth.clone(), delta(7), live(9)]).await;
+        drop(second);
+        let mut third = hub.accept().await;
+        assert_eq!(third.since, Some(Seq(9)), "complete, as `live` said");
+        third.send(&[hub.welcome(true)]).await;
+        third
+    };
+    let watching = async {
+        expect(&mut watch, &["welcome resumed=false", "sync", "live", "6", "lost"]).await;
+        expect(&mut watch, &["welcome resumed=true", "7", "live", "lost"]).await;
+        assert_eq!(watch.position(), Some(Seq(9)));
+        expect(&mut watch, &["welcome resumed=true"]).await;
+    };
+    tokio::select! {
+        ((), third) = async { tokio::join!(watching, script) } => drop(third),
+        () = tokio::time::sleep(Duration::from_secs(30)) => panic!("took too long"),
+    }
+}
+
+#[tokio::test]
+async fn a_full_sync_starts_over() {
+    let hub = FakeHub::start().await;
+    let mut watch = Watch::new(&hub.url, "t").unwrap().resume(hub.id, Seq(500));
+    let script = async {
+        let mut connection = hub.accept().await;
+        assert_eq!(connection.since, Some(Seq(500)));
+        // The hub's database was replaced by an older one.
+        connection.send(&[hub.welcome(false), sync(3), live(3), delta(4)]).await;
+        connection
+    };
+    let (_connection, ()) = tokio::join!(script, expect(&mut watch, &["welcome resumed=false", "sync", "live", "4"]));
+}
+
+#[tokio::test]
+async fn a_silent_hub_is_left_and_a_pinging_one_is_not() {
+    let hub = FakeHub::start().await;
+    let mut watch = Watch::new(&hub.url, "t").unwrap().silence_limit(Duration::from_secs(1));
+    let script = async {
+        let mut pinging = hub.accept().await;
+        pinging.send(&[hub.welcome(false)]).await;
+        let mut beat = tokio::time::interval(Duration::from_millis(100));
+        for _ in 0..15 {
+            beat.tick().await;
+            pinging.ping().await;
+        }
+        pinging.send(&[live(1)]).await;
+        // From here on it is silent, though its socket stays open.
+        let mut again = hub.accept().await;
+        again.send(&[hub.welcome(true)]).await;
+        (pinging, again)
+    };
+    let expected = ["welcome resumed=false", "live", "lost", "welcome resumed=true"];
+    let (_connections, ()) = tokio::join!(script, expect(&mut watch, &expected));
+}
+
+#[tokio::test]
+async fn a_credential_that_ended_ends_the_watch() {
+    let hub = FakeHub::start().await;
+    let mut watch = Watch::new(&hub.url, "t").unwrap();
+    let script = async { hub.accept().await.close(CloseCode::Unauthenticated.code()).await };
+    let (error, ()) = tokio::join!(watch.next(), script);
+    assert_eq!(kind(error.map(|_| ())), ProblemKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_refused_handshake_says_why() {
+    let hub = FakeHub::start().await;
+    let body = serde_json::to_string(&Problem::new(ProblemKind::Unauthenticated, "no such token")).unwrap();
+    let length = body.len();
+    let response = format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\n\r\n{body}");
+    let (socket, ()) = tokio::join!(Socket::connect(&hub.url, "t"), hub.refuse(&response));
+    let error = socket.map(|_| ());
+    assert!(error.as_ref().unwrap_err().to_string().contains("no such token"), "{error:?}");
+    assert_eq!(kind(error), ProblemKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_hub_that_is_not_there_is_waited_for() {
+    let hub = FakeHub::start().await;
+    let url = hub.url.clone();
+    drop(hub);
+    let mut watch = Watch::new(&url, "t").unwrap();
+    for _ in 0..3 {
+        let Event::Lost { retry_in, .. } = watch.next().await.unwrap() else { panic!("connected to nothing") };
+        assert!(retry_in <= Duration::from_secs(15));
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_no_token_is_refused_before_it_is_sent() {
+    let hub = FakeHub::start().await;
+    assert_eq!(kind(Socket::connect(&hub.url, "a\nb").await.map(|_| ())), ProblemKind::Unauthenticated);
+}
+
+fn kind(result: Result<(), ClientError>) -> ProblemKind {
+    result.unwrap_err().problem().unwrap().kind
+}
