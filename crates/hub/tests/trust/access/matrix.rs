@@ -1,0 +1,379 @@
+//! Every verb, by every kind of actor, over HTTP and WebSocket, against a written table.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use domain::{ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, TokenId, UserId, Visibility};
+use protocol::{
+    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, InviteCreate, MarkRead, MessagePage, MessageText,
+    ObserverCreate, ProjectCreate, ProjectUpdate, Rename, RunnerCreate, TokenCreate,
+};
+use serde_json::{Value, json};
+use testkit::TestHub;
+
+use crate::support::{Credential, Socket, ann, browser, call, join, observe, view};
+
+/// What each kind of actor gets: `+` it is done, `-` forbidden, `.` not found; `h` only the hub's owner may.
+/// Peers by the project's visibility; an observer's link is to this project, a stranger's to another.
+/// What is the owner's alone (token, login, invite, runner) belongs to the project's owner here.
+/// Nothing depends on share_execution yet; whoever shows no credential gets 401 everywhere.
+const TABLE: &str = "
+    verb                    owner  private read-only read-write  observer stranger
+    me                        +       +        +         +          +        +
+    me.rename                 +       +        +         +          -        -
+    user.list                 +       +        +         +          -        -
+    user.show                 +       +        +         +          -        -
+    user.disable              -       h        h         h          -        -
+    user.enable               -       h        h         h          -        -
+    project.list              +       +        +         +          +        +
+    project.show              +       .        +         +          +        .
+    project.create            +       +        +         +          -        -
+    project.update            +       .        -         +          -        .
+    project.update/visibility +       .        -         -          -        .
+    project.update/execution  +       .        -         -          -        .
+    project.update/archive    +       .        -         -          -        .
+    project.update/retention  +       .        -         -          -        .
+    project.update/code       +       .        -         -          -        .
+    project.versions          +       .        +         +          +        .
+    project.diff              +       .        +         +          +        .
+    activity.list             +       +        +         +          +        +
+    activity.list/project     +       .        +         +          +        .
+    activity.show             +       .        +         +          +        .
+    activity.create           +       .        -         +          -        .
+    activity.update           +       .        -         +          -        .
+    activity.versions         +       .        +         +          +        .
+    activity.diff             +       .        +         +          +        .
+    chat.history              +       .        +         +          +        .
+    chat.send                 +       .        -         +          -        .
+    chat.edit                 +       .        -         -          -        .
+    chat.read                 +       .        +         +          -        .
+    chat.unread               +       +        +         +          -        -
+    token.list                +       +        +         +          -        -
+    token.create              +       +        +         +          -        -
+    token.revoke              +       .        .         .          .        .
+    login.list                +       +        +         +          -        -
+    login.link                +       +        +         +          -        -
+    login.revoke              +       .        .         .          -        -
+    login.revoke_all          +       +        +         +          -        -
+    invite.list               +       +        +         +          -        -
+    invite.create             +       +        +         +          -        -
+    invite.revoke             +       .        .         .          .        .
+    observer.list             +       .        -         -          -        .
+    observer.create           +       .        -         -          -        .
+    observer.revoke           +       .        -         -          -        .
+    runner.list               +       +        +         +          -        -
+    runner.create             +       +        +         +          -        -
+    runner.remove             +       -        -         -          -        -
+    audit.list                +       +        +         +          +        +
+    audit.list/project        +       .        +         +          +        .
+    presence.list             +       +        +         +          -        -
+    chat.delete               +       .        -         -          -        .
+    project.delete            +       .        -         -          -        .
+";
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Owner,
+    Peer,
+    HubOwner,
+    Observer,
+    Stranger,
+    Anonymous,
+}
+
+const KINDS: [Kind; 6] = [Kind::Owner, Kind::Peer, Kind::HubOwner, Kind::Observer, Kind::Stranger, Kind::Anonymous];
+
+/// What the verbs are asked about.
+#[derive(Debug, Clone, Copy)]
+struct Targets {
+    victim: UserId,
+    project: ProjectId,
+    activity: ActivityId,
+    message: MessageId,
+    observer: ObserverId,
+    token: TokenId,
+    login: LoginId,
+    invite: InviteId,
+    runner: RunnerId,
+}
+
+impl Targets {
+    /// Ids that nothing has.
+    fn nowhere() -> Self {
+        Self {
+            victim: UserId::generate(),
+            project: ProjectId::generate(),
+            activity: ActivityId::generate(),
+            message: MessageId::generate(),
+            observer: ObserverId::generate(),
+            token: TokenId::generate(),
+            login: LoginId::generate(),
+            invite: InviteId::generate(),
+            runner: RunnerId::generate(),
+        }
+    }
+}
+
+fn fresh(word: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{word} {}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The call of a row of the table.
+fn ask(case: &str, on: &Targets) -> Call {
+    let Targets { victim, project, activity, message, observer, token, login, invite, runner } = *on;
+    let update = |input| Call::ProjectUpdate { project, input };
+    match case {
+        "me" => Call::Me {},
+        "me.rename" => Call::MeRename { input: Rename { name: fresh("renamed") } },
+        "user.list" => Call::UserList {},
+        "user.show" => Call::UserShow { user: victim },
+        "user.disable" => Call::UserDisable { user: victim },
+        "user.enable" => Call::UserEnable { user: victim },
+        "project.list" => Call::ProjectList {},
+        "project.show" => Call::ProjectShow { project },
+        "project.create" => {
+            Call::ProjectCreate { input: ProjectCreate { content: "another".into(), ..Default::default() } }
+        }
+        "project.update" => update(ProjectUpdate { content: Some(fresh("text")), ..Default::default() }),
+        "project.update/visibility" => {
+            update(ProjectUpdate { visibility: Some(Visibility::ReadWrite), ..Default::default() })
+        }
+        "project.update/execution" => update(ProjectUpdate { share_execution: Some(true), ..Default::default() }),
+        "project.update/archive" => update(ProjectUpdate { archive_recordings: Some(true), ..Default::default() }),
+        "project.update/retention" => update(ProjectUpdate { retention_days: Some(Some(3)), ..Default::default() }),
+        "project.update/code" => update(ProjectUpdate { repositories: Some(Vec::new()), ..Default::default() }),
+        "project.delete" => Call::ProjectDelete { project },
+        "project.versions" => Call::ProjectVersions { project },
+        "project.diff" => Call::ProjectDiff { project, range: DiffRange::default() },
+        "activity.list" => Call::ActivityList { project: None },
+        "activity.list/project" => Call::ActivityList { project: Some(project) },
+        "activity.show" => Call::ActivityShow { activity },
+        "activity.create" => {
+            Call::ActivityCreate { project, input: ActivityCreate { content: "more".into(), ..Default::default() } }
+        }
+        "activity.update" => {
+            let input = ActivityUpdate { content: Some(fresh("plan")), ..Default::default() };
+            Call::ActivityUpdate { activity, input }
+        }
+        "activity.versions" => Call::ActivityVersions { activity },
+        "activity.diff" => Call::ActivityDiff { activity, range: DiffRange::default() },
+        "chat.history" => Call::ChatHistory { project, page: MessagePage::default() },
+        "chat.send" => Call::ChatSend { project, input: MessageText { content: fresh("hello") } },
+        "chat.edit" => Call::ChatEdit { message, input: MessageText { content: fresh("edited") } },
+        "chat.delete" => Call::ChatDelete { message },
+        "chat.read" => Call::ChatRead { project, input: MarkRead { number: 1 } },
+        "chat.unread" => Call::ChatUnread {},
+        "token.list" => Call::TokenList {},
+        "token.create" => Call::TokenCreate { input: TokenCreate { name: "t".into(), expires_at: None } },
+        "token.revoke" => Call::TokenRevoke { token },
+        "login.list" => Call::LoginList {},
+        "login.link" => Call::LoginLink {},
+        "login.revoke" => Call::LoginRevoke { login },
+        "login.revoke_all" => Call::LoginRevokeAll {},
+        "invite.list" => Call::InviteList {},
+        "invite.create" => Call::InviteCreate { input: InviteCreate { name: "i".into(), expires_at: None } },
+        "invite.revoke" => Call::InviteRevoke { invite },
+        "observer.list" => Call::ObserverList { project },
+        "observer.create" => {
+            Call::ObserverCreate { project, input: ObserverCreate { name: "o".into(), expires_at: None } }
+        }
+        "observer.revoke" => Call::ObserverRevoke { observer },
+        "runner.list" => Call::RunnerList {},
+        "runner.create" => Call::RunnerCreate { input: RunnerCreate { name: fresh("runner") } },
+        "runner.remove" => Call::RunnerRemove { runner },
+        "audit.list" => Call::AuditList { page: AuditPage::default() },
+        "audit.list/project" => Call::AuditList { page: AuditPage { project: Some(project), ..Default::default() } },
+        "presence.list" => Call::PresenceList {},
+        other => panic!("the table has a verb that this test cannot ask: {other}"),
+    }
+}
+
+/// The rows: case and its six cells.
+fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
+    let rows = TABLE.trim().lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells.len(), 7, "{line}");
+        (cells[0], cells[1..].to_vec())
+    });
+    rows.collect()
+}
+
+fn verb_of(case: &str) -> &str {
+    case.split('/').next().unwrap_or(case)
+}
+
+/// The status that the table wants.
+fn expected(cells: &[&str], kind: Kind, visibility: Visibility) -> u16 {
+    let peers = match visibility {
+        Visibility::Private => cells[1],
+        Visibility::ReadOnly => cells[2],
+        Visibility::ReadWrite => cells[3],
+    };
+    let cell = match kind {
+        Kind::Anonymous => return 401,
+        Kind::Owner => cells[0],
+        Kind::Peer | Kind::HubOwner => peers,
+        Kind::Observer => cells[4],
+        Kind::Stranger => cells[5],
+    };
+    match (cell, kind) {
+        ("+", _) | ("h", Kind::HubOwner) => 200,
+        ("-" | "h", _) => 403,
+        (".", _) => 404,
+        other => panic!("the table has a cell of no meaning: {other:?}"),
+    }
+}
+
+#[test]
+fn the_table_names_every_verb_of_the_protocol() {
+    let named: BTreeSet<&str> = rows().iter().map(|(case, _)| verb_of(case)).collect();
+    let all: BTreeSet<&str> = Call::VERBS.iter().copied().collect();
+    assert_eq!(named, all, "a verb without a row has no tested access");
+    for (case, _) in rows() {
+        assert_eq!(ask(case, &Targets::nowhere()).verb(), verb_of(case));
+    }
+}
+
+/// How a verb is asked.
+enum Way {
+    Http,
+    Socket(Box<Socket>),
+    /// No socket without a credential.
+    Shut,
+}
+
+impl Way {
+    /// The status, and what was said if it was a refusal.
+    async fn ask(&mut self, hub: &TestHub, credential: &Credential, verb: Call) -> (u16, Value) {
+        match self {
+            Self::Http => {
+                let reply = call(hub, credential, &verb).await;
+                let refusal = if reply.status < 300 { Value::Null } else { reply.body };
+                (if reply.status < 300 { 200 } else { reply.status }, refusal)
+            }
+            Self::Socket(socket) => match socket.ask(verb).await {
+                Ok(_) => (200, Value::Null),
+                Err(problem) => (problem.status, json!(problem)),
+            },
+            Self::Shut => (401, Value::Null),
+        }
+    }
+}
+
+/// A floor to try everything on.
+struct Floor {
+    hub: TestHub,
+    owner: Credential,
+    peer: Credential,
+    ann: Credential,
+    victim: UserId,
+    elsewhere: ProjectId,
+}
+
+impl Floor {
+    async fn new() -> Self {
+        let hub = TestHub::start().await;
+        let (owner, peer, victim) = (join(&hub, "olga").await, join(&hub, "pete").await, join(&hub, "victor").await);
+        let victim = view!(&hub, &victim, Me, Call::Me {}).user.expect("a person").id;
+        let content = "elsewhere".to_owned();
+        let input = ProjectCreate { content, visibility: Some(Visibility::ReadOnly), ..Default::default() };
+        let elsewhere = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+        Self { ann: ann(&hub), owner, peer, victim, elsewhere, hub }
+    }
+
+    async fn targets(&self, visibility: Visibility, share_execution: bool) -> Targets {
+        let (hub, owner) = (&self.hub, &self.owner);
+        let content = "the secret plan".to_owned();
+        let (visibility, share_execution) = (Some(visibility), Some(share_execution));
+        let input = ProjectCreate { content, visibility, share_execution, ..Default::default() };
+        let project = view!(hub, owner, Project, Call::ProjectCreate { input }).id;
+        let input = ActivityCreate { content: "secret work".into(), ..Default::default() };
+        let activity = view!(hub, owner, Activity, Call::ActivityCreate { project, input }).id;
+        let input = MessageText { content: "a secret".into() };
+        let message = view!(hub, owner, Message, Call::ChatSend { project, input }).id;
+        let token = view!(hub, owner, NewToken, ask("token.create", &Targets::nowhere())).token.id;
+        let invite = view!(hub, owner, NewInvite, ask("invite.create", &Targets::nowhere())).invite.id;
+        let runner = view!(hub, owner, NewRunner, ask("runner.create", &Targets::nowhere())).runner.id;
+        let input = ObserverCreate { name: "to be revoked".into(), expires_at: None };
+        let observer = view!(hub, owner, NewObserver, Call::ObserverCreate { project, input }).observer.id;
+        browser(hub, owner).await;
+        let logins = view!(hub, owner, Logins, Call::LoginList {});
+        let login = logins.first().expect("the browser that was logged in").id;
+        Targets { victim: self.victim, project, activity, message, observer, token, login, invite, runner }
+    }
+
+    async fn credential(&self, kind: Kind, project: ProjectId) -> Credential {
+        match kind {
+            Kind::Owner => self.owner.clone(),
+            Kind::Peer => self.peer.clone(),
+            Kind::HubOwner => self.ann.clone(),
+            Kind::Observer => observe(&self.hub, &self.owner, project).await.0,
+            Kind::Stranger => observe(&self.hub, &self.owner, self.elsewhere).await.0,
+            Kind::Anonymous => Credential::None,
+        }
+    }
+}
+
+/// Walks the table for one visibility. `over_socket` chooses the way.
+async fn walk(visibility: Visibility, over_socket: bool) {
+    let floor = Floor::new().await;
+    let mut checked = 0;
+    for share_execution in [false, true] {
+        for kind in KINDS {
+            let on = floor.targets(visibility, share_execution).await;
+            let credential = floor.credential(kind, on.project).await;
+            let mut way = match (over_socket, kind) {
+                (false, _) => Way::Http,
+                (true, Kind::Anonymous) => {
+                    assert_eq!(Socket::connect(floor.hub.url(), &credential).await.err(), Some(401));
+                    Way::Shut
+                }
+                (true, _) => Way::Socket(Box::new(Socket::live(floor.hub.url(), &credential).await)),
+            };
+            for (case, cells) in rows() {
+                let wanted = expected(&cells, kind, visibility);
+                let (got, said) = way.ask(&floor.hub, &credential, ask(case, &on)).await;
+                let about = format!("{case} by {kind:?}, {visibility}, share {share_execution}");
+                assert_eq!(got, wanted, "{about}: {said}");
+                checked += 1;
+                if wanted == 404 {
+                    let nothing = way.ask(&floor.hub, &credential, ask(case, &Targets::nowhere())).await;
+                    assert_eq!((got, said), nothing, "{about}: told from what does not exist");
+                }
+            }
+        }
+    }
+    assert_eq!(checked, 2 * KINDS.len() * rows().len());
+}
+
+#[tokio::test]
+async fn the_table_holds_over_http_in_private_projects() {
+    walk(Visibility::Private, false).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_http_in_read_only_projects() {
+    walk(Visibility::ReadOnly, false).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_http_in_read_write_projects() {
+    walk(Visibility::ReadWrite, false).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_sockets_in_private_projects() {
+    walk(Visibility::Private, true).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_sockets_in_read_only_projects() {
+    walk(Visibility::ReadOnly, true).await;
+}
+
+#[tokio::test]
+async fn the_table_holds_over_sockets_in_read_write_projects() {
+    walk(Visibility::ReadWrite, true).await;
+}

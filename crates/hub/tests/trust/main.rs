@@ -1,0 +1,4 @@
+//! What a hub promises to whoever trusts it, tested from outside: over HTTP and WebSocket, against real databases.
+
+mod access;
+mod support;
