@@ -1,0 +1,112 @@
+//! What a client that hears every event knows, built from the events alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::{Action, ActivityId, Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, UserId, can};
+use protocol::{Activity, Change, Message, Project, Runner, Unread, User};
+use store::{Caller, Event, EventBody};
+
+/// Everything, by id. Names inside references are as of writing, so they are left out of comparisons.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Model {
+    seq: u64,
+    users: BTreeMap<UserId, User>,
+    runners: BTreeMap<RunnerId, Runner>,
+    projects: BTreeMap<ProjectId, Project>,
+    activities: BTreeMap<ActivityId, Activity>,
+    messages: BTreeMap<MessageId, Message>,
+    reads: BTreeMap<(UserId, ProjectId), u32>,
+    unreads: BTreeMap<ProjectId, Unread>,
+}
+
+impl Model {
+    /// Applies the events after the last one, up to `seq`.
+    pub(crate) fn read_on(&mut self, events: &[Arc<Event>], seq: Seq) {
+        for event in events.iter().take_while(|event| event.seq <= seq).skip(usize::try_from(self.seq).unwrap()) {
+            assert_eq!(event.seq.0, self.seq + 1, "events are dense");
+            self.seq = event.seq.0;
+            if let EventBody::Change { change } = &event.body {
+                self.apply(change, event.audience);
+            }
+        }
+        assert_eq!(self.seq, seq.0, "the state is not ahead of what was told");
+    }
+
+    /// What a state says.
+    pub(crate) fn of_state(changes: &[Change]) -> Self {
+        let mut model = Self::default();
+        for change in changes {
+            model.apply(change, None);
+        }
+        model.reads.clear();
+        model
+    }
+
+    /// The part that a person may see, with their unread counts.
+    pub(crate) fn seen_by(&self, caller: &Caller) -> Self {
+        let Some(actor @ Actor::User { id: me, .. }) = caller.actor() else { panic!("only people look") };
+        let mut seen = Self { seq: 0, reads: BTreeMap::new(), messages: BTreeMap::new(), ..self.clone() };
+        seen.projects.retain(|_, project| can(actor, Action::See, Resource::Project(&facts(project))).is_allowed());
+        seen.activities.retain(|_, activity| seen.projects.contains_key(&activity.project));
+        seen.unreads = seen.projects.keys().map(|project| (*project, self.unread(*me, *project))).collect();
+        seen
+    }
+
+    fn unread(&self, me: UserId, project: ProjectId) -> Unread {
+        let read = self.reads.get(&(me, project)).copied().unwrap_or(0);
+        let unread = |message: &&Message| {
+            message.project == project
+                && message.number > read
+                && message.author.id != me
+                && message.deleted_at.is_none()
+        };
+        let messages: Vec<&Message> = self.messages.values().filter(unread).collect();
+        let mentions = messages.iter().filter(|message| message.mentions.contains(&me)).count();
+        Unread { project, read, count: messages.len() as u32, mentions: mentions as u32 }
+    }
+
+    fn apply(&mut self, change: &Change, audience: Option<UserId>) {
+        match change.clone() {
+            Change::User { user } => drop(self.users.insert(user.id, user)),
+            Change::Runner { mut runner } => {
+                runner.owner.name.clear();
+                self.runners.insert(runner.id, runner);
+            }
+            Change::RunnerGone { runner } => drop(self.runners.remove(&runner)),
+            Change::Project { mut project } => {
+                project.owner.name.clear();
+                self.projects.insert(project.id, project);
+            }
+            Change::ProjectGone { project } => self.forget(project),
+            Change::Activity { mut activity } => {
+                activity.owner.name.clear();
+                self.activities.insert(activity.id, activity);
+            }
+            Change::Message { message } => drop(self.messages.insert(message.id, message)),
+            Change::Unread { unread } => {
+                if let Some(user) = audience {
+                    self.reads.insert((user, unread.project), unread.read);
+                } else {
+                    self.unreads.insert(unread.project, unread);
+                }
+            }
+        }
+    }
+
+    fn forget(&mut self, project: ProjectId) {
+        self.projects.remove(&project);
+        self.activities.retain(|_, activity| activity.project != project);
+        self.messages.retain(|_, message| message.project != project);
+        self.reads.retain(|(_, read), _| *read != project);
+    }
+}
+
+fn facts(project: &Project) -> ProjectFacts {
+    ProjectFacts {
+        id: project.id,
+        owner: project.owner.id,
+        visibility: project.visibility,
+        share_execution: project.share_execution,
+    }
+}
