@@ -1,6 +1,7 @@
 //! Opening a database: which one, who holds it, is its schema ours.
 
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -112,12 +113,13 @@ impl Store {
 
     /// Finishes what is queued and closes every connection.
     pub async fn close(&self) {
+        // Readers first: the last connection of a SQLite file folds its log into it, which a reader may not.
+        self.readers.close().await;
         self.writer.stop();
         let ended = self.ended.lock().take();
         if let Some(ended) = ended {
             let _ = ended.await;
         }
-        self.readers.close().await;
     }
 }
 
@@ -176,12 +178,19 @@ fn without_password(url: &str) -> String {
 fn hold(database: &Path) -> Result<File, OpenError> {
     let path = database.with_extension("lock");
     let fail = |error| OpenError::Lock(path.clone(), error);
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+    let file = private_file(&path).map_err(fail)?;
+    // SQLite gives the files beside it the same permissions.
+    private_file(database).map_err(fail)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(OpenError::Held(database.to_owned())),
         Err(TryLockError::Error(error)) => Err(OpenError::Lock(path, error)),
     }
+}
+
+/// Opens a file that only its owner reads, making it if need be.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
 }
 
 async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
