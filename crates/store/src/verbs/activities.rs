@@ -1,5 +1,7 @@
 //! Activities.
 
+use std::collections::HashSet;
+
 use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
 use domain::{Action, ActivityId, ActivityStatus, ProjectId};
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link};
@@ -43,10 +45,11 @@ pub(crate) async fn find(
     Ok(found)
 }
 
-/// A project's activities, oldest first. The caller's right to see them was checked.
-pub(crate) async fn of(c: &mut Connection<'_>, project: ProjectId) -> Result<Vec<Activity>, StoreError> {
-    let sql = format!("{COLUMNS} WHERE a.project = $1 ORDER BY a.created_at, a.id");
-    c.all(&sql, vec![text(project)]).await?.iter().map(activity).collect()
+/// The activities of one project or of all, oldest first. What may be seen is for the caller to check.
+pub(crate) async fn of(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
+    let filter = if only.is_some() { "WHERE a.project = $1" } else { "" };
+    let sql = format!("{COLUMNS} {filter} ORDER BY a.created_at, a.id");
+    c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(activity).collect()
 }
 
 fn announce(tx: &mut Tx<'_>, activity: Activity) {
@@ -191,14 +194,12 @@ impl Store {
     pub async fn activities(&self, caller: &Caller, project: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let projects = match project {
-            Some(id) => vec![projects::check(&mut c, caller, id, Action::See, "project").await?.id],
+        let visible: HashSet<ProjectId> = match project {
+            Some(id) => [projects::check(&mut c, caller, id, Action::See, "project").await?.id].into(),
             None => projects::visible(&mut c, caller).await?.into_iter().map(|project| project.id).collect(),
         };
-        let mut found = Vec::new();
-        for id in projects {
-            found.extend(of(&mut c, id).await?);
-        }
+        let mut found = of(&mut c, project).await?;
+        found.retain(|activity| visible.contains(&activity.project));
         Ok(found)
     }
 

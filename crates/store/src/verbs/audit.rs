@@ -1,6 +1,6 @@
 //! Reading the audit trail.
 
-use domain::{Action, Actor};
+use domain::{Action, Actor, Resource};
 use protocol::{AuditEntry, AuditPage, UserRef};
 
 use super::chat::page_size;
@@ -34,6 +34,8 @@ fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
 impl Store {
     /// A page of the audit trail, newest first, as far as the caller may see.
     pub async fn audit(&self, caller: &Caller, page: AuditPage) -> Result<Vec<AuditEntry>, StoreError> {
+        // Entries say where people came from: that is for people, not for links.
+        caller.may(Action::TakePart, Resource::Hub, "audit entry")?;
         let limit = page_size(page.limit, PAGE)?;
         let before = page.before.map_or(i64::MAX, |number| i64::try_from(number).unwrap_or(i64::MAX));
         let mut reader = self.readers.snapshot().await?;

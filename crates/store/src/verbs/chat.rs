@@ -205,8 +205,9 @@ impl Store {
         let me = caller.person()?;
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
+        let mut counts = unread::of(&mut c, me.id, None).await?;
         let visible = projects::visible(&mut c, caller).await?;
-        unread::of(&mut c, me.id, visible.iter().map(|project| project.id)).await
+        Ok(visible.iter().filter_map(|project| counts.remove(&project.id)).collect())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The full state that a client may see, as of one position.
 
+use std::collections::HashSet;
+
 use domain::{Action, Actor, ProjectId, Seq};
-use protocol::Change;
+use protocol::{Change, Project};
 
 use super::{activities, projects, runners, unread, users};
 use crate::sql::{Connection, args};
@@ -20,9 +22,8 @@ impl Store {
             changes.extend(users::all(&mut c).await?.into_iter().map(|user| Change::User { user }));
             changes.extend(runners::all(&mut c).await?.into_iter().map(|runner| Change::Runner { runner }));
         }
-        for project in projects::visible(&mut c, caller).await? {
-            project_state(&mut c, caller, project, &mut changes).await?;
-        }
+        let visible = projects::visible(&mut c, caller).await?;
+        changes.extend(contents(&mut c, caller, visible, None).await?);
         Ok((seq, changes))
     }
 
@@ -35,24 +36,24 @@ impl Store {
             Err(StoreError::NotFound(_)) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        let mut changes = Vec::new();
-        project_state(&mut c, caller, project, &mut changes).await?;
-        Ok(changes)
+        contents(&mut c, caller, vec![project], Some(id)).await
     }
 }
 
-async fn project_state(
+/// Projects, which the caller may see, with all that is in them; `only` says that it is one project.
+async fn contents(
     c: &mut Connection<'_>,
     caller: &Caller,
-    project: protocol::Project,
-    changes: &mut Vec<Change>,
-) -> Result<(), StoreError> {
-    let id = project.id;
-    changes.push(Change::Project { project });
-    changes.extend(activities::of(c, id).await?.into_iter().map(|activity| Change::Activity { activity }));
+    projects: Vec<Project>,
+    only: Option<ProjectId>,
+) -> Result<Vec<Change>, StoreError> {
+    let visible: HashSet<ProjectId> = projects.iter().map(|project| project.id).collect();
+    let activities = activities::of(c, only).await?.into_iter().filter(|activity| visible.contains(&activity.project));
+    let mut changes: Vec<Change> = projects.into_iter().map(|project| Change::Project { project }).collect();
+    changes.extend(activities.map(|activity| Change::Activity { activity }));
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
-        let counts = unread::of(c, *me, [id].into_iter()).await?;
-        changes.extend(counts.into_iter().map(|unread| Change::Unread { unread }));
+        let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
+        changes.extend(unreads.map(|unread| Change::Unread { unread }));
     }
-    Ok(())
+    Ok(changes)
 }

@@ -1,37 +1,49 @@
 //! How far people have read.
 
+use std::collections::HashMap;
+
 use domain::{Action, ProjectId, UserId};
 use protocol::{Change, MarkRead, Unread};
 use serde::Serialize;
 
 use super::projects;
 use crate::batch::PendingEvent;
-use crate::sql::{Connection, args, text};
+use crate::sql::{Connection, Row, args, text};
 use crate::writer::Tx;
 use crate::{Command, EventBody, StoreError};
 
-/// One person's unread counts in these projects.
+/// One person's unread counts, in every project or in one. What they may see is for the caller to check.
 pub(crate) async fn of(
     c: &mut Connection<'_>,
     user: UserId,
-    projects: impl Iterator<Item = ProjectId>,
-) -> Result<Vec<Unread>, StoreError> {
-    let mut found = Vec::new();
-    for project in projects {
-        let sql = "SELECT number FROM reads WHERE user_id = $1 AND project = $2";
-        let read = c.first(sql, vec![text(user), text(project)]).await?;
-        let read = read.map(|row| row.count("number")).transpose()?.unwrap_or(0);
-        found.push(count(c, user, project, read).await?);
-    }
-    Ok(found)
+    only: Option<ProjectId>,
+) -> Result<HashMap<ProjectId, Unread>, StoreError> {
+    let filter = if only.is_some() { "WHERE p.id = $3" } else { "" };
+    let sql = format!(
+        "SELECT p.id, COALESCE(r.number, 0) AS read_upto, COUNT(m.id) AS total, \
+         COUNT(CASE WHEN m.mentions LIKE $2 THEN 1 END) AS mentioned FROM projects p \
+         LEFT JOIN reads r ON r.project = p.id AND r.user_id = $1 \
+         LEFT JOIN messages m ON m.project = p.id AND m.number > COALESCE(r.number, 0) AND m.author <> $1 \
+         AND m.deleted_at IS NULL {filter} GROUP BY p.id, r.number"
+    );
+    let mut values = args![user.to_string(), format!("%{user}%")];
+    values.extend(only.map(text));
+    let rows = c.all(&sql, values).await?;
+    rows.iter().map(|row| unread(row).map(|unread| (unread.project, unread))).collect()
 }
 
-async fn count(c: &mut Connection<'_>, user: UserId, project: ProjectId, read: u32) -> Result<Unread, StoreError> {
-    let unread = "FROM messages WHERE project = $1 AND number > $2 AND author <> $3 AND deleted_at IS NULL";
-    let sql = format!("SELECT COUNT(*) AS total, COUNT(CASE WHEN mentions LIKE $4 THEN 1 END) AS mentioned {unread}");
-    let values = args![project.to_string(), read, user.to_string(), format!("%{user}%")];
-    let row = c.first(&sql, values).await?.ok_or_else(|| StoreError::Corrupt("a count has no row".into()))?;
-    Ok(Unread { project, read, count: row.count("total")?, mentions: row.count("mentioned")? })
+fn unread(row: &Row) -> Result<Unread, StoreError> {
+    Ok(Unread {
+        project: row.parsed("id")?,
+        read: row.count("read_upto")?,
+        count: row.count("total")?,
+        mentions: row.count("mentioned")?,
+    })
+}
+
+/// One person's unread count in one project.
+async fn one(c: &mut Connection<'_>, user: UserId, project: ProjectId) -> Result<Unread, StoreError> {
+    of(c, user, Some(project)).await?.remove(&project).ok_or(StoreError::NotFound("project"))
 }
 
 /// Remembers how far the caller has read; never goes back.
@@ -53,16 +65,14 @@ impl Command for ReadChat {
         let me = caller.person()?;
         let last = tx.read().first("SELECT last_message FROM projects WHERE id = $1", vec![text(self.project)]).await?;
         let last = last.ok_or(StoreError::NotFound("project"))?.count("last_message")?;
-        let sql = "SELECT number FROM reads WHERE user_id = $1 AND project = $2";
-        let known = tx.read().first(sql, vec![text(me.id), text(self.project)]).await?;
-        let known = known.map(|row| row.count("number")).transpose()?.unwrap_or(0);
+        let known = one(tx.read(), me.id, self.project).await?.read;
         let read = self.input.number.min(last).max(known);
         if read > known {
             let sql = "INSERT INTO reads (user_id, project, number) VALUES ($1, $2, $3) \
                        ON CONFLICT (user_id, project) DO UPDATE SET number = excluded.number";
             tx.run(sql, args![me.id.to_string(), self.project.to_string(), read]).await?;
         }
-        let unread = count(tx.read(), me.id, self.project, read).await?;
+        let unread = one(tx.read(), me.id, self.project).await?;
         if read > known {
             let body = EventBody::Change { change: Change::Unread { unread: unread.clone() } };
             tx.announce(PendingEvent { project: Some(self.project), audience: Some(me.id), facts_before: None, body });
