@@ -118,7 +118,7 @@ async fn an_observer_only_looks_at_one_project(floor: Floor) {
         sign(store.write(&observer, None, CreateLoginLink { user: None }).await),
         sign(store.write(&observer, None, RenameMe { input: Default::default() }).await),
     ];
-    assert_eq!(seen.into_iter().collect::<String>(), "++--------------");
+    assert_eq!(seen.into_iter().collect::<String>(), "+---------------");
 }
 
 async fn a_right_taken_away_counts_at_once(floor: Floor) {
