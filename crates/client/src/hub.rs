@@ -88,6 +88,7 @@ impl Client {
 
     fn build(hub_url: &str, token: Option<String>) -> Result<Self, ClientError> {
         let url = HubUrl::parse(hub_url)?;
+        crate::tls::choose_provider();
         let mut builder = reqwest::Client::builder()
             .tcp_nodelay(true)
             .connect_timeout(CONNECT_TIMEOUT)

@@ -9,6 +9,7 @@ mod hub;
 mod request;
 mod seen;
 mod socket;
+mod tls;
 mod url;
 pub mod watch;
 

@@ -116,10 +116,7 @@ async fn handshake(
         })?;
         request.headers_mut().insert(AUTHORIZATION, value);
     }
-    if url.is_tls() && rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Two providers are linked in and the library would refuse to choose; a lost race means that one is set.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
+    crate::tls::choose_provider();
     let stream = TcpStream::connect(url.address()).await.map_err(lost)?;
     stream.set_nodelay(true).map_err(lost)?;
     // The default buffers of 128 KiB are what a thousand idle sockets would be made of.

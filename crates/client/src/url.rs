@@ -8,7 +8,6 @@ pub(crate) struct HubUrl {
     text: String,
     host: String,
     port: u16,
-    tls: bool,
 }
 
 impl HubUrl {
@@ -18,11 +17,9 @@ impl HubUrl {
             ClientError::Protocol(format!("`{shown}` is not a hub's address: {why}"))
         };
         let url = reqwest::Url::parse(text.trim()).map_err(|error| refuse(&error.to_string()))?;
-        let tls = match url.scheme() {
-            "http" => false,
-            "https" => true,
-            _ => return Err(refuse("it must start with http:// or https://")),
-        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(refuse("it must start with http:// or https://"));
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refuse("it must not contain a user name or password"));
         }
@@ -33,7 +30,7 @@ impl HubUrl {
             return Err(refuse("give only scheme, host and port, as http://127.0.0.1:4720"));
         }
         let host = host.trim_matches(['[', ']']).to_owned();
-        Ok(Self { text: url.origin().ascii_serialization(), host, port, tls })
+        Ok(Self { text: url.origin().ascii_serialization(), host, port })
     }
 
     /// Scheme, host and port, without a slash at the end.
@@ -44,10 +41,6 @@ impl HubUrl {
     /// Whether the hub is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         self.host == "localhost" || self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-    }
-
-    pub(crate) fn is_tls(&self) -> bool {
-        self.tls
     }
 
     pub(crate) fn address(&self) -> (&str, u16) {

@@ -61,6 +61,8 @@ pub struct Running {
 /// Starts a hub; when this returns it answers.
 pub async fn start(options: Options) -> Result<Running, StartError> {
     doors::check(&options)?;
+    // Losing a race against another hub of this process is fine: a provider is there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let data_dir = options.data_dir.clone();
     private_folder(&data_dir).map_err(|error| StartError::Files(data_dir.clone(), error))?;
     let tls = options.tls.as_ref().map(acceptor).transpose()?;
