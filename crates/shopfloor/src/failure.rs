@@ -126,7 +126,8 @@ impl Failure {
             return serde_json::to_string(&problem).unwrap_or(problem.detail);
         }
         let mut text = format!("error: {}", problem.detail);
-        for error in &problem.errors {
+        // A hub repeats the only field's message as the detail.
+        for error in problem.errors.iter().filter(|error| error.message != problem.detail) {
             let _ = write!(text, "\n  {}: {}", error.field, error.message);
         }
         if let Some(advice) = advice {
@@ -167,7 +168,6 @@ impl From<ClientError> for Failure {
 fn advice(kind: ProblemKind) -> Option<&'static str> {
     match kind {
         ProblemKind::Unauthenticated => Some("pass a valid token: --token T, SHOPFLOOR_TOKEN or --data-dir DIR"),
-        ProblemKind::Conflict => Some("look at it again, then retry"),
         ProblemKind::Protocol => Some("hub and CLI are of different versions: update the older one"),
         _ => None,
     }
@@ -215,7 +215,7 @@ mod tests {
         let mut problem = Problem::new(ProblemKind::Conflict, "the project is at version 3");
         problem.errors.push(FieldError { field: "expected_version".into(), message: "is 2".into() });
         let failure = Failure::from(ClientError::Problem(problem));
-        let expected = "error: the project is at version 3\n  expected_version: is 2\n  look at it again, then retry";
+        let expected = "error: the project is at version 3\n  expected_version: is 2";
         assert_eq!(failure.render(false), expected);
         let json: Problem = serde_json::from_str(&failure.render(true)).unwrap();
         assert_eq!(json.kind, ProblemKind::Conflict);

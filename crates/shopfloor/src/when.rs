@@ -7,7 +7,11 @@ const UNITS: [(i64, &str); 5] =
 
 /// How long ago `at` was, or how far ahead it is.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
-    let distance = now.as_millis().saturating_sub(at.as_millis());
+    let mut distance = now.as_millis().saturating_sub(at.as_millis());
+    if distance < 0 {
+        // Seven days from a moment ago are still seven days.
+        distance -= 30_000;
+    }
     if distance.abs() < 1_000 {
         return "now".to_owned();
     }
@@ -61,7 +65,7 @@ mod tests {
         check(-2 * 3_600_000, "2 hours ago");
         check(-86_400_000, "1 day ago");
         check(-15 * 86_400_000, "2 weeks ago");
-        check(7 * 86_400_000, "in 1 week");
+        check(7 * 86_400_000 - 2_000, "in 1 week");
         check(-100 * 86_400_000, "2026-08-07");
     }
 

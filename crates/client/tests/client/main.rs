@@ -1,6 +1,6 @@
 //! The client against fakes at the network's edge.
 
-#![allow(missing_docs, reason = "tests are named after what they show")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests are named after what they show, and fail by panicking")]
 
 mod fake_http;
 mod fake_socket;

@@ -37,10 +37,9 @@ pub(crate) async fn run(args: DemoArgs, context: &Context) -> Result<(), Failure
     let mut record = Record::open(dir, me.hub)?;
     let name = me.user.map_or_else(|| "everyone".to_owned(), |user| user.name);
     let made = build::floor(&client, &name, &mut record).await?;
-    context.out.show(&made, |_| {
-        let names: Vec<String> = made.iter().map(|project| format!("{}  {}", project.id, project.name)).collect();
-        format!("{}\nremove it with `shopfloor demo --remove`", names.join("\n"))
-    })
+    context.out.show(&made, |out| super::project::table(&made, out))?;
+    context.out.note("remove it with `shopfloor demo --remove`");
+    Ok(())
 }
 
 async fn remove(context: &Context, client: &client::Client, me: &Me, dir: &std::path::Path) -> Result<(), Failure> {

@@ -86,7 +86,8 @@ async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
     pick::<Project>(client, text).await
 }
 
-fn table(projects: &[Project], out: &Output) -> String {
+/// Projects below each other.
+pub(crate) fn table(projects: &[Project], out: &Output) -> String {
     let mut table = Table::new(&["ID", "NAME…", "OWNER…", "VISIBILITY", "UPDATED"], "no projects yet");
     for project in projects {
         table.row([

@@ -24,6 +24,7 @@ pub(crate) enum TokenCommand {
     /// End a token, and every connection made with it
     Revoke {
         /// Its id or name
+        #[arg(id = "which", value_name = "TOKEN")]
         token: String,
     },
 }

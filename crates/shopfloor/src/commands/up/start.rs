@@ -1,5 +1,6 @@
 //! From settings to a running hub, until somebody stops it.
 
+use hub::StartError;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{browser, log};
@@ -15,7 +16,7 @@ pub(crate) async fn run(args: ServeArgs, open: bool, context: &Context) -> Resul
     let settings = args.settle(&context.layers, &data_dir)?;
     log::start(settings.log.value);
     let mut stop = Stop::listen()?;
-    let mut running = hub::start(options(&settings, data_dir)?).await.map_err(|error| Failure::other(chain(&error)))?;
+    let mut running = hub::start(options(&settings, data_dir)?).await.map_err(refused)?;
     let link = running
         .login_link()
         .await
@@ -54,6 +55,13 @@ fn options(settings: &ServeSettings, data_dir: std::path::PathBuf) -> Result<hub
     });
     options.local_owner = true;
     Ok(options)
+}
+
+fn refused(error: StartError) -> Failure {
+    match error {
+        StartError::Doors(_) | StartError::Tls(..) | StartError::Github(_) => Failure::usage(error.to_string()),
+        other => Failure::other(other.to_string()),
+    }
 }
 
 /// The two ways in which a process is asked to stop.

@@ -1,0 +1,101 @@
+//! The command line itself.
+
+use clap::Command;
+use protocol::Call;
+
+/// The command that asks each verb.
+const VERBS: &[(&str, &str)] = &[
+    ("me", "doctor"),
+    ("me.rename", "user rename bo"),
+    ("user.list", "user list"),
+    ("user.show", "user show ann"),
+    ("user.disable", "user disable ann"),
+    ("user.enable", "user enable ann"),
+    ("project.list", "project list"),
+    ("project.show", "project show P"),
+    ("project.create", "project create text --visibility read-write --share-execution --repository u#main"),
+    ("project.update", "project update P - --expected-version 3 --retention-days never"),
+    ("project.delete", "project delete P"),
+    ("project.versions", "project history P"),
+    ("project.diff", "project diff P --from 1 --to 2"),
+    ("activity.list", "activity list --project P --status blocked"),
+    ("activity.show", "activity show A"),
+    ("activity.create", "activity create P --file F --link branch=x"),
+    ("activity.update", "activity update A --status completed --no-links"),
+    ("activity.versions", "activity history A"),
+    ("activity.diff", "activity diff A"),
+    ("chat.history", "chat list P --before 9 --limit 3"),
+    ("chat.send", "chat send P hello"),
+    ("chat.edit", "chat edit msg_00000000000000000000000000000000 hello"),
+    ("chat.delete", "chat delete msg_00000000000000000000000000000000"),
+    ("chat.read", "chat read P --number 4"),
+    ("chat.unread", "chat unread"),
+    ("token.list", "token list"),
+    ("token.create", "token create ci --expires 30d"),
+    ("token.revoke", "token revoke ci"),
+    ("login.list", "login list"),
+    ("login.link", "login"),
+    ("login.revoke", "login revoke lgn_00000000000000000000000000000000"),
+    ("login.revoke_all", "login revoke-all"),
+    ("invite.list", "invite list"),
+    ("invite.create", "invite create bo --expires 2030-01-01T00:00:00Z"),
+    ("invite.revoke", "invite revoke bo"),
+    ("observer.list", "observer list P"),
+    ("observer.create", "observer create P boss"),
+    ("observer.revoke", "observer revoke obs_00000000000000000000000000000000"),
+    ("runner.list", "runner list"),
+    ("runner.create", "runner create laptop"),
+    ("runner.remove", "runner remove laptop"),
+    ("audit.list", "audit list --project P --before 9 --limit 3"),
+    ("presence.list", "presence"),
+];
+
+fn parse(line: &str) -> Result<clap::ArgMatches, clap::Error> {
+    shopfloor::command().try_get_matches_from(std::iter::once("shopfloor").chain(line.split(' ')))
+}
+
+#[test]
+fn every_verb_has_a_command() {
+    for verb in Call::VERBS {
+        let (_, line) =
+            VERBS.iter().find(|(known, _)| known == verb).unwrap_or_else(|| panic!("no command for {verb}"));
+        // What every command takes may stand anywhere.
+        for line in [format!("{line} --json --hub http://h --token t"), format!("--data-dir D --color never {line}")] {
+            parse(&line).unwrap_or_else(|error| panic!("{verb}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_the_right_words() {
+    for (line, part) in [
+        ("project create x --visibility open", "read-only"),
+        ("activity create P x --link tree=y", "workspace"),
+        ("token create x --expires soon", "7d"),
+        ("chat delete nonsense", "msg_"),
+        ("project lis", "list"),
+        ("project create x --file y", "cannot be used"),
+    ] {
+        let error = parse(line).unwrap_err().to_string();
+        assert!(error.contains(part), "{line}: {error}");
+    }
+}
+
+#[test]
+fn every_help_text_says_what_the_exit_codes_mean() {
+    fn walk(command: &Command, seen: &mut usize) {
+        if command.get_name() == "help" {
+            return;
+        }
+        let help = command.clone().render_long_help().to_string();
+        assert!(help.contains("5  no hub answers"), "{}: {help}", command.get_name());
+        assert!(command.get_about().is_some(), "{} says what it does", command.get_name());
+        *seen += 1;
+        command.get_subcommands().for_each(|inner| walk(inner, seen));
+    }
+    let (mut command, mut seen) = (shopfloor::command(), 0);
+    command.build();
+    walk(&command, &mut seen);
+    assert!(seen > 50, "{seen}");
+    command.debug_assert();
+}

@@ -1,0 +1,70 @@
+//! How commands end: exit codes, errors, closed pipes.
+
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use crate::floor::Floor;
+
+const NOBODY: &str = "prj_00000000000000000000000000000000";
+
+#[test]
+fn exit_codes_mean_something() {
+    let mut floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    floor.text(&["project", "create", "Parser tests"]);
+    assert!(floor.fail(2, &["project", "create", " "]).contains("`content` is empty"));
+    assert!(floor.fail(2, &["project", "show", "pars"]).contains("could be 2 projects"));
+    assert!(floor.fail(2, &["project", "update", "Parser"]).contains("nothing to change"));
+    assert!(floor.fail(2, &["project", "create"]).contains("no text was given"));
+    assert!(floor.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
+    assert!(floor.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
+    assert!(floor.fail(3, &["project", "show", NOBODY]).contains("not found"));
+    assert!(floor.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token T"));
+    assert!(floor.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));
+    floor.hub().kill();
+    assert!(floor.fail(5, &["project", "list"]).contains("shopfloor up"));
+    assert!(Floor::empty().fail(5, &["project", "list"]).contains("no hub is known"));
+}
+
+#[test]
+fn errors_are_problems_for_programs() {
+    let floor = Floor::up();
+    for (code, kind, args) in [
+        (2, "invalid", ["project", "create", "", "--json"]),
+        (3, "not_found", ["project", "show", NOBODY, "--json"]),
+        (3, "not_found", ["project", "show", "nothing", "--json"]),
+    ] {
+        let problem: protocol::Problem = serde_json::from_str(&floor.fail(code, &args)).unwrap();
+        assert_eq!(serde_json::to_value(problem.kind).unwrap(), kind);
+    }
+}
+
+#[test]
+fn somebody_elses_server_is_not_taken_for_a_hub() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let floor = Floor::up();
+    let said = floor.fail(3, &["--hub", &url, "project", "list"]);
+    assert!(said.contains("there is no token for the hub"), "the local token stays here: {said}");
+    silent.set_nonblocking(true).unwrap();
+    assert!(silent.accept().is_err(), "nothing was asked at all");
+    assert_eq!(floor.fail(1, &["--hub", "nonsense", "--token", "t", "project", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    let mut child = floor.command().args(["project", "list"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn loopback_does_not_go_through_a_proxy() {
+    let floor = Floor::up();
+    let proxy = "http://127.0.0.1:9";
+    let mut command = floor.command();
+    command.env("HTTP_PROXY", proxy).env("http_proxy", proxy).env("ALL_PROXY", proxy).args(["project", "list"]);
+    assert!(command.status().unwrap().success());
+}

@@ -1,0 +1,14 @@
+//! The command line: as it parses, as it ends, and against a real hub.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests are named after what they show, and fail by panicking")]
+
+mod commands;
+mod demo;
+mod endings;
+mod floor;
+mod process;
+mod round_trips;
+mod settings;
+mod transfer;
+mod up;
+mod watch;

@@ -1,0 +1,99 @@
+//! `up` and `serve`.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::floor::Floor;
+use crate::process::Running;
+
+#[test]
+fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
+    let mut floor = Floor::up();
+    assert!(floor.url.starts_with("http://127.0.0.1:"), "{}", floor.url);
+    assert!(floor.login.starts_with(&format!("{}/login#", floor.url)), "{}", floor.login);
+    let mode = |name: &str| std::fs::metadata(floor.data_dir().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(""), mode("hub.json"), mode("token")), (0o700, 0o600, 0o600));
+    let note: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(floor.data_dir().join("hub.json")).unwrap()).unwrap();
+    assert_eq!(note, serde_json::json!({"url": floor.url, "pid": floor.pid()}));
+    let (code, rest) = floor.hub().terminate();
+    assert_eq!((code, rest), (Some(0), Vec::new()), "it stops when asked, and said everything once");
+}
+
+#[test]
+fn two_hubs_do_not_share_a_directory() {
+    let floor = Floor::up();
+    let said = floor.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("in use by another hub"), "{said}");
+    assert!(floor.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
+}
+
+#[test]
+fn a_hub_that_others_could_reach_needs_tls() {
+    let floor = Floor::empty();
+    for command in ["up", "serve"] {
+        let said = floor.fail(2, &[command, "--listen", "0.0.0.0:0"]);
+        assert!(said.contains("--tls-cert") && said.contains("--behind-proxy"), "{said}");
+    }
+}
+
+#[test]
+fn wrong_settings_are_explained() {
+    let floor = Floor::empty();
+    for (args, part) in [
+        (["up", "--listen", "4720"], "127.0.0.1:4720"),
+        (["up", "--tls-cert", "x"], "--tls-key"),
+        (["up", "--github-client-id", "x"], "--github-client-secret-file"),
+        (["up", "--github-allow", "ann"], "user:NAME"),
+    ] {
+        let said = floor.fail(2, &args);
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_team_hub_lets_its_owner_in() {
+    let floor = Floor::empty();
+    let hub = Running::spawn(floor.command().args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]));
+    assert!(hub.line().starts_with("log in once: http://127.0.0.1:"));
+    assert!(hub.line().starts_with("shopfloor is up: http://127.0.0.1:"));
+    assert_eq!(floor.json(&["user", "list"])[0]["hub_owner"], true);
+}
+
+#[test]
+fn doctor_looks_around() {
+    let mut floor = Floor::up();
+    let status = |floor: &Floor, name: &str| {
+        let checks: serde_json::Value = serde_json::from_str(&floor.run(&["doctor", "--json"]).stdout).unwrap();
+        let found = checks.as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
+        found.unwrap_or_else(|| panic!("doctor does not look at {name}"))["status"].clone()
+    };
+    for name in ["git", "data directory", "database", "hub"] {
+        assert_eq!(status(&floor, name), "ok", "{name}");
+    }
+    std::fs::set_permissions(floor.data_dir(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    floor.hub().kill();
+    assert_eq!(status(&floor, "data directory"), "warn");
+    assert_eq!(status(&floor, "hub"), "warn");
+    let database = floor.data_dir().join("shopfloor.db");
+    std::fs::remove_file(&database).unwrap();
+    std::fs::create_dir(&database).unwrap();
+    assert_eq!(status(&floor, "database"), "missing");
+    let ended = floor.run(&["doctor"]);
+    assert_eq!(ended.code, 1, "the database is required");
+    assert!(ended.stdout.contains("to do: chmod 700"), "{}", ended.stdout);
+}
+
+#[test]
+fn config_show_says_where_values_come_from() {
+    let floor = Floor::empty();
+    std::fs::create_dir_all(floor.path(".config/shopfloor")).unwrap();
+    std::fs::write(floor.path(".config/shopfloor/config.toml"), "listen = \"127.0.0.1:7\"\ntoken = \"sf_x\"\n")
+        .unwrap();
+    let shown = floor.json(&["config", "show", "--hub", "http://h"]);
+    let find = |key: &str| shown.as_array().unwrap().iter().find(|one| one["key"] == key).unwrap().clone();
+    assert_eq!((find("hub")["value"].clone(), find("hub")["from"].clone()), ("http://h".into(), "command line".into()));
+    assert_eq!(find("data_dir")["from"], "environment SHOPFLOOR_DATA_DIR");
+    assert!(find("listen")["from"].as_str().unwrap().ends_with("config.toml"));
+    assert_eq!(find("token")["value"], "(hidden)");
+    assert_eq!(find("log")["from"], "default");
+}
