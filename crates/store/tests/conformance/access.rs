@@ -95,7 +95,7 @@ async fn a_read_write_project_is_written_but_not_governed_by_peers(floor: Floor)
 async fn an_observer_only_looks_at_one_project(floor: Floor) {
     let project = floor.done(&floor.ada, create_project("shown", Private)).await;
     let observer = Floor::observer(project.id);
-    check(&floor, &observer, ReadWrite, "....... . .... .. .....").await;
+    check(&floor, &observer, ReadWrite, "......- . .... .. .....").await;
     assert_eq!(floor.store.projects(&observer).await.unwrap(), vec![project.clone()]);
     let store = &floor.store;
     let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };

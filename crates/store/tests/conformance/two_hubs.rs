@@ -69,7 +69,8 @@ async fn no_change_is_lost_between_two_hubs() {
             floor.store.write(&floor.ada, None, UpdateProject { project, input: share }),
             other.write(&floor.ada, None, UpdateProject { project, input: retention }),
         );
-        (one.unwrap(), two.unwrap());
+        one.unwrap();
+        two.unwrap();
         let after = floor.store.project(&floor.ada, project).await.unwrap();
         assert_eq!((after.share_execution, after.retention_days), (round % 2 == 0, Some(round + 1)));
     }

@@ -1,0 +1,1 @@
+//! Kills the real hub at random moments; see `tests/kills`. There is nothing to use here.
