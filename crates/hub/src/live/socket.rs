@@ -12,6 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt, StreamExt, future::BoxFuture};
 use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub, decode_to_hub};
 use store::{Caller, Credential, SeeRunner};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
@@ -36,24 +37,69 @@ const GARBAGE: u32 = 100;
 /// Why a socket ends; `None`: the client went away.
 type End = Option<(CloseCode, &'static str)>;
 
+/// Hears which credentials end.
+pub(crate) type Revocations = Receiver<Arc<Vec<String>>>;
+
 /// Serves one client until it goes, its credential ends, or the hub stops.
-pub(crate) async fn serve(hub: Arc<Hub>, credential: Credential, origin: String, socket: WebSocket) {
+///
+/// `revoked` was opened before the credential was checked: an end of it in between is heard, too.
+pub(crate) async fn serve(
+    hub: Arc<Hub>,
+    credential: Credential,
+    origin: String,
+    revoked: Revocations,
+    socket: WebSocket,
+) {
     let caller = credential.caller(origin);
     let connection = hub.live.presence.id();
-    let mut socket = Socket { hub, credential, caller, connection, inner: socket, garbage: 0, heard: Instant::now() };
-    let end = match socket.greet().await {
-        Ok(feed) => {
-            socket.enter().await;
-            let end = socket.run(feed).await;
-            socket.leave().await;
-            end
-        }
-        Err(end) => end,
+    let over = over(hub.clone(), credential.clone(), revoked);
+    let (inner, heard) = (socket, Instant::now());
+    let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false };
+    // Whatever a client is being told, or does not read: with its credential it ends, in the middle of a write.
+    let end = tokio::select! {
+        biased;
+        end = over => end,
+        end = socket.converse() => end,
     };
+    socket.leave().await;
     if let Some((code, reason)) = end {
         let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
         // The client may be gone already; then there is nobody to tell.
         let _ = timeout(Duration::from_secs(1), socket.inner.send(Message::Close(Some(frame)))).await;
+    }
+}
+
+/// Waits until the credential is no longer valid, or the hub stops.
+async fn over(hub: Arc<Hub>, credential: Credential, mut revoked: Revocations) -> End {
+    let expired = async {
+        let Some(at) = credential.expires_at else { return std::future::pending().await };
+        loop {
+            let left = at.as_millis() - hub.store.now().as_millis();
+            match u64::try_from(left) {
+                // Looked at again now and then: the clock may be set meanwhile.
+                Ok(left) if left > 0 => tokio::time::sleep(Duration::from_millis(left).min(PING)).await,
+                _ => return,
+            }
+        }
+    };
+    let ended = async {
+        loop {
+            match revoked.recv().await {
+                Ok(ids) => {
+                    if ids.iter().any(|id| *id == credential.id || *id == credential.depends_on) {
+                        return Some((CloseCode::Unauthenticated, "the credential ended"));
+                    }
+                }
+                // Too many at once to follow: let the client show its credential again.
+                Err(_) => return Some((CloseCode::GoingAway, "reconnect")),
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = hub.stopping.cancelled() => Some((CloseCode::GoingAway, "the hub is stopping")),
+        end = ended => end,
+        () = expired => Some((CloseCode::Unauthenticated, "the credential expired")),
     }
 }
 
@@ -65,6 +111,7 @@ struct Socket {
     inner: WebSocket,
     garbage: u32,
     heard: Instant,
+    entered: bool,
 }
 
 /// An answer on its way.
@@ -75,6 +122,16 @@ impl Socket {
         match self.credential.actor {
             Actor::User { id, .. } => Some(id),
             Actor::Observer { .. } => None,
+        }
+    }
+
+    async fn converse(&mut self) -> End {
+        match self.greet().await {
+            Ok(feed) => {
+                self.enter().await;
+                self.run(feed).await
+            }
+            Err(end) => end,
         }
     }
 
@@ -132,23 +189,29 @@ impl Socket {
 
     /// Sends what the client has not seen, until there is nothing left.
     async fn catch_up(&mut self, feed: &mut Feed) -> Result<(), End> {
-        loop {
-            match feed.next(&self.hub).await {
-                Ok(Some(Batch::Live)) => return Ok(()),
-                Ok(Some(Batch::Frames(frames))) => self.send_all(frames).await?,
-                Ok(None) => {
-                    *feed = self.sync().await?;
-                    self.send(encode(&FromHub::Live { seq: feed.cursor() })).await?;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a client could not be told what is new");
-                    return Err(Some((CloseCode::GoingAway, "the hub cannot read its database now")));
-                }
+        while self.step(feed).await? {}
+        Ok(())
+    }
+
+    /// Sends a part of what the client has not seen; `false`: there is nothing left.
+    async fn step(&mut self, feed: &mut Feed) -> Result<bool, End> {
+        match feed.next(&self.hub).await {
+            Ok(Some(Batch::Live)) => Ok(false),
+            Ok(Some(Batch::Frames(frames))) => self.send_all(frames).await.map(|()| true),
+            Ok(None) => {
+                *feed = self.sync().await?;
+                self.send(encode(&FromHub::Live { seq: feed.cursor() })).await?;
+                Ok(true)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a client could not be told what is new");
+                Err(Some((CloseCode::GoingAway, "the hub cannot read its database now")))
             }
         }
     }
 
     async fn enter(&mut self) {
+        self.entered = true;
         if let Some(user) = self.user() {
             self.hub.live.presence.enter(user);
             self.hub.touch(user.to_string());
@@ -157,6 +220,9 @@ impl Socket {
     }
 
     async fn leave(&mut self) {
+        if !std::mem::take(&mut self.entered) {
+            return;
+        }
         if let Some(user) = self.user()
             && self.hub.live.presence.leave(user, self.connection)
         {
@@ -178,21 +244,22 @@ impl Socket {
     async fn run(&mut self, mut feed: Feed) -> End {
         let mut newest = self.hub.live.watch();
         let mut presence = self.hub.live.presence.watch();
-        let mut revoked = self.hub.live.revocations();
         let mut ping = interval_at(Instant::now() + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut pending = Pending::new();
-        let stopping = self.hub.stopping.clone();
+        let mut behind = false;
         if let Err(end) = self.send_everybody().await {
             return end;
         }
         loop {
+            // In no order: neither a flood of changes nor one of requests keeps the other waiting.
             let done = tokio::select! {
-                biased;
-                () = stopping.cancelled() => Err(Some((CloseCode::GoingAway, "the hub is stopping"))),
-                ids = revoked.recv() => self.on_revoked(ids),
                 Some(answer) = pending.next() => self.send(answer).await,
-                _ = newest.changed() => self.catch_up(&mut feed).await,
+                _ = newest.changed(), if !behind => {
+                    behind = true;
+                    Ok(())
+                }
+                () = std::future::ready(()), if behind => self.step(&mut feed).await.map(|more| behind = more),
                 frame = self.inner.recv(), if pending.len() < IN_FLIGHT => self.on_frame(frame, &mut pending).await,
                 user = presence.recv() => self.on_presence(user).await,
                 _ = ping.tick() => self.on_ping().await,
@@ -200,17 +267,6 @@ impl Socket {
             if let Err(end) = done {
                 return end;
             }
-        }
-    }
-
-    fn on_revoked(&self, ids: Result<Arc<Vec<String>>, RecvError>) -> Result<(), End> {
-        match ids {
-            Ok(ids) => {
-                let mine = ids.iter().any(|id| *id == self.credential.id || *id == self.credential.depends_on);
-                if mine { Err(Some((CloseCode::Unauthenticated, "the credential ended"))) } else { Ok(()) }
-            }
-            // Too many at once to follow: let the client show its credential again.
-            Err(_) => Err(Some((CloseCode::GoingAway, "reconnect"))),
         }
     }
 
@@ -232,6 +288,9 @@ impl Socket {
         match decode_to_hub(text.as_bytes()) {
             Ok(ToHub::Hello { .. }) => Err(Some((CloseCode::Protocol, "hello comes once"))),
             Ok(ToHub::Look { at }) => {
+                if let Err(error) = self.hub.meter(&self.credential) {
+                    return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
+                }
                 let at = at.filter(|place| self.hub.live.sees(&self.credential.actor, place.project));
                 if let Some(user) = self.user() {
                     self.hub.live.presence.look(user, self.connection, at);
@@ -287,9 +346,6 @@ impl Socket {
     }
 
     async fn on_ping(&mut self) -> Result<(), End> {
-        if self.credential.expires_at.is_some_and(|at| at <= self.hub.store.now()) {
-            return Err(Some((CloseCode::Unauthenticated, "the credential expired")));
-        }
         if self.heard.elapsed() > SILENCE {
             return Err(Some((CloseCode::TooSlow, "no sign of life")));
         }
