@@ -40,8 +40,11 @@ impl Feed {
     ) -> Result<Option<Self>, StoreError> {
         let (Some(database), Some(since)) = (database, since) else { return Ok(None) };
         let extent = hub.store.extent().await?;
-        let known = database == hub.store.hub() && since >= extent.horizon && since <= extent.newest;
-        Ok(known.then(|| Self { actor, caller: caller.clone(), cursor: since }))
+        if database != hub.store.hub() || since < extent.horizon || since > extent.newest {
+            return Ok(None);
+        }
+        let cursor = if since > extent.horizon { whole(hub, since).await? } else { since };
+        Ok(Some(Self { actor, caller: caller.clone(), cursor }))
     }
 
     /// The full state in parts, and the cursor after it.
@@ -71,7 +74,10 @@ impl Feed {
                 if hub.store.extent().await?.horizon > self.cursor {
                     return Ok(None);
                 }
-                let events = hub.store.events_after(self.cursor, PAGE).await?;
+                let mut events = hub.store.events_after(self.cursor, PAGE).await?;
+                // What another hub committed a moment ago may have taken away rights that we do not know of yet.
+                let known = hub.live.newest();
+                events.retain(|event| event.seq <= known);
                 let Some(last) = events.last() else { return Ok(Some(Batch::Live)) };
                 (hub.live.judge(&self.actor, &events), last.seq)
             }
@@ -98,6 +104,15 @@ impl Feed {
         let at = hub.store.now();
         Ok(changes.into_iter().map(|change| encode(&FromHub::Delta(Delta { seq, at, change }))).collect())
     }
+}
+
+/// The last position that a client has wholly who saw `since`: a change of rights may have brought it a project in many
+/// deltas of one position, of which only some arrived. They come again then.
+async fn whole(hub: &Hub, since: Seq) -> Result<Seq, StoreError> {
+    let before = Seq(since.0.saturating_sub(1));
+    let event = hub.store.events_after(before, 1).await?.pop();
+    let changes_rights = event.is_some_and(|event| event.seq == since && event.facts_before.is_some());
+    Ok(if changes_rights { before } else { since })
 }
 
 /// Cuts the state into parts that a socket's buffer holds; always at least one.
