@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use protocol::ProblemKind;
@@ -18,9 +18,9 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 
 /// Refuses requests that a foreign page or a rebound name made; marks every answer.
 pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
-    let mut response = match check(&hub, &request) {
-        Ok(()) => next.run(request).await,
-        Err(response) => response,
+    let mut response = match refusal(&hub, &request) {
+        None => next.run(request).await,
+        Some(response) => response,
     };
     let headers = response.headers_mut();
     for (name, value) in [
@@ -36,27 +36,28 @@ pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: N
     response
 }
 
-fn check(hub: &Hub, request: &Request) -> Result<(), Response> {
+fn refusal(hub: &Hub, request: &Request) -> Option<Response> {
     let headers = request.headers();
-    let host = text(headers, header::HOST.as_str());
+    let host = only(headers, header::HOST);
     let authority = request.uri().authority().map(|authority| authority.as_str());
     // A request in absolute form names its host twice; both must be ours.
     if !host.is_some_and(|host| hub.doors.knows_host(host)) || authority.is_some_and(|host| !hub.doors.knows_host(host))
     {
         let detail = "this hub does not answer to that host name: use the address it printed, or start it with --public-url or --allow-host";
-        return Err(reply::problem(AppError::new(ProblemKind::Invalid, detail), Some(StatusCode::MISDIRECTED_REQUEST)));
+        return Some(reply::problem(
+            AppError::new(ProblemKind::Invalid, detail),
+            Some(StatusCode::MISDIRECTED_REQUEST),
+        ));
     }
-    if let Some(origin) = headers.get(header::ORIGIN) {
-        let known = origin.to_str().is_ok_and(|origin| hub.doors.knows_origin(origin));
-        if !known {
-            return Err(foreign());
-        }
+    let known = |origin: &HeaderValue| origin.to_str().is_ok_and(|origin| hub.doors.knows_origin(origin));
+    if !headers.get_all(header::ORIGIN).iter().all(known) {
+        return Some(foreign());
     }
     let site = text(headers, "sec-fetch-site");
     if matches!(site, Some("cross-site" | "same-site")) && !is_visit(request) {
-        return Err(foreign());
+        return Some(foreign());
     }
-    Ok(())
+    None
 }
 
 /// Following a link from elsewhere to a page, or coming back from GitHub, is no attack.
@@ -69,6 +70,13 @@ fn is_visit(request: &Request) -> bool {
 fn foreign() -> Response {
     AppError::new(ProblemKind::Forbidden, "a page of another origin asked: only this hub's own page may")
         .into_response()
+}
+
+/// A header that must not come twice: two readers could each believe another one.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    values.next().is_none().then(|| value.to_str().ok())?
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
