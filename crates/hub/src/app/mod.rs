@@ -80,49 +80,48 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
             store.write(caller, key, $command).await?.value
         };
     }
+    macro_rules! done {
+        ($command:expr) => {{
+            store.write(caller, key, $command).await?;
+            Answer::Done
+        }};
+    }
     Ok(match call {
         Call::MeRename { input } => Answer::User(commit!(RenameMe { input })),
         Call::UserDisable { user } => Answer::User(commit!(SetDisabled { user, disabled: true })),
         Call::UserEnable { user } => Answer::User(commit!(SetDisabled { user, disabled: false })),
         Call::ProjectCreate { input } => Answer::Project(commit!(CreateProject { input })),
         Call::ProjectUpdate { project, input } => Answer::Project(commit!(UpdateProject { project, input })),
-        Call::ProjectDelete { project } => done(commit!(DeleteProject { project })),
+        Call::ProjectDelete { project } => done!(DeleteProject { project }),
         Call::ActivityCreate { project, input } => Answer::Activity(commit!(CreateActivity { project, input })),
         Call::ActivityUpdate { activity, input } => Answer::Activity(commit!(UpdateActivity { activity, input })),
         Call::ChatSend { project, input } => Answer::Message(commit!(SendMessage { project, input })),
         Call::ChatEdit { message, input } => Answer::Message(commit!(EditMessage { message, input })),
-        Call::ChatDelete { message } => {
-            commit!(DeleteMessage { message });
-            Answer::Done
-        }
+        Call::ChatDelete { message } => done!(DeleteMessage { message }),
         Call::ChatRead { project, input } => Answer::Unread(commit!(ReadChat { project, input })),
         Call::TokenCreate { input } => Answer::NewToken(commit!(CreateToken { input })),
-        Call::TokenRevoke { token } => done(commit!(RevokeToken { token })),
+        Call::TokenRevoke { token } => done!(RevokeToken { token }),
         Call::LoginLink {} => {
             let mut link = commit!(CreateLoginLink { user: None });
             link.link = hub.doors.link("login", &link.link);
             Answer::LoginLink(link)
         }
-        Call::LoginRevoke { login } => done(commit!(RevokeLogin { login })),
-        Call::LoginRevokeAll {} => done(commit!(RevokeAllLogins {})),
+        Call::LoginRevoke { login } => done!(RevokeLogin { login }),
+        Call::LoginRevokeAll {} => done!(RevokeAllLogins {}),
         Call::InviteCreate { input } => {
             let mut made = commit!(CreateInvite { input });
             made.link = hub.doors.link("join", &made.link);
             Answer::NewInvite(made)
         }
-        Call::InviteRevoke { invite } => done(commit!(RevokeInvite { invite })),
+        Call::InviteRevoke { invite } => done!(RevokeInvite { invite }),
         Call::ObserverCreate { project, input } => {
             let mut made = commit!(CreateObserver { project, input });
             made.link = hub.doors.link("observe", &made.link);
             Answer::NewObserver(made)
         }
-        Call::ObserverRevoke { observer } => done(commit!(RevokeObserver { observer })),
+        Call::ObserverRevoke { observer } => done!(RevokeObserver { observer }),
         Call::RunnerCreate { input } => Answer::NewRunner(commit!(CreateRunner { input })),
-        Call::RunnerRemove { runner } => done(commit!(RemoveRunner { runner })),
+        Call::RunnerRemove { runner } => done!(RemoveRunner { runner }),
         other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a changing verb", other.verb()))),
     })
-}
-
-fn done((): ()) -> Answer {
-    Answer::Done
 }
