@@ -2,3 +2,4 @@
 
 mod access;
 mod support;
+mod sync;

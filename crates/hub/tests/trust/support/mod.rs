@@ -1,6 +1,7 @@
 //! What the tests share: credentials, plain HTTP, raw sockets.
 
 pub(crate) mod socket;
+pub(crate) mod state;
 
 use std::sync::LazyLock;
 
