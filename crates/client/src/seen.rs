@@ -74,9 +74,29 @@ fn subject(change: &Change) -> String {
 mod tests {
     use super::*;
     use domain::{ProjectId, Timestamp};
+    use proptest::prelude::*;
 
     fn delta(seq: u64, project: ProjectId) -> Delta {
         Delta { seq: Seq(seq), at: Timestamp::from_millis(0), change: Change::ProjectGone { project } }
+    }
+
+    proptest! {
+        /// However often the connection breaks, every delta is new exactly once, in order.
+        #[test]
+        fn nothing_is_missed_or_doubled(
+            sizes in prop::collection::vec(1_usize..4, 1..12),
+            cuts in prop::collection::vec(0_usize..20, 0..8),
+        ) {
+            let groups = sizes.iter().enumerate().flat_map(|(index, size)| vec![index as u64 + 1; *size]);
+            let all: Vec<Delta> = groups.map(|seq| delta(seq, ProjectId::generate())).collect();
+            let (mut seen, mut got) = (Seen::up_to(Seq(0)), Vec::new());
+            for cut in cuts.into_iter().chain([usize::MAX]) {
+                let since = seen.resume_from().unwrap_or_default();
+                let sent = all.iter().filter(|delta| delta.seq > since).take(cut);
+                got.extend(sent.filter(|delta| seen.accept(delta)).cloned());
+            }
+            prop_assert_eq!(got, all);
+        }
     }
 
     #[test]

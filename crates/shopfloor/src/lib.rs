@@ -29,20 +29,28 @@ pub use settings::{Layers, Origin, Setting, Settings};
 
 /// Runs the program with `args`, prints what there is to say, and returns how it ended.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let json = args.iter().any(|arg| arg == "--json");
     let parsed = help::command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
+        Err(error) if json && error.use_stderr() => return misread(&error).report(json),
         Err(error) => {
             // Help and version are asked for, hence no error; a closed pipe is nobody's.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Done };
         }
     };
-    let json = cli.global.json;
     match start(cli) {
         Ok(exit) => exit,
         Err(failure) => failure.report(json),
     }
+}
+
+fn misread(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or(&text);
+    Failure::usage(text.trim_start_matches("error: ").trim())
 }
 
 fn start(cli: Cli) -> Result<Exit, Failure> {

@@ -23,7 +23,7 @@ pub(crate) struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:4720]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// The database: sqlite:FILE or postgres://… [default: sqlite:<data-dir>/shopfloor.db]
+    /// The database: sqlite:FILE or postgres://… [default: shopfloor.db in the data directory]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
     /// What people type to come here, when it is not where the hub listens
@@ -53,10 +53,10 @@ pub(crate) struct ServeArgs {
     /// Whom to let in, as user:NAME or org:NAME; may be repeated
     #[arg(long, value_name = "WHOM")]
     github_allow: Vec<String>,
-    /// Where GitHub is [default: https://github.com]
+    /// Where GitHub is [default: github.com]
     #[arg(long, value_name = "URL")]
     github_url: Option<String>,
-    /// Where GitHub's API is [default: https://api.github.com]
+    /// Where GitHub's API is [default: api.github.com]
     #[arg(long, value_name = "URL")]
     github_api_url: Option<String>,
     /// How the log on standard error looks [default: human]

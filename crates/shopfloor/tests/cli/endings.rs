@@ -31,6 +31,7 @@ fn errors_are_problems_for_programs() {
     let floor = Floor::up();
     for (code, kind, args) in [
         (2, "invalid", ["project", "create", "", "--json"]),
+        (2, "invalid", ["project", "make", "", "--json"]),
         (3, "not_found", ["project", "show", NOBODY, "--json"]),
         (3, "not_found", ["project", "show", "nothing", "--json"]),
     ] {
