@@ -156,14 +156,18 @@ impl From<ClientError> for Failure {
                 let advice = advice(problem.kind).map(str::to_owned);
                 Self::Problem { exit: Exit::of(problem.kind), problem, advice }
             }
-            ClientError::Unreachable { ref source, .. } => Self::unreachable(format!("{error}: {}", cause(&**source)))
-                .advise(
-                    "start one with `shopfloor up`, or name another with --hub URL; `shopfloor doctor` looks around",
-                ),
+            ClientError::Unreachable { ref source, .. } => {
+                let cause = cause(&**source);
+                let advice = if cause.contains("certificate") { UNTRUSTED } else { ABSENT };
+                Self::unreachable(format!("{error}: {cause}")).advise(advice)
+            }
             ClientError::Protocol(detail) => Self::other(detail),
         }
     }
 }
+
+const ABSENT: &str = "start one with `shopfloor up`, or name another with --hub URL; `shopfloor doctor` looks around";
+const UNTRUSTED: &str = "trust the certificate of its issuer, as with SSL_CERT_FILE=FILE, if you know that it is yours";
 
 fn advice(kind: ProblemKind) -> Option<&'static str> {
     match kind {

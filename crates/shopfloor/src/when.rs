@@ -8,12 +8,13 @@ const UNITS: [(i64, &str); 5] =
 /// How long ago `at` was, or how far ahead it is.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let mut distance = now.as_millis().saturating_sub(at.as_millis());
+    // The hub's clock, and what we asked it to do after we looked at ours, may be a little ahead.
+    if (-5_000..1_000).contains(&distance) {
+        return "now".to_owned();
+    }
     if distance < 0 {
         // Seven days from a moment ago are still seven days.
         distance -= 30_000;
-    }
-    if distance.abs() < 1_000 {
-        return "now".to_owned();
     }
     if distance.abs() > 60 * 86_400_000 {
         return at.to_string().chars().take("2026-01-31".len()).collect();
@@ -60,6 +61,7 @@ mod tests {
         let now = Timestamp::from_millis(1_794_774_000_000);
         let check = |millis: i64, text: &str| assert_eq!(relative(now.plus_millis(millis), now), text);
         check(0, "now");
+        check(900, "now");
         check(-5_000, "5 s ago");
         check(-61_000, "1 min ago");
         check(-2 * 3_600_000, "2 hours ago");
