@@ -1,4 +1,4 @@
-import type { Command } from "../features/palette/Palette.svelte";
+import type { Command } from "../features/palette/command";
 import { canGovern, canWrite } from "../state/access";
 import { dialogs } from "../state/dialogs.svelte";
 import { navigation } from "../state/navigation.svelte";

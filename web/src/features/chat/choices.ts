@@ -1,7 +1,9 @@
 import type { Floor } from "../../state/floor";
 import { unfinished } from "../../state/mentions";
 import { byUrgency } from "../../state/tree";
-import type { Choice } from "./Completion.svelte";
+
+/** Something that can be completed to. */
+export type Choice = { id: string; label: string; detail?: string; insert: string };
 
 const MOST = 8;
 

@@ -1,0 +1,95 @@
+import { type BrowserContextOptions, expect, type Page, test as base } from "@playwright/test";
+import type { Activity, NewInvite, Project } from "../src/protocol";
+import { Hub } from "./hub";
+
+/** What tests do with a floor. */
+export type Floor = {
+  hub: Hub;
+  /** A browser of the hub's owner. */
+  owner: (options?: BrowserContextOptions) => Promise<Page>;
+  /** A browser of somebody who joins by an invitation. */
+  guest: (name: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** A browser of nobody yet. */
+  stranger: (options?: BrowserContextOptions) => Promise<Page>;
+  project: (content: string, visibility?: Project["visibility"]) => Promise<Project>;
+  activity: (project: Project, content: string, status?: Activity["status"]) => Promise<Activity>;
+  say: (project: Project, content: string) => Promise<void>;
+};
+
+/** A test with a hub of its own, in which no page may break a policy, throw, or run a stranger's script. */
+export const test = base.extend<{ floor: Floor }>({
+  floor: async ({ browser }, use) => {
+    const hub = new Hub();
+    await hub.start();
+    const broken: string[] = [];
+
+    const stranger: Floor["stranger"] = async (options = {}) => {
+      const context = await browser.newContext({ baseURL: hub.url, ...options });
+      const page = await context.newPage();
+      await watch(page, broken);
+      return page;
+    };
+
+    await use({
+      hub,
+      stranger,
+      owner: async (options) => {
+        const page = await stranger(options);
+        const { link } = await hub.api<{ link: string }>("POST", "/api/login-links");
+        await page.goto(link);
+        await live(page);
+        return page;
+      },
+      guest: async (name, options) => {
+        const { link } = await hub.api<NewInvite>("POST", "/api/invites", { name });
+        const page = await stranger(options);
+        await page.goto(link);
+        await page.getByLabel("Your name").fill(name);
+        await page.getByRole("button", { name: "Join" }).click();
+        await live(page);
+        return page;
+      },
+      project: (content, visibility = "read-write") =>
+        hub.api("POST", "/api/projects", { content, visibility }),
+      activity: (project, content, status = "active") =>
+        hub.api("POST", `/api/projects/${project.id}/activities`, { content, status }),
+      say: async (project, content) =>
+        void (await hub.api("POST", `/api/projects/${project.id}/messages`, { content })),
+    });
+
+    await hub.remove();
+    expect(broken).toEqual([]);
+  },
+});
+
+/** Waits until a page says that it is live. */
+export async function live(page: Page): Promise<void> {
+  await expect(page.locator("[data-connection=live]")).toBeVisible();
+}
+
+/** Writes a message in the chat that a page shows. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** The floor sidebar of a page. */
+export function sidebar(page: Page) {
+  return page.getByRole("navigation", { name: "Floor" });
+}
+
+async function watch(page: Page, broken: string[]): Promise<void> {
+  await page.exposeBinding("__report", (_, what: string) => void broken.push(what));
+  await page.addInitScript(() => {
+    const report = (window as unknown as { __report: (what: string) => void }).__report;
+    addEventListener("securitypolicyviolation", (event) =>
+      report(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
+    );
+    for (const name of ["alert", "confirm", "prompt", "print"] as const) {
+      Object.defineProperty(window, name, { value: () => report(`a script ran ${name}()`) });
+    }
+  });
+  page.on("pageerror", (error) => broken.push(`thrown: ${error.message}`));
+}
+
+export { expect };

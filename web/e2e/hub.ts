@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+const binary = resolve(
+  process.env.SHOPFLOOR_BIN ?? join(import.meta.dirname, "../../target/debug/shopfloor"),
+);
+
+/** A real hub in a directory of its own, as `shopfloor up` starts it. */
+export class Hub {
+  readonly dir = mkdtempSync(join(tmpdir(), "shopfloor-page-"));
+  url = "";
+  /** The one-time link that it printed when it started. */
+  loginLink = "";
+  #process: ChildProcess | null = null;
+
+  /** Starts it and waits until it says that it is up. */
+  async start(): Promise<void> {
+    const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
+    const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.dir], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process = child;
+    let said = "";
+    child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await new Promise<void>((done, fail) => {
+      child.once("exit", (code) => fail(new Error(`the hub ended with ${code}: ${said}`)));
+      child.once("error", fail);
+      const hear = (line: string) => {
+        said += `${line}\n`;
+        this.url = /^shopfloor is up: (http:\/\/[^\s]+?)\/?(\s|$)/.exec(line)?.[1] ?? this.url;
+        this.loginLink = /(http:\/\/\S+\/login#\S+)/.exec(line)?.[1] ?? this.loginLink;
+        if (said.includes("shopfloor is up:") && said.includes("/login#")) done();
+      };
+      for (const stream of [child.stdout, child.stderr])
+        if (stream) createInterface({ input: stream }).on("line", hear);
+    });
+    child.removeAllListeners("exit");
+  }
+
+  /** Kills it as a crash would, by the pid that it wrote down. */
+  async kill(): Promise<void> {
+    const { pid } = JSON.parse(readFileSync(join(this.dir, "hub.json"), "utf8")) as { pid: number };
+    const ended = new Promise((done) => this.#process?.once("exit", done));
+    process.kill(pid, "SIGKILL");
+    if (this.#process?.exitCode === null && this.#process.signalCode === null) await ended;
+    this.#process = null;
+  }
+
+  /** Ends it and takes its directory away. */
+  async remove(): Promise<void> {
+    if (this.#process) await this.kill();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** Asks the HTTP API as the hub's owner. */
+  async api<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const token = readFileSync(join(this.dir, "token"), "utf8").trim();
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+}

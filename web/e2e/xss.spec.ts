@@ -1,0 +1,68 @@
+import { corpus } from "./corpus";
+import { expect, live, sidebar, test } from "./fixtures";
+
+// The fixture fails the test when a script ran or a policy was broken.
+test("no text of a stranger runs on any page", async ({ floor }) => {
+  test.setTimeout(120_000);
+  const payloads = corpus();
+  expect(payloads.length).toBeGreaterThan(290);
+  const whole = payloads.join("\n\n");
+  const project = await floor.project(`<img src=x onerror=alert(1)> project\n\n${whole}`);
+  const activity = await floor.activity(project, `<svg onload=alert(1)> activity\n\n${whole}`);
+  await floor.hub.api("PATCH", `/api/activities/${activity.id}`, {
+    content: `<svg onload=alert(2)> activity\n\n${whole}`,
+    links: payloads.slice(0, 20).map((target) => ({ kind: "branch", target })),
+  });
+  await floor.hub.api("PATCH", "/api/me", { name: "<script>alert(1)</script>" });
+  await floor.hub.api("POST", "/api/runners", { name: "<img src=x onerror=alert(1)>" });
+  for (let at = 0; at < payloads.length; at += 5) {
+    await floor.say(project, payloads.slice(at, at + 5).join("\n\n"));
+  }
+
+  const page = await floor.guest('"><img src=x onerror=alert(1)>', {
+    viewport: { width: 1280, height: 3_000 },
+  });
+  await page.goto(`/p/${project.id}/a/${activity.id}`);
+  await live(page);
+  await expect(page.getByRole("article").first()).toBeVisible();
+  await page.getByRole("button", { name: "History" }).click();
+  await expect(page.getByRole("group", { name: /Changes in version 2/ })).toBeVisible();
+  const list = page.getByRole("region", { name: "Messages" });
+  await list.focus();
+  for (let screen = 0; screen < 12; screen++) await page.keyboard.press("PageUp");
+  for (const path of [
+    `/p/${project.id}`,
+    `/p/${project.id}/settings`,
+    "/people",
+    "/runners",
+    "/audit",
+    "/",
+  ]) {
+    await page.goto(path);
+    await live(page);
+    await expect(
+      sidebar(page).getByRole("link", { name: "<img src=x onerror=alert(1)> project" }),
+    ).toBeVisible();
+  }
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("svg");
+  await expect(page.getByRole("option").first()).toBeVisible();
+
+  // Nothing of it became an element, and no link leads anywhere but to the web.
+  await page.keyboard.press("Escape");
+  await page.goto(`/p/${project.id}/a/${activity.id}`);
+  await expect(page.getByRole("article").first()).toBeVisible();
+  const found = await page.evaluate(() => ({
+    images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,
+    frames: document.querySelectorAll(
+      "iframe, object, embed, video, form[action], base, meta[http-equiv], math, marquee",
+    ).length,
+    hrefs: [...document.querySelectorAll("a[href]")]
+      .map((link) => link.getAttribute("href") ?? "")
+      .filter((href) => !/^(\/|#centre|https?:\/\/|mailto:)/.test(href)),
+    handlers: [...document.querySelectorAll("*")].filter((element) =>
+      element.getAttributeNames().some((name) => name.startsWith("on")),
+    ).length,
+  }));
+  expect(found).toEqual({ images: 0, frames: 0, hrefs: [], handlers: 0 });
+});
