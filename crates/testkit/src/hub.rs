@@ -5,7 +5,7 @@ use client::Client;
 use hub::{Options, Running};
 use protocol::{Call, InviteAccept, InviteCreate, NewInvite, NewToken, TokenCreate};
 
-use crate::{Database, Fsync, Postgres};
+use crate::{Database, Postgres};
 
 /// A hub that is stopped when the test lets it go.
 pub struct TestHub {
@@ -28,7 +28,7 @@ impl TestHub {
 
     /// A hub on a fresh PostgreSQL database.
     pub async fn on_postgres(adjust: impl FnOnce(&mut Options)) -> Self {
-        Self::launch(Some(Postgres::start(Fsync::Off).database().await), adjust).await
+        Self::launch(Some(Postgres::shared().database().await), adjust).await
     }
 
     async fn launch(database: Option<Database>, adjust: impl FnOnce(&mut Options)) -> Self {

@@ -3,9 +3,13 @@
 #[cfg(feature = "hub")]
 mod hub;
 mod postgres;
+mod process;
+mod raw;
 mod wait;
 
 #[cfg(feature = "hub")]
 pub use hub::{TestHub, join};
 pub use postgres::{Database, Fsync, Postgres};
+pub use process::HubProcess;
+pub use raw::Raw;
 pub use wait::wait_until;

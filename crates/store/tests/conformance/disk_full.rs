@@ -10,7 +10,7 @@ use protocol::MessagePage;
 use store::StoreError;
 
 use crate::floor::{Floor, Place, send};
-use crate::raw::Raw;
+use testkit::Raw;
 
 /// Runs the case below in a mount namespace of its own, where it may mount a tiny disk that vanishes with it.
 #[test]

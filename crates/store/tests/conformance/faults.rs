@@ -130,7 +130,7 @@ async fn a_commit_whose_answer_is_lost_is_not_run_again() {
     let direct = database.url().to_owned();
     let floor = Floor::open_at(proxy.url(), Place::Postgres(database)).await;
     let project = floor.project(Visibility::ReadWrite).await.id;
-    let mut raw = crate::raw::Raw::connect(&direct).await;
+    let mut raw = testkit::Raw::connect(&direct).await;
     proxy.swallow_next_commit();
     let alone = floor.refused(&floor.ada, send(project, "one")).await;
     assert!(matches!(alone, StoreError::Unavailable(_)), "{alone:?}");

@@ -12,7 +12,7 @@ use store::{
 };
 use testkit::{Database, Postgres};
 
-use crate::raw::Raw;
+use testkit::Raw;
 
 /// A day in milliseconds.
 pub(crate) const DAY: i64 = 86_400_000;

@@ -52,7 +52,6 @@ mod open;
 mod people;
 mod projects;
 mod proxy;
-mod raw;
 mod script;
 mod state;
 mod transfer;

@@ -4,7 +4,7 @@ use domain::Timestamp;
 use store::{OpenError, Store, StoreError};
 
 use crate::floor::{Floor, Place};
-use crate::raw::Raw;
+use testkit::Raw;
 
 both!(a_database_keeps_its_id, a_newer_schema_is_refused, what_was_closed_takes_no_more);
 

@@ -12,7 +12,7 @@ use store::{
 
 use crate::events::crowd;
 use crate::floor::{Floor, Place, send};
-use crate::raw::Raw;
+use testkit::Raw;
 
 both!(
     a_round_trip_keeps_every_row,

@@ -1,0 +1,88 @@
+//! A client that watches across kills, and is then asked whether it saw everything, once and in order.
+
+use client::watch::Event as Seen;
+use domain::Seq;
+use protocol::{Change, Delta, FromHub};
+use store::{Event, EventBody};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::people::Viewer;
+
+/// What a watcher knows.
+#[derive(Debug, Default)]
+struct Known {
+    /// The position of the full state that it began with.
+    began: Option<Seq>,
+    /// What came after it.
+    deltas: Vec<Delta>,
+}
+
+/// A watcher at work.
+pub(crate) struct Watcher {
+    viewer: Viewer,
+    known: watch::Receiver<Known>,
+    task: JoinHandle<()>,
+}
+
+/// Starts to watch.
+pub(crate) fn start(viewer: Viewer) -> Watcher {
+    let (known, seen) = watch::channel(Known::default());
+    let mut stream = viewer.client.watch().named("chaos");
+    let name = viewer.name;
+    let task = tokio::spawn(async move {
+        loop {
+            let Seen::Frame(frame) = stream.next().await.expect("nothing ends a watch for good") else { continue };
+            known.send_modify(|known| known.take(name, frame));
+        }
+    });
+    Watcher { viewer, known: seen, task }
+}
+
+impl Known {
+    fn take(&mut self, name: &str, frame: FromHub) {
+        match frame {
+            FromHub::Welcome { resumed, .. } => {
+                assert_eq!(resumed, self.began.is_some(), "{name} resumes, and starts over only the first time");
+            }
+            FromHub::Sync { seq, last: true, .. } => self.began = Some(seq),
+            FromHub::Delta(delta) => self.deltas.push(delta),
+            _ => {}
+        }
+    }
+}
+
+impl Watcher {
+    /// Waits for the full state.
+    pub(crate) async fn began(&self) {
+        self.known.clone().wait_for(|known| known.began.is_some()).await.unwrap();
+    }
+
+    /// Waits for the last of `events` and holds what was seen against all of them.
+    pub(crate) async fn finish(mut self, events: &[Event]) {
+        let began = self.known.borrow().began.unwrap();
+        let expected: Vec<(Seq, &Change)> =
+            events.iter().filter(|event| event.seq > began).filter_map(|event| shown(&self.viewer, event)).collect();
+        let last = expected.last().map_or(began, |(seq, _)| *seq);
+        let caught_up = |known: &Known| known.deltas.last().is_some_and(|delta| delta.seq >= last);
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(60), self.known.wait_for(caught_up)).await;
+        assert!(waited.is_ok(), "{} waited in vain for {last}", self.viewer.name);
+        drop(waited);
+        self.task.abort();
+        let known = self.known.borrow();
+        let seen: Vec<(Seq, &Change)> = known.deltas.iter().map(|delta| (delta.seq, &delta.change)).collect();
+        let first = seen.iter().zip(&expected).position(|(seen, expected)| seen != expected);
+        if let Some(index) = first {
+            panic!("{}: saw {:?} instead of {:?}", self.viewer.name, seen[index], expected[index]);
+        }
+        assert_eq!(seen.len(), expected.len(), "{} saw each change once", self.viewer.name);
+    }
+}
+
+/// What the viewer is told about an event; access does not change in this lane.
+fn shown<'e>(viewer: &Viewer, event: &'e Event) -> Option<(Seq, &'e Change)> {
+    let EventBody::Change { change } = &event.body else { return None };
+    let sees = event.project.is_none_or(|project| viewer.sees.contains(&project));
+    let meant = event.audience.is_none_or(|user| user == viewer.user);
+    (sees && meant).then_some((event.seq, change))
+}

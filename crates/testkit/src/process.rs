@@ -1,0 +1,64 @@
+//! The real binary as a child process, which never outlives its test.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+/// What the hub prints when it answers.
+const READY: &str = "shopfloor is up: ";
+
+/// A hub in a process of its own; killed when it is dropped.
+#[derive(Debug)]
+pub struct HubProcess {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    log: PathBuf,
+}
+
+impl HubProcess {
+    /// Starts a hub on loopback; its log goes to `hub.log` in `data_dir`.
+    pub fn spawn(data_dir: &Path, database: &str, port: u16) -> Self {
+        std::fs::create_dir_all(data_dir).expect("the data directory can be made");
+        let log = data_dir.join("hub.log");
+        let file = std::fs::File::options().create(true).append(true).open(&log).expect("a log can be written");
+        let mut command = Command::new(binary());
+        command.arg("serve").arg("--data-dir").arg(data_dir).args(["--database", database]);
+        command.args(["--listen", &format!("127.0.0.1:{port}")]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).kill_on_drop(true);
+        let mut child = command.spawn().expect("the hub's binary can be run");
+        let stdout = child.stdout.take().expect("its output is piped");
+        Self { child, lines: BufReader::new(stdout).lines(), log }
+    }
+
+    /// Waits until the hub answers; its address.
+    pub async fn ready(&mut self) -> String {
+        while let Some(line) = self.lines.next_line().await.expect("the hub prints text") {
+            if let Some(url) = line.strip_prefix(READY) {
+                return url.to_owned();
+            }
+        }
+        panic!("the hub ended before it was up:\n{}", self.log_text());
+    }
+
+    /// Kills the hub without warning, and waits until it is gone.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("a child can be killed");
+    }
+
+    /// What the hub has logged so far.
+    pub fn log_text(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+/// The hub's binary: beside the test's own executable, unless `SHOPFLOOR_TEST_BINARY` names another.
+fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("SHOPFLOOR_TEST_BINARY") {
+        return path.into();
+    }
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let found = test.ancestors().skip(1).take(2).map(|folder| folder.join("shopfloor")).find(|path| path.is_file());
+    found.unwrap_or_else(|| panic!("there is no shopfloor beside {}: cargo build -p shopfloor", test.display()))
+}
