@@ -2,7 +2,7 @@
 //! watches misses nothing.
 //!
 //! `SHOPFLOOR_CHAOS_KILLS` says how often (10), `SHOPFLOOR_CHAOS_SEED` repeats a run's moments and verbs.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
 
 mod auditor;
 mod book;
