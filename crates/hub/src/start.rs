@@ -53,6 +53,7 @@ pub enum StartError {
 /// A hub that runs.
 pub struct Running {
     hub: Arc<Hub>,
+    address: SocketAddr,
     owner: Option<domain::UserId>,
     served: JoinHandle<()>,
     note: PathBuf,
@@ -91,13 +92,18 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let note = data_dir.join("hub.json");
     let text = serde_json::json!({ "url": url, "pid": std::process::id() }).to_string();
     write_private(&note, &text).map_err(|error| StartError::Files(note.clone(), error))?;
-    Ok(Running { hub, owner, served, note })
+    Ok(Running { hub, address: bound, owner, served, note })
 }
 
 impl Running {
     /// The address that people use.
     pub fn url(&self) -> &str {
         self.hub.doors.url()
+    }
+
+    /// Where the hub listens, whatever name people use.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// A fresh one-time link that logs a browser in as the hub's owner.

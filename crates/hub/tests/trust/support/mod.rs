@@ -1,5 +1,8 @@
 //! What the tests share: credentials, plain HTTP, raw sockets.
 
+pub(crate) mod db;
+pub(crate) mod operations;
+pub(crate) mod raw;
 pub(crate) mod socket;
 pub(crate) mod state;
 

@@ -1,0 +1,150 @@
+//! A socket ends with its credential: at once, with 4401, and without a further word.
+
+use domain::{ProjectId, Timestamp};
+use protocol::{Call, ProjectCreate, RunnerCreate, TokenCreate};
+use testkit::TestHub;
+
+use crate::support::{Credential, Socket, ann, ask, begin, browser, call, join, observe, send, view};
+
+/// A floor with somebody whose credential ends.
+struct Floor {
+    hub: TestHub,
+    olga: Credential,
+    project: ProjectId,
+}
+
+impl Floor {
+    async fn new() -> Self {
+        let hub = TestHub::start().await;
+        let olga = join(&hub, "olga").await;
+        let visibility = Some(domain::Visibility::ReadWrite);
+        let input = ProjectCreate { content: "common".into(), visibility, ..Default::default() };
+        let project = view!(&hub, &ann(&hub), Project, Call::ProjectCreate { input }).id;
+        Self { hub, olga, project }
+    }
+
+    async fn say(&self, content: &str) {
+        let input = protocol::MessageText { content: content.into() };
+        view!(&self.hub, &ann(&self.hub), Message, Call::ChatSend { project: self.project, input });
+    }
+
+    /// Sees the socket of `credential` end when `end` has happened, and its credential refused.
+    async fn check(&self, what: &str, credential: &Credential, end: impl AsyncFnOnce()) {
+        let mut socket = Socket::live(self.hub.url(), credential).await;
+        self.say("before").await;
+        socket.until_message("before").await;
+        end().await;
+        let (frames, code) = if what == "the project is deleted" {
+            socket.until_closed().await
+        } else {
+            self.say("after").await;
+            socket.until_closed().await
+        };
+        assert_eq!(code, Some(4401), "{what}");
+        let text = serde_json::to_string(&frames).expect("JSON");
+        assert!(!text.contains("after"), "{what}: told after its end: {text}");
+        assert_eq!(call(&self.hub, credential, &Call::Me {}).await.status, 401, "{what}");
+        assert_eq!(Socket::connect(self.hub.url(), credential).await.err(), Some(401), "{what}");
+    }
+
+    async fn token(&self, expires_at: Option<Timestamp>) -> (Credential, domain::TokenId) {
+        let input = TokenCreate { name: "another".into(), expires_at };
+        let made = view!(&self.hub, &self.olga, NewToken, Call::TokenCreate { input });
+        (Credential::Token(made.secret), made.token.id)
+    }
+}
+
+#[tokio::test]
+async fn a_socket_ends_with_its_token() {
+    let floor = Floor::new().await;
+    let (token, id) = floor.token(None).await;
+    let mut bystander = Socket::live(floor.hub.url(), &floor.olga).await;
+    let end = async || drop(ask(&floor.hub, &floor.olga, Call::TokenRevoke { token: id }).await);
+    floor.check("the token is revoked", &token, end).await;
+    bystander.until_message("after").await;
+    bystander.ask(Call::Me {}).await.expect("the same person's other token goes on");
+}
+
+#[tokio::test]
+async fn a_socket_ends_with_its_browsers_login() {
+    let floor = Floor::new().await;
+    let login = browser(&floor.hub, &floor.olga).await;
+    let end = async || {
+        let request = begin(&floor.hub, reqwest::Method::POST, "/api/logout").headers(login.headers(floor.hub.url()));
+        assert_eq!(send(request).await.status, 204);
+    };
+    floor.check("the browser logs out", &login, end).await;
+
+    let login = browser(&floor.hub, &floor.olga).await;
+    let end = async || {
+        let logins = view!(&floor.hub, &login, Logins, Call::LoginList {});
+        let current = logins.iter().find(|login| login.current).expect("this one").id;
+        ask(&floor.hub, &floor.olga, Call::LoginRevoke { login: current }).await;
+    };
+    floor.check("the login is revoked", &login, end).await;
+
+    let login = browser(&floor.hub, &floor.olga).await;
+    let end = async || drop(ask(&floor.hub, &floor.olga, Call::LoginRevokeAll {}).await);
+    floor.check("all logins are revoked", &login, end).await;
+    assert_eq!(call(&floor.hub, &floor.olga, &Call::Me {}).await.status, 200, "tokens are no logins");
+}
+
+#[tokio::test]
+async fn a_disabled_persons_sockets_end() {
+    let floor = Floor::new().await;
+    let user = view!(&floor.hub, &floor.olga, Me, Call::Me {}).user.expect("a person").id;
+    let login = browser(&floor.hub, &floor.olga).await;
+    let mut tab = Socket::live(floor.hub.url(), &login).await;
+    let end = async || drop(ask(&floor.hub, &ann(&floor.hub), Call::UserDisable { user }).await);
+    floor.check("the person is disabled", &floor.olga, end).await;
+    assert_eq!(tab.until_closed().await.1, Some(4401));
+    ask(&floor.hub, &ann(&floor.hub), Call::UserEnable { user }).await;
+    assert_eq!(call(&floor.hub, &floor.olga, &Call::Me {}).await.status, 200, "the token works again");
+    assert_eq!(call(&floor.hub, &login, &Call::Me {}).await.status, 401, "the browser must log in again");
+}
+
+#[tokio::test]
+async fn an_observers_socket_ends_with_the_link_or_the_project() {
+    let floor = Floor::new().await;
+    let owner = ann(&floor.hub);
+    let (visitor, observer) = observe(&floor.hub, &owner, floor.project).await;
+    let end = async || drop(ask(&floor.hub, &owner, Call::ObserverRevoke { observer }).await);
+    floor.check("the observer link is revoked", &visitor, end).await;
+    let (visitor, _) = observe(&floor.hub, &owner, floor.project).await;
+    let end = async || drop(ask(&floor.hub, &owner, Call::ProjectDelete { project: floor.project }).await);
+    floor.check("the project is deleted", &visitor, end).await;
+}
+
+#[tokio::test]
+async fn a_runners_socket_ends_with_the_runner() {
+    let floor = Floor::new().await;
+    let input = RunnerCreate { name: "box".into() };
+    let made = view!(&floor.hub, &floor.olga, NewRunner, Call::RunnerCreate { input });
+    let token = Credential::Token(made.secret);
+    let refused = call(&floor.hub, &token, &Call::LoginLink {}).await;
+    assert_eq!(refused.status, 403, "a runner's token only looks");
+    let runner = made.runner.id;
+    let end = async || drop(ask(&floor.hub, &floor.olga, Call::RunnerRemove { runner }).await);
+    floor.check("the runner is removed", &token, end).await;
+}
+
+#[tokio::test]
+async fn a_token_that_expires_ends_its_socket() {
+    let floor = Floor::new().await;
+    let now = view!(&floor.hub, &floor.olga, LoginLink, Call::LoginLink {}).expires_at.plus_millis(-15 * 60_000);
+    let (token, _) = floor.token(Some(now.plus_millis(6000))).await;
+    let mut socket = Socket::live(floor.hub.url(), &token).await;
+    assert_eq!(socket.until_closed().await.1, Some(4401));
+    assert_eq!(call(&floor.hub, &token, &Call::Me {}).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_credential_that_ends_before_hello_ends_the_socket() {
+    let floor = Floor::new().await;
+    let (token, id) = floor.token(None).await;
+    let mut socket = Socket::connect(floor.hub.url(), &token).await.expect("still valid");
+    ask(&floor.hub, &floor.olga, Call::TokenRevoke { token: id }).await;
+    socket.hello(None).await;
+    let (frames, code) = socket.until_closed().await;
+    assert_eq!((frames.len(), code), (0, Some(4401)), "{frames:?}");
+}

@@ -1,0 +1,5 @@
+//! Credentials begin and end (T4, T19, T20).
+
+mod ends;
+mod limits;
+mod logins;
