@@ -46,6 +46,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST))
         .route("/api/ws", get(upgrade::upgrade))
         .route("/api/{*rest}", axum::routing::any(unknown))
+        .route("/api/", axum::routing::any(unknown))
         .route("/api", axum::routing::any(unknown))
         .fallback(page::serve)
         .layer(DefaultBodyLimit::max(BODY))
