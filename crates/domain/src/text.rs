@@ -55,7 +55,7 @@ pub const NAME: Field = Field { name: "name", limit: 80, lines: false, optional:
 /// Where a repository is.
 pub const REPOSITORY: Field = Field { name: "repositories.location", limit: 1024, lines: false, optional: false };
 /// A branch name.
-pub const BRANCH: Field = Field { name: "base_branch", limit: 255, lines: false, optional: false };
+pub const BRANCH: Field = Field { name: "repositories.base_branch", limit: 255, lines: false, optional: false };
 /// What a link points at.
 pub const LINK_TARGET: Field = Field { name: "links.target", limit: 512, lines: false, optional: false };
 /// The key that makes a retry safe.

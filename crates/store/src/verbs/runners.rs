@@ -50,8 +50,8 @@ impl Command for CreateRunner {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewRunner, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
         let owner = tx.caller.person()?;
+        NAME.check(&self.input.name)?;
         let name = self.input.name.trim().to_owned();
-        NAME.check(&name)?;
         let taken = "SELECT id FROM runners WHERE owner = $1 AND name = $2";
         if tx.read().first(taken, args![owner.id.to_string(), &name]).await?.is_some() {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
