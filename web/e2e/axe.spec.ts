@@ -26,69 +26,71 @@ async function furnish(floor: Floor) {
   return { project, activity };
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
-  for (const [size, viewport] of Object.entries({
-    desktop: { width: 1280, height: 800 },
-    phone: { width: 390, height: 844 },
-  })) {
-    test(`axe finds nothing, ${colorScheme}, ${size}`, async ({ floor }) => {
-      const { project, activity } = await furnish(floor);
-      const guest = await floor.guest("Bo");
-      await guest.goto(`/p/${project.id}`);
-      const page = await floor.owner({ colorScheme, viewport });
-      const places = [
-        "/",
-        `/p/${project.id}`,
-        `/p/${project.id}/a/${activity.id}`,
-        `/p/${project.id}/settings`,
-      ];
-      for (const path of [
-        ...places,
-        "/people",
-        "/runners",
-        "/audit",
-        "/settings",
-        "/nowhere",
-        "/p/prj_0/a/act_0",
-      ]) {
-        await page.goto(path);
-        await live(page);
-        await expect(page.locator(".skeleton")).toHaveCount(0);
-        await check(page, path);
-      }
-      await page.goto(`/p/${project.id}/a/${activity.id}`);
-      await page.getByRole("button", { name: "History" }).click();
-      await expect(page.getByRole("group", { name: /Changes in version/ })).toBeVisible();
-      await check(page, "history");
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      await page.getByRole("textbox", { name: "Text of the activity" }).fill("Dual-write\nmine");
-      await floor.hub.api("PATCH", `/api/activities/${activity.id}`, { content: "Dual-write\ntheirs" });
-      await expect(page.getByRole("button", { name: "Put both in the editor" })).toBeVisible();
-      await check(page, "conflict");
-      await page.keyboard.press("Control+k");
-      await check(page, "palette");
-      await page.keyboard.press("Escape");
-      await page.goto("/");
-      await live(page);
-      for (const key of ["?", "p"]) {
-        await page.keyboard.press(key);
-        await expect(page.getByRole("dialog")).toBeVisible();
-        await check(page, `dialog ${key}`);
-        await page.keyboard.press("Escape");
-      }
-      await floor.hub.kill();
-      await expect(page.getByText("The hub does not answer.")).toBeVisible();
-      await check(page, "stale");
-      await floor.hub.start();
-    });
+const LOOKS = [
+  { colorScheme: "light", size: "desktop", viewport: { width: 1280, height: 800 } },
+  { colorScheme: "dark", size: "desktop", viewport: { width: 1280, height: 800 } },
+  { colorScheme: "light", size: "phone", viewport: { width: 390, height: 844 } },
+] as const;
 
-    test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {
-      const page = await floor.stranger({ colorScheme, viewport });
-      for (const path of ["/", "/login", "/join#nothing", "/observe#nothing"]) {
-        await page.goto(path);
-        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-        await check(page, path);
-      }
-    });
-  }
+for (const { colorScheme, size, viewport } of LOOKS) {
+  test(`axe finds nothing, ${colorScheme}, ${size}`, async ({ floor }) => {
+    test.setTimeout(180_000);
+    const { project, activity } = await furnish(floor);
+    const guest = await floor.guest("Bo");
+    await guest.goto(`/p/${project.id}`);
+    const page = await floor.owner({ colorScheme, viewport });
+    const places = [
+      "/",
+      `/p/${project.id}`,
+      `/p/${project.id}/a/${activity.id}`,
+      `/p/${project.id}/settings`,
+    ];
+    for (const path of [
+      ...places,
+      "/people",
+      "/runners",
+      "/audit",
+      "/settings",
+      "/nowhere",
+      "/p/prj_0/a/act_0",
+    ]) {
+      await page.goto(path);
+      await live(page);
+      await expect(page.locator(".skeleton")).toHaveCount(0);
+      await check(page, path);
+    }
+    await page.goto(`/p/${project.id}/a/${activity.id}`);
+    await page.getByRole("button", { name: "History" }).click();
+    await expect(page.getByRole("group", { name: /Changes in version/ })).toBeVisible();
+    await check(page, "history");
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("textbox", { name: "Text of the activity" }).fill("Dual-write\nmine");
+    await floor.hub.api("PATCH", `/api/activities/${activity.id}`, { content: "Dual-write\ntheirs" });
+    await expect(page.getByRole("button", { name: "Put both in the editor" })).toBeVisible();
+    await check(page, "conflict");
+    await page.keyboard.press("Control+k");
+    await check(page, "palette");
+    await page.keyboard.press("Escape");
+    await page.goto("/");
+    await live(page);
+    for (const key of ["?", "p"]) {
+      await page.keyboard.press(key);
+      await expect(page.getByRole("dialog")).toBeVisible();
+      await check(page, `dialog ${key}`);
+      await page.keyboard.press("Escape");
+    }
+    await floor.hub.kill();
+    await expect(page.getByText("The hub does not answer.")).toBeVisible();
+    await check(page, "stale");
+    await floor.hub.start();
+  });
+
+  test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {
+    const page = await floor.stranger({ colorScheme, viewport });
+    for (const path of ["/", "/login", "/join#nothing", "/observe#nothing"]) {
+      await page.goto(path);
+      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+      await check(page, path);
+    }
+  });
 }

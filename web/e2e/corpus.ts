@@ -18,7 +18,7 @@ const SCHEMES = [
   "&#106;avascript:",
   "data:text/html,<script>",
   "vbscript:",
-  "\u0001javascript:",
+  "javascript\n:",
 ];
 
 /** Texts that would run `alert(1)` on a page that takes text for markup: tags, handlers, links, and tricks of markdown. */

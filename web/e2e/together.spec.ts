@@ -132,9 +132,11 @@ test("two people who edit the same text lose nothing", async ({ floor }) => {
   await expect(ann.getByRole("textbox", { name: "Text of the activity" })).toHaveValue(
     "Parser\nONE\ntwo\nthree",
   );
+  await expect(ann.getByRole("button", { name: "Merge both" })).toBeVisible();
   await floor.hub.api("PATCH", `/api/activities/${activity.id}`, {
     content: "Parser\none\ntwo\nTHREE\nfour",
   });
+  await expect(ann.getByText("Somebody saved version 3 while you were writing.")).toBeVisible();
   await ann.getByRole("button", { name: "Merge both" }).click();
   await expect(ann.getByRole("textbox", { name: "Text of the activity" })).toHaveValue(
     "Parser\nONE\ntwo\nTHREE\nfour",
