@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use oauth2::basic::BasicClient;
+use oauth2::basic::{BasicClient, BasicRequestTokenError};
 use oauth2::{
     AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet, EndpointSet, HttpRequest,
-    HttpResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse, TokenUrl,
+    HttpResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenResponse, TokenUrl,
 };
 use parking_lot::Mutex;
 use protocol::ProblemKind;
@@ -96,8 +96,11 @@ impl Github {
         let (verifier, _) = known.ok_or_else(stale)?;
         let exchange = self.client.exchange_code(AuthorizationCode::new(code)).set_pkce_verifier(verifier);
         let token = exchange.request_async(&|request| send(self.http.clone(), request)).await.map_err(|error| {
-            tracing::warn!(%error, "GitHub did not accept a login code");
-            AppError::new(ProblemKind::Forbidden, "GitHub did not confirm this login: try again")
+            tracing::warn!(%error, "a login code was not exchanged");
+            if is_refusal(&error) {
+                return AppError::new(ProblemKind::Forbidden, "GitHub did not confirm this login: begin again");
+            }
+            away()
         })?;
         let token = token.access_token().secret();
         let account: Account = self.get("/user", token).await?;
@@ -125,8 +128,23 @@ impl Github {
         let answer = async { request.send().await?.error_for_status()?.json().await };
         answer.await.map_err(|error: reqwest::Error| {
             tracing::warn!(error = %error.without_url(), "GitHub's API did not answer");
-            AppError::new(ProblemKind::Unavailable, "GitHub does not answer now: try again later")
+            away()
         })
+    }
+}
+
+fn away() -> AppError {
+    AppError::new(ProblemKind::Unavailable, "GitHub does not answer now: try again later")
+}
+
+/// Whether GitHub said no, or could not say anything. It says no with status 200 and an `error` field, too.
+fn is_refusal(error: &BasicRequestTokenError<reqwest::Error>) -> bool {
+    match error {
+        RequestTokenError::ServerResponse(_) => true,
+        RequestTokenError::Parse(_, body) => {
+            serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|said| said.get("error").is_some())
+        }
+        RequestTokenError::Request(_) | RequestTokenError::Other(_) => false,
     }
 }
 
