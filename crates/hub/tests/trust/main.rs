@@ -2,6 +2,7 @@
 
 mod access;
 mod doors;
+mod github;
 mod input;
 mod sessions;
 mod support;
