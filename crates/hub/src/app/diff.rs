@@ -11,14 +11,16 @@ pub(crate) fn between(versions: &[Version], range: DiffRange) -> Result<Diff, Ap
     let to = range.to.unwrap_or(newest);
     let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
     let (old, new) = (content(versions, from)?, content(versions, to)?);
-    let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_lines(old, new);
+    // Lines without their breaks: a last line that gets a successor has not changed.
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_slices(&old, &new);
     let lines = diff.iter_all_changes().map(|change| DiffLine {
         kind: match change.tag() {
             ChangeTag::Equal => DiffKind::Same,
             ChangeTag::Insert => DiffKind::Added,
             ChangeTag::Delete => DiffKind::Removed,
         },
-        text: change.value().trim_end_matches(['\r', '\n']).to_owned(),
+        text: change.value().to_owned(),
     });
     Ok(Diff { from, to, lines: lines.collect() })
 }
@@ -62,6 +64,13 @@ mod tests {
         let shown: Vec<String> = diff.lines.iter().map(|line| format!("{:?} {}", line.kind, line.text)).collect();
         assert_eq!(shown, ["Same a", "Removed b", "Added c"]);
         assert_eq!((diff.from, diff.to), (1, 2));
+    }
+
+    #[test]
+    fn a_last_line_that_gets_a_successor_stays() {
+        let diff = between(&versions(&["a", "a\n\nb"]), DiffRange::default()).unwrap();
+        let kinds: Vec<DiffKind> = diff.lines.iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, [DiffKind::Same, DiffKind::Added, DiffKind::Added]);
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub(crate) async fn run(args: ServeArgs, open: bool, context: &Context) -> Resul
         .map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))?;
     let settings = args.settle(&context.layers, &data_dir)?;
     log::start(settings.log.value);
+    // A connection is a file: take as many as the system gives.
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::warn!(%error, "the number of open files could not be raised");
+    }
     let mut stop = Stop::listen()?;
     let mut running = hub::start(options(&settings, data_dir)?).await.map_err(refused)?;
     let link = running
