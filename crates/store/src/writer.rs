@@ -117,9 +117,21 @@ impl<'c> Tx<'c> {
             subject: subject.to_string(),
             project,
             private_to,
-            detail: detail.into(),
+            detail: one_line(&detail.into()),
         });
     }
+}
+
+/// Control characters written out: no text can look like another entry, or reach a terminal.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
 }
 
 /// Who may read an audit entry.
