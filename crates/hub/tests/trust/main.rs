@@ -1,9 +1,12 @@
 //! What a hub promises to whoever trusts it, tested from outside: over HTTP and WebSocket, against real databases.
 
 mod access;
+mod audit;
 mod doors;
 mod github;
+mod headers;
 mod input;
+mod openapi;
 mod sessions;
 mod support;
 mod sync;

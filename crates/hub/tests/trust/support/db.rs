@@ -1,11 +1,16 @@
 //! The database behind a hub, past the hub.
 
+use std::path::Path;
+
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqliteConnection};
 use testkit::TestHub;
 
 async fn connect(hub: &TestHub) -> SqliteConnection {
-    let file = hub.data_dir().join("shopfloor.db");
+    open(&hub.data_dir().join("shopfloor.db")).await
+}
+
+async fn open(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(file).connect().await.expect("the hub's database can be opened")
 }
 
@@ -13,6 +18,14 @@ async fn connect(hub: &TestHub) -> SqliteConnection {
 pub(crate) async fn run(hub: &TestHub, sql: &str) -> u64 {
     let mut connection = connect(hub).await;
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.expect("the statement runs").rows_affected()
+}
+
+/// The same for a database that no hub has open.
+pub(crate) async fn run_file(file: &Path, sql: &str) {
+    let mut connection = open(file).await;
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.expect("the statement runs");
+    assert!(done.rows_affected() > 0, "{sql} changes something");
+    connection.close().await.expect("closes");
 }
 
 /// Every row of every table as text, apart from when something was last seen.

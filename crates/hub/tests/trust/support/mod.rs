@@ -1,5 +1,6 @@
 //! What the tests share: credentials, plain HTTP, raw sockets.
 
+pub(crate) mod calls;
 pub(crate) mod db;
 pub(crate) mod operations;
 pub(crate) mod raw;

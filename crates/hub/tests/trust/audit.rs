@@ -1,0 +1,171 @@
+//! The audit trail: every change with actor and origin, on one line each, and no entry can be changed unseen (T23).
+
+use std::collections::BTreeSet;
+
+use protocol::{
+    ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, InviteCreate, MarkRead, MessageText, ObserverCreate,
+    ProjectCreate, ProjectUpdate, Rename, RunnerCreate, TokenCreate,
+};
+use reqwest::Method;
+use serde_json::json;
+use store::Store;
+use testkit::TestHub;
+
+use crate::support::{Credential, Socket, ann, ask, begin, browser, calls, db, join, secret, send, view};
+
+async fn trail(hub: &TestHub, reader: &Credential) -> Vec<AuditEntry> {
+    let page = AuditPage { limit: Some(500), ..Default::default() };
+    view!(hub, reader, Audit, Call::AuditList { page })
+}
+
+#[tokio::test]
+async fn every_change_is_recorded_with_actor_and_origin() {
+    let hub = TestHub::start().await;
+    let owner = ann(&hub);
+    let me = view!(&hub, &owner, Me, Call::Me {}).user.expect("a person");
+    let bo = join(&hub, "bo").await;
+    let bo = view!(&hub, &bo, Me, Call::Me {}).user.expect("a person").id;
+    let content = "a project".to_owned();
+    let input = ProjectCreate { content, ..Default::default() };
+    let project = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+    let input = ActivityCreate { content: "work".into(), ..Default::default() };
+    let activity = view!(&hub, &owner, Activity, Call::ActivityCreate { project, input }).id;
+    let input = MessageText { content: "hello".into() };
+    let message = view!(&hub, &owner, Message, Call::ChatSend { project, input }).id;
+    let input = TokenCreate { name: "t".into(), expires_at: None };
+    let token = view!(&hub, &owner, NewToken, Call::TokenCreate { input }).token.id;
+    let input = InviteCreate { name: "i".into(), expires_at: None };
+    let invite = view!(&hub, &owner, NewInvite, Call::InviteCreate { input }).invite.id;
+    let input = ObserverCreate { name: "o".into(), expires_at: None };
+    let observer = view!(&hub, &owner, NewObserver, Call::ObserverCreate { project, input }).observer.id;
+    let runner = view!(&hub, &owner, NewRunner, Call::RunnerCreate { input: RunnerCreate { name: "r".into() } });
+    let browsers = (browser(&hub, &owner).await, browser(&hub, &owner).await);
+    let login = view!(&hub, &browsers.0, Logins, Call::LoginList {})[0].id;
+    let update = ProjectUpdate { content: Some("other".into()), ..Default::default() };
+    for call in [
+        Call::MeRename { input: Rename { name: "anna".into() } },
+        Call::UserDisable { user: bo },
+        Call::UserEnable { user: bo },
+        Call::ProjectUpdate { project, input: update },
+        Call::ActivityUpdate {
+            activity,
+            input: ActivityUpdate { content: Some("other".into()), ..Default::default() },
+        },
+        Call::ChatEdit { message, input: MessageText { content: "edited".into() } },
+        Call::ChatDelete { message },
+        Call::ChatRead { project, input: MarkRead { number: 1 } },
+        Call::TokenRevoke { token },
+        Call::LoginRevoke { login },
+        Call::LoginRevokeAll {},
+        Call::InviteRevoke { invite },
+        Call::ObserverRevoke { observer },
+        Call::RunnerRemove { runner: runner.runner.id },
+        Call::ProjectDelete { project },
+    ] {
+        ask(&hub, &owner, call).await;
+    }
+    let entries = trail(&hub, &owner).await;
+    let mine: BTreeSet<&str> = entries
+        .iter()
+        .filter(|entry| entry.actor.as_ref().is_some_and(|actor| actor.id == me.id))
+        .filter(|entry| entry.origin.starts_with("127.0.0.1 ") || entry.origin == "start")
+        .map(|entry| entry.verb.as_str())
+        .collect();
+    for call in calls::one_of_each().iter().filter(|call| call.changes()) {
+        // How far somebody has read is theirs alone, and is not a change to the floor.
+        assert_eq!(mine.contains(call.verb()), call.verb() != "chat.read", "{}", call.verb());
+    }
+    assert!(entries.iter().all(|entry| !entry.detail.is_empty() && !entry.subject.is_empty()));
+    for entry in ["login", "invite.accept"] {
+        assert!(entries.iter().any(|found| found.verb == entry), "{entry}");
+    }
+}
+
+#[tokio::test]
+async fn ways_in_are_recorded_and_refusals_are_not_changes() {
+    let hub = TestHub::start().await;
+    let owner = ann(&hub);
+    let before = trail(&hub, &owner).await.len();
+    for call in [
+        Call::ProjectShow { project: domain::ProjectId::generate() },
+        Call::ProjectDelete { project: domain::ProjectId::generate() },
+        Call::MeRename { input: Rename { name: String::new() } },
+    ] {
+        assert!(crate::support::call(&hub, &owner, &call).await.status >= 400);
+    }
+    assert_eq!(trail(&hub, &owner).await.len(), before);
+    let input = ProjectCreate { content: "shown".into(), ..Default::default() };
+    let project = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+    crate::support::observe(&hub, &owner, project).await;
+    let page = AuditPage { project: Some(project), ..Default::default() };
+    let entries = view!(&hub, &owner, Audit, Call::AuditList { page });
+    let verbs: Vec<&str> = entries.iter().map(|entry| entry.verb.as_str()).collect();
+    assert_eq!(verbs, ["observe", "observer.create", "project.create"], "newest first");
+    assert!(entries[0].actor.is_none() && entries[0].origin.starts_with("127.0.0.1"), "{:?}", entries[0]);
+}
+
+#[tokio::test]
+async fn an_entry_is_one_line_whatever_it_is_about() {
+    let hub = TestHub::start().await;
+    let owner = ann(&hub);
+    let link = secret(&view!(&hub, &owner, LoginLink, Call::LoginLink {}).link);
+    let request = begin(&hub, Method::POST, "/api/login").header("origin", hub.url());
+    let request = request.header("user-agent", "evil\tagent \u{202e}".replace('\u{202e}', "x").repeat(100));
+    assert_eq!(send(request.json(&json!({"secret": link}))).await.status, 200);
+    for content in ["one\rFAKE entry", "two\tthree", "x\r\ny", "`quoted` \"both\" ways\\"] {
+        let input = ProjectCreate { content: content.into(), ..Default::default() };
+        let project = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+        let input = ActivityCreate { content: content.into(), ..Default::default() };
+        view!(&hub, &owner, Activity, Call::ActivityCreate { project, input });
+    }
+    let mut socket = Socket::live(hub.url(), &owner).await;
+    socket.ask(Call::MeRename { input: Rename { name: "anna\n".into() } }).await.expect_err("no lines in names");
+    for entry in trail(&hub, &owner).await {
+        let fields = [&entry.detail, &entry.origin, &entry.subject, &entry.verb];
+        for field in fields {
+            assert!(!field.chars().any(char::is_control), "{entry:?}");
+        }
+        assert!(entry.origin.len() <= 200, "{entry:?}");
+    }
+    let entries = trail(&hub, &owner).await;
+    assert!(entries.iter().any(|entry| entry.detail.contains("one\\rFAKE entry")), "escaped, not dropped");
+}
+
+#[tokio::test]
+async fn a_changed_or_missing_entry_is_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("shopfloor.db");
+    let url = format!("sqlite:{}", file.display());
+    let hub = TestHub::with(|options| options.database = url.clone()).await;
+    let owner = ann(&hub);
+    for number in 0..5 {
+        let input = ProjectCreate { content: format!("project {number}"), ..Default::default() };
+        view!(&hub, &owner, Project, Call::ProjectCreate { input });
+    }
+    hub.stop().await;
+    let verify = async || {
+        let store = Store::open(&url, || domain::Timestamp::from_millis(0), |_| ()).await.expect("opens");
+        let verdict = store.verify_audit().await.expect("readable");
+        store.close().await;
+        verdict
+    };
+    let total = verify().await.expect("the trail is whole");
+    assert!(total >= 7);
+    std::fs::copy(&file, folder.path().join("whole.db")).expect("copied");
+    for (tampering, first) in [
+        ("UPDATE audit SET detail = 'nothing happened' WHERE number = 4", 4),
+        ("UPDATE audit SET actor_name = 'bo' WHERE number = 5", 5),
+        ("UPDATE audit SET private_to = NULL, project = NULL WHERE number = 4", 4),
+        ("UPDATE audit SET at = at + 1 WHERE number = 2", 2),
+        ("DELETE FROM audit WHERE number = 3", 3),
+        ("DELETE FROM audit WHERE number = (SELECT MAX(number) FROM audit)", total),
+        ("UPDATE ledger SET audit_hash = 'x'", total + 1),
+    ] {
+        for rest in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.path().join(format!("shopfloor.db{rest}")));
+        }
+        std::fs::copy(folder.path().join("whole.db"), &file).expect("copied");
+        db::run_file(&file, tampering).await;
+        assert_eq!(verify().await, Err(first), "{tampering}");
+    }
+}
