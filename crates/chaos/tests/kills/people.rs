@@ -12,6 +12,9 @@ pub(crate) struct Viewer {
     pub(crate) client: Client,
     pub(crate) user: UserId,
     pub(crate) sees: Vec<ProjectId>,
+    /// Forgets with each connection what it has seen but for the newest position, as a page does that is loaded anew;
+    /// the others resume a step earlier and leave out what they know.
+    pub(crate) exact: bool,
 }
 
 /// Ann, who owns the hub, and Bo.
@@ -51,13 +54,13 @@ impl People {
 
     /// Ann once, Bo twice.
     pub(crate) async fn watchers(&self) -> [Viewer; 3] {
-        let bo = |name| async move {
+        let bo = |name, exact| async move {
             let sees = vec![self.open, self.shown, self.secret];
-            Viewer { name, client: self.bo.clone(), user: me(&self.bo).await, sees }
+            Viewer { name, client: self.bo.clone(), user: me(&self.bo).await, sees, exact }
         };
         let sees = vec![self.open, self.shown, self.hidden];
-        let ann = Viewer { name: "ann", client: self.ann.clone(), user: me(&self.ann).await, sees };
-        [ann, bo("bo").await, bo("bo again").await]
+        let ann = Viewer { name: "ann", client: self.ann.clone(), user: me(&self.ann).await, sees, exact: false };
+        [ann, bo("bo", false).await, bo("bo again", true).await]
     }
 }
 

@@ -1,7 +1,7 @@
 //! A client that watches across kills, and is then asked whether it saw everything, once and in order.
 
 use client::watch::Event as Seen;
-use domain::Seq;
+use domain::{HubId, Seq};
 use protocol::{Change, Delta, FromHub};
 use store::{Event, EventBody};
 use tokio::sync::watch;
@@ -14,6 +14,7 @@ use crate::people::Viewer;
 struct Known {
     /// The position of the full state that it began with.
     began: Option<Seq>,
+    hub: Option<HubId>,
     /// What came after it.
     deltas: Vec<Delta>,
 }
@@ -28,21 +29,34 @@ pub(crate) struct Watcher {
 /// Starts to watch.
 pub(crate) fn start(viewer: Viewer) -> Watcher {
     let (known, seen) = watch::channel(Known::default());
-    let mut stream = viewer.client.watch().named("chaos");
-    let name = viewer.name;
+    let (client, name, exact) = (viewer.client.clone(), viewer.name, viewer.exact);
     let task = tokio::spawn(async move {
+        let mut stream = client.watch();
         loop {
-            let Seen::Frame(frame) = stream.next().await.expect("nothing ends a watch for good") else { continue };
-            known.send_modify(|known| known.take(name, frame));
+            match stream.next().await.expect("nothing ends a watch for good") {
+                Seen::Frame(frame) => known.send_modify(|known| known.take(name, frame)),
+                Seen::Lost { .. } if exact => {
+                    if let Some((hub, position)) = known.borrow().position() {
+                        stream = client.watch().resume(hub, position);
+                    }
+                }
+                Seen::Lost { .. } => {}
+            }
         }
     });
     Watcher { viewer, known: seen, task }
 }
 
 impl Known {
+    /// The newest change that it has.
+    fn position(&self) -> Option<(HubId, Seq)> {
+        Some((self.hub?, self.deltas.last().map_or(self.began?, |delta| delta.seq)))
+    }
+
     fn take(&mut self, name: &str, frame: FromHub) {
         match frame {
-            FromHub::Welcome { resumed, .. } => {
+            FromHub::Welcome { resumed, hub, .. } => {
+                self.hub = Some(hub);
                 assert_eq!(resumed, self.began.is_some(), "{name} resumes, and starts over only the first time");
             }
             FromHub::Sync { seq, last: true, .. } => self.began = Some(seq),
