@@ -80,8 +80,19 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of `kind` with a sentence for the reader.
+    /// A problem of `kind` with a sentence for the reader; one that quotes too much is shortened.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Self { kind, status: kind.status(), detail: detail.into(), errors: Vec::new(), retry_after_seconds: None }
+        let detail = shortened(detail.into());
+        Self { kind, status: kind.status(), detail, errors: Vec::new(), retry_after_seconds: None }
     }
+}
+
+/// Head and tail of a text that is longer than anybody reads: decoders quote what they were given.
+fn shortened(text: String) -> String {
+    const HEAD: usize = 1200;
+    const TAIL: usize = 300;
+    if text.len() <= HEAD + TAIL {
+        return text;
+    }
+    format!("{}…{}", &text[..text.floor_char_boundary(HEAD)], &text[text.ceil_char_boundary(text.len() - TAIL)..])
 }
