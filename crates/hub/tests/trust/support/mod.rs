@@ -1,5 +1,6 @@
 //! What the tests share: credentials, plain HTTP, raw sockets.
 
+#[path = "../../../../protocol/tests/support/calls.rs"]
 pub(crate) mod calls;
 pub(crate) mod db;
 pub(crate) mod operations;

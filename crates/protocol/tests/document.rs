@@ -1,0 +1,76 @@
+//! docs/protocol.md is in step with the types.
+
+use protocol::{Answer, Call, Change, CloseCode, FromHub, MAX_FRAME, PROTOCOL, ProblemKind, ToHub};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = include_str!("../../../docs/protocol.md");
+
+/// Every tag of an enum, as its decoder names them when none of them is given.
+fn tags<T: DeserializeOwned>(tagged: impl Fn(&str) -> Value) -> Vec<String> {
+    let error = serde_json::from_value::<T>(tagged("?")).err().expect("`?` is no tag").to_string();
+    let (_, names) = error.split_once("expected").unwrap_or_else(|| panic!("{error}"));
+    let names: Vec<String> = names.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert!(names.len() > 2, "{error}");
+    names
+}
+
+fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
+    for name in names {
+        let name = name.as_ref();
+        assert!(DOCUMENT.contains(&format!("`{name}`")), "docs/protocol.md does not mention the {what} `{name}`");
+    }
+}
+
+#[test]
+fn every_verb_frame_change_answer_and_problem_is_described() {
+    check_named("verb", Call::VERBS);
+    check_named("answer", tags::<Answer>(|tag| json!({"kind": tag, "value": null})));
+    check_named("change", tags::<Change>(|tag| json!({"kind": tag})));
+    check_named("problem", tags::<ProblemKind>(|tag| json!(tag)));
+    for frame in tags::<ToHub>(|tag| json!({"type": tag})).iter().chain(&tags::<FromHub>(|tag| json!({"type": tag}))) {
+        assert!(DOCUMENT.contains(&format!("\"type\": \"{frame}\"")), "docs/protocol.md has no example of `{frame}`");
+    }
+}
+
+#[test]
+fn every_close_code_and_status_is_the_real_one() {
+    use CloseCode::*;
+    for code in [GoingAway, Protocol, TooLarge, TooSlow, Unauthenticated, RateLimited] {
+        // A new code does not compile here until it is in the list above.
+        match code {
+            GoingAway | Protocol | TooLarge | TooSlow | Unauthenticated | RateLimited => {}
+        }
+        assert!(DOCUMENT.contains(&format!("| {} | `{code:?}` |", code.code())), "{code:?}");
+    }
+    for kind in tags::<ProblemKind>(|tag| json!(tag)) {
+        let status = serde_json::from_value::<ProblemKind>(json!(kind)).expect("a kind").status();
+        assert!(DOCUMENT.contains(&format!("| `{kind}` | {status} |")), "{kind}");
+    }
+}
+
+#[test]
+fn every_example_is_a_frame() {
+    let mut examples = 0;
+    for block in DOCUMENT.split("```json\n").skip(1) {
+        let (text, _) = block.split_once("```").expect("a block ends");
+        let to_hub = serde_json::from_str::<ToHub>(text).map(|frame| json!(frame));
+        let from_hub = serde_json::from_str::<FromHub>(text).map(|frame| json!(frame));
+        let read = to_hub.or(from_hub).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+        // Nothing in an example is ignored, and nothing that the hub would send is left out.
+        assert_eq!(read, serde_json::from_str::<Value>(text).expect("JSON"), "{text}");
+        examples += 1;
+    }
+    assert!(examples >= 10, "{examples} examples");
+}
+
+#[test]
+fn the_numbers_are_the_real_ones() {
+    assert!(DOCUMENT.contains(&format!("version {PROTOCOL}.")));
+    assert_eq!(MAX_FRAME, 1024 * 1024);
+    assert_eq!(domain::text::PROJECT_CONTENT.limit, 64 * 1024);
+    assert_eq!(domain::text::ACTIVITY_CONTENT.limit, 64 * 1024);
+    assert_eq!(domain::text::MESSAGE_CONTENT.limit, 16 * 1024);
+    assert_eq!(domain::text::NAME.limit, 80);
+    assert_eq!(domain::text::IDEMPOTENCY_KEY.limit, 128);
+}
