@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
 // `make dev`: the page with live reload, talking to a hub that runs beside it.
-const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4750";
+const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4720";
 
 export default defineConfig({
   plugins: [svelte()],
@@ -15,7 +15,7 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: {
-    proxy: { "/api": { target: hub, ws: true, changeOrigin: true } },
+    proxy: { "/api": { target: hub, ws: true, changeOrigin: true, headers: { Origin: hub } } },
   },
   test: {
     include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],

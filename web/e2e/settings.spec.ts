@@ -1,0 +1,117 @@
+import { expect, live, say, sidebar, test } from "./fixtures";
+
+test("a project's settings do what they say", async ({ floor }) => {
+  const project = await floor.project("Plans\n\nfirst text");
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/settings`);
+
+  await page.getByLabel("Share execution").click();
+  await expect(page.getByLabel("Share execution")).toBeChecked();
+  await page.getByLabel("Archive recordings").click();
+  await expect(page.getByLabel("Archive recordings")).toBeChecked();
+  await page.getByLabel("Keep recordings for (days)").fill("soon");
+  await expect(page.getByText("Write a whole number of days")).toBeVisible();
+  await page.getByLabel("Keep recordings for (days)").fill("30");
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await expect(page.getByText("They expire after 30 days")).toBeVisible();
+
+  await page.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");
+  await page.getByLabel("Base branch").fill("main");
+  await page.getByRole("button", { name: "Add repository" }).click();
+  await expect(page.getByRole("button", { name: "Remove https://git.example.org/plans.git" })).toBeVisible();
+
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByRole("textbox", { name: "Text of the project" }).fill("Better plans\n\nsecond text");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByRole("heading", { name: "Settings of Better plans" })).toBeVisible();
+  await expect(sidebar(page).getByRole("link", { name: "Better plans" })).toBeVisible();
+  await page.getByRole("button", { name: "History" }).click();
+  await expect(page.getByRole("group", { name: "Changes in version 2" })).toContainText("second text");
+
+  await page.getByLabel("Whom the link is for").fill("press");
+  await page.getByRole("button", { name: "Make observer link" }).click();
+  await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/\/observe#/);
+  await page.getByRole("button", { name: "Revoke" }).click();
+  await expect(page.getByRole("region", { name: "Observer links" }).getByRole("listitem")).toHaveCount(0);
+
+  await page.reload();
+  await live(page);
+  await expect(page.getByLabel("Share execution")).toBeChecked();
+  await expect(page.getByLabel("Keep recordings for (days)")).toHaveValue("30");
+});
+
+test("people, runners and the audit trail", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  const page = await floor.owner();
+  const bo = await floor.guest("Bo");
+
+  await page.goto("/runners");
+  await page.getByLabel("Name of the runner").fill("laptop");
+  await page.getByRole("button", { name: "Register runner" }).click();
+  await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^sf_/);
+  await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Offline");
+  await bo.goto("/runners");
+  await expect(bo.getByText("laptop")).toBeVisible();
+  await page.getByRole("button", { name: "Remove laptop" }).click();
+  await expect(bo.getByText("No runner yet")).toBeVisible();
+
+  await page.goto("/audit");
+  await expect(page.getByRole("cell", { name: /runner\.remove/ })).toBeVisible();
+  await page.getByLabel("Project", { exact: true }).selectOption("Plans");
+  await expect(page).toHaveURL(`/audit?project=${project.id}`);
+  await expect(page.getByRole("cell", { name: /project\.create/ })).toBeVisible();
+  await expect(page.getByRole("cell", { name: /runner\.remove/ })).toHaveCount(0);
+
+  await page.goto("/people");
+  await page.getByRole("button", { name: "Disable" }).click();
+  await expect(bo.getByRole("heading", { name: "Log in" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Enable" })).toBeVisible();
+});
+
+test("a refused message stays, says why, and can be taken back", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}`);
+  await say(page, "turned \u202E around");
+  await expect(page.getByText("Not sent")).toBeVisible();
+  await expect(page.getByRole("alert")).toContainText("U+202E");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await expect(page.getByText("Not sent")).toBeVisible();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await expect(page.getByText("Not sent")).toHaveCount(0);
+});
+
+test("an empty floor teaches the next step", async ({ floor }) => {
+  const page = await floor.owner();
+  const main = page.getByRole("main");
+  await expect(main.getByText("The floor is empty")).toBeVisible();
+  await expect(main.getByText("shopfloor demo")).toBeVisible();
+  await main.getByRole("button", { name: "Create a project" }).click();
+  await expect(page.getByLabel("What do people align on?")).toBeFocused();
+});
+
+test("a phone shows the floor, then the place, then a sheet", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  await floor.activity(project, "Parser\nreads it all");
+  await floor.say(project, "hello");
+  const page = await floor.owner({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await sidebar(page)
+    .getByRole("link", { name: /^Plans/ })
+    .tap();
+  await expect(page.getByText("hello", { exact: true })).toBeVisible();
+  await expect(sidebar(page)).toHaveCount(0);
+  await expect(page.getByRole("complementary")).toHaveCount(0);
+  await page.getByRole("button", { name: "Show details" }).tap();
+  await page.getByRole("complementary").getByRole("link", { name: "Parser" }).tap();
+  await expect(page.getByRole("complementary", { name: "Activity" })).toContainText("reads it all");
+  await page.getByRole("button", { name: "Close details" }).tap();
+  await page.getByText("hello", { exact: true }).tap();
+  await page.getByRole("button", { name: "Edit message" }).tap();
+  await page.getByLabel("Edit message").fill("hello again");
+  await page.getByRole("button", { name: "Save" }).tap();
+  await expect(page.getByText("hello again")).toBeVisible();
+  await page.getByRole("link", { name: /Back to the floor/ }).tap();
+  await expect(sidebar(page)).toBeVisible();
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(wide).toBeLessThanOrEqual(390);
+});
