@@ -7,6 +7,7 @@ use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
 use crate::event::FactsColumn;
+use crate::known::Known;
 use crate::sql::{Connection, Value, args, to_json};
 use crate::{Event, EventBody, StoreError};
 
@@ -47,9 +48,27 @@ pub(crate) struct Batch {
     pub(crate) events: Vec<PendingEvent>,
     pub(crate) audits: Vec<PendingAudit>,
     pub(crate) requests: Vec<PendingRequest>,
+    pub(crate) known: Known,
+    rows: Vec<(&'static str, Vec<Vec<Value>>)>,
 }
 
 impl Batch {
+    /// Leaves a row to be inserted with others like it; `head` names table and columns.
+    pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
+        match self.rows.iter_mut().find(|(known, _)| *known == head) {
+            Some((_, rows)) => rows.push(row),
+            None => self.rows.push((head, vec![row])),
+        }
+    }
+
+    /// Inserts the rows that were left for later.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        for (head, rows) in self.rows.drain(..) {
+            insert(c, head, rows).await?;
+        }
+        self.known.flush(c).await
+    }
+
     /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         let id = project.to_string();
@@ -60,7 +79,8 @@ impl Batch {
     }
 
     /// Writes everything and returns the events with their positions.
-    pub(crate) async fn write(self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+    pub(crate) async fn write(mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+        self.flush(c).await?;
         insert(
             c,
             "INSERT INTO requests (actor, request_key, fingerprint, answer, at)",

@@ -9,6 +9,7 @@ mod connection;
 mod doorbell;
 mod error;
 mod event;
+mod known;
 mod open;
 mod reader;
 mod secret;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Timestamp;
+use domain::{Action, ProjectFacts, ProjectId, Resource, Timestamp};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -17,11 +17,16 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::batch::{Batch, PendingAudit, PendingEvent, PendingRequest};
 use crate::connection::{Owned, Target};
-use crate::sql::{Connection, Row, Value, args, to_json};
+use crate::known::RequestKey;
+use crate::sql::{Connection, Value, to_json};
+use crate::verbs::projects;
 use crate::{Caller, Event, EventBody, StoreError, Who};
 
 /// How many commands share a commit at most.
 const GROUP: usize = 128;
+
+/// How long a server may take over one transaction, also waiting for another hub's.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A verb: run in one transaction, safe to run again after a rollback.
 pub trait Command: Serialize + Send + Sync + 'static {
@@ -34,6 +39,10 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the answer holds a secret, which must not be stored.
     const SECRET: bool = false;
 
+    /// Whether the verb only adds rows by [`Tx::later`] and reads nothing that such rows would change, so that those of
+    /// many commands are inserted together.
+    const APPENDS: bool = false;
+
     /// Does it. Refuse before writing.
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
@@ -44,7 +53,7 @@ pub struct Committed<T> {
     /// What the verb answers.
     pub value: T,
     /// The commit's events; they were given to the listener before this was returned.
-    pub events: Vec<Arc<Event>>,
+    pub events: Arc<[Arc<Event>]>,
 }
 
 /// The transaction that a command runs in.
@@ -65,10 +74,36 @@ impl<'c> Tx<'c> {
         self.connection.run(sql, values).await
     }
 
-    /// A statement that writes and returns a row.
-    pub(crate) async fn run_returning(&mut self, sql: &str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
+    /// Leaves a row to be inserted with others like it before anything could read it.
+    pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         self.wrote = true;
-        self.connection.first(sql, values).await
+        self.batch.later(head, row);
+    }
+
+    /// Takes the next number in a project's chat.
+    pub(crate) async fn next_message(&mut self, project: ProjectId) -> Result<u32, StoreError> {
+        self.wrote = true;
+        self.batch.known.next_message(&mut self.connection, project).await
+    }
+
+    /// Refuses unless the caller may do this to the project; reads it once in a transaction.
+    pub(crate) async fn check(
+        &mut self,
+        project: ProjectId,
+        action: Action,
+        noun: &'static str,
+    ) -> Result<ProjectFacts, StoreError> {
+        if let Some(facts) = self.batch.known.facts.get(&project) {
+            return self.caller.may(action, Resource::Project(facts), noun).map(|()| *facts);
+        }
+        let facts = projects::check(&mut self.connection, self.caller, project, action, noun).await?;
+        self.batch.known.facts.insert(project, facts);
+        Ok(facts)
+    }
+
+    /// Forgets what is known about who may see a project: it has changed.
+    pub(crate) fn access_changed(&mut self, project: ProjectId) {
+        self.batch.known.facts.remove(&project);
     }
 
     /// The connection, for reading.
@@ -82,7 +117,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Takes back what earlier commands of the same transaction still have to write about a project.
-    pub(crate) fn forget(&mut self, project: domain::ProjectId) {
+    pub(crate) fn forget(&mut self, project: ProjectId) {
         self.batch.forget(project);
     }
 
@@ -139,16 +174,18 @@ pub(crate) enum AuditScope {
     /// Everybody of this hub.
     Hub,
     /// Whoever may see the project.
-    Project(domain::ProjectId),
+    Project(ProjectId),
     /// One person.
     Private(domain::UserId),
 }
 
 /// A command on its way through the writer, whatever its type.
 trait Job: Send {
+    /// The scope and key of the request, if it has one.
+    fn key(&self) -> Option<RequestKey>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
     /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
-    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], Option<&StoreError>>);
+    fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
 }
 
 /// How a command left the transaction.
@@ -196,7 +233,7 @@ async fn execute<C: Command>(command: &C, key: Option<&str>, tx: &mut Tx<'_>) ->
     let Some(key) = key else { return command.run(tx).await };
     let scope = tx.caller.key_scope();
     let fingerprint = hex::encode(Sha256::digest(format!("{} {}", C::VERB, to_json(command))));
-    if let Some(answer) = earlier_answer(tx, &scope, key, &fingerprint).await? {
+    if let Some(answer) = earlier_answer(tx, &scope, key, &fingerprint)? {
         if C::SECRET {
             return Err(StoreError::Conflict(format!(
                 "{} was done already with this key, and its secret is shown only once: revoke it and make another",
@@ -211,22 +248,10 @@ async fn execute<C: Command>(command: &C, key: Option<&str>, tx: &mut Tx<'_>) ->
     Ok(output)
 }
 
-async fn earlier_answer(
-    tx: &mut Tx<'_>,
-    scope: &str,
-    key: &str,
-    fingerprint: &str,
-) -> Result<Option<String>, StoreError> {
+fn earlier_answer(tx: &Tx<'_>, scope: &str, key: &str, fingerprint: &str) -> Result<Option<String>, StoreError> {
     let waiting = tx.batch.requests.iter().find(|request| request.scope == scope && request.key == key);
-    let (known, answer) = if let Some(request) = waiting {
-        (request.fingerprint.clone(), request.answer.clone())
-    } else {
-        let sql = "SELECT fingerprint, answer FROM requests WHERE actor = $1 AND request_key = $2";
-        match tx.read().first(sql, args![scope, key]).await? {
-            Some(row) => (row.text("fingerprint")?, row.text("answer")?),
-            None => return Ok(None),
-        }
-    };
+    let waiting = waiting.map(|request| (request.fingerprint.clone(), request.answer.clone()));
+    let Some((known, answer)) = waiting.or_else(|| tx.batch.known.answered(scope, key)) else { return Ok(None) };
     if known != fingerprint {
         return Err(StoreError::Conflict("this idempotency key was used for another request: take a new key".into()));
     }
@@ -234,8 +259,22 @@ async fn earlier_answer(
 }
 
 impl<C: Command> Job for Queued<C> {
-    fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran> {
+    fn key(&self) -> Option<RequestKey> {
+        self.key.clone().map(|key| (self.caller.key_scope(), key))
+    }
+
+    fn run<'a>(
+        &'a mut self,
+        mut connection: Connection<'a>,
+        batch: &'a mut Batch,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Ran> {
         Box::pin(async move {
+            if !C::APPENDS
+                && let Err(error) = batch.flush(&mut connection).await
+            {
+                return Ran::Spoiled(error.is_trouble().then_some(error));
+            }
             let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
             let mut tx = Tx { connection, batch, wrote: false, caller: &self.caller, now };
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
@@ -255,12 +294,12 @@ impl<C: Command> Job for Queued<C> {
         })
     }
 
-    fn finish(self: Box<Self>, commit: Result<&[Arc<Event>], Option<&StoreError>>) {
+    fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>) {
         let result = match (self.result, commit) {
-            (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.to_vec() }),
+            (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.clone() }),
             (Some(Err(error)), Ok(_) | Err(None)) => Err(error),
             // What a command found in a transaction that is gone says nothing.
-            (_, Err(Some(error))) => Err(error.repeat()),
+            (_, Err(Some(error))) => Err(error),
             (_, Ok(_) | Err(None)) => Err(StoreError::Unavailable("the command was not run".into())),
         };
         // A waiter that went away has lost its interest, not its change.
@@ -368,10 +407,10 @@ impl Task {
     /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
         let now = (self.clock)();
-        let failure = match self.attempt(&mut jobs, now).await {
+        let failure = match self.attempt_in_time(&mut jobs, now).await {
             Ok(events) => {
                 *self.trouble.lock() = None;
-                let events: Vec<Arc<Event>> = events.into_iter().map(Arc::new).collect();
+                let events: Arc<[Arc<Event>]> = events.into_iter().map(Arc::new).collect();
                 if !events.is_empty() {
                     (self.listener)(&events);
                 }
@@ -381,18 +420,36 @@ impl Task {
             Err(failure) => failure,
         };
         self.recover(&failure).await;
-        let error = match &failure {
+        let error = match failure {
             Failure::Spoiled(_) | Failure::Undone(_) if jobs.len() > 1 => return Err(jobs),
             Failure::Spoiled(_) => None,
             Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
         };
-        jobs.into_iter().for_each(|job| job.finish(Err(error)));
+        let last = jobs.pop();
+        jobs.into_iter().for_each(|job| job.finish(Err(error.as_ref().map(StoreError::repeat))));
+        if let Some(last) = last {
+            last.finish(Err(error));
+        }
         Ok(())
+    }
+
+    /// A server that does not answer is given up: its connection is in nobody knows what state.
+    async fn attempt_in_time(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Failure> {
+        if let Target::Sqlite(_) = self.target {
+            return self.attempt(jobs, now).await;
+        }
+        if let Ok(outcome) = tokio::time::timeout(PATIENCE, self.attempt(jobs, now)).await {
+            return outcome;
+        }
+        self.connection = None;
+        Err(Failure::Unknown(StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))))
     }
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Failure> {
         let connection = self.begin().await.map_err(Failure::Away)?;
         let mut batch = Batch::default();
+        let keys = jobs.iter().filter_map(|job| job.key()).collect();
+        batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
         for job in jobs.iter_mut() {
             if let Ran::Spoiled(trouble) = job.run(connection.borrow(), &mut batch, now).await {
                 return Err(Failure::Spoiled(trouble));

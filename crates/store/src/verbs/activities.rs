@@ -77,10 +77,10 @@ pub struct CreateActivity {
 impl Command for CreateActivity {
     type Output = Activity;
     const VERB: &'static str = "activity.create";
+    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
-        let caller = tx.caller;
-        projects::check(tx.read(), caller, self.project, Action::Write, "project").await?;
+        tx.check(self.project, Action::Write, "project").await?;
         let owner = tx.caller.person()?;
         ACTIVITY_CONTENT.check(&self.input.content)?;
         check_links(&self.input.links)?;
@@ -96,19 +96,21 @@ impl Command for CreateActivity {
             created_at: tx.now,
             updated_at: tx.now,
         };
-        let sql = "INSERT INTO activities (id, project, owner, status, content, version, links, created_at, updated_at) \
-                   VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $7)";
-        let values = args![
+        let head =
+            "INSERT INTO activities (id, project, owner, status, content, version, links, created_at, updated_at)";
+        let row = args![
             created.id.to_string(),
             created.project.to_string(),
             created.owner.id.to_string(),
             created.status.word(),
             &created.content,
+            created.version,
             to_json(&created.links),
             tx.now,
+            tx.now,
         ];
-        tx.run(sql, values).await?;
-        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content).await?;
+        tx.later(head, row);
+        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content);
         announce(tx, created.clone());
         let detail = format!("started `{}`, {}", created.name, created.status);
         tx.audit(Self::VERB, created.id, AuditScope::Project(created.project), detail);
@@ -166,7 +168,7 @@ impl Command for UpdateActivity {
         ];
         tx.run(sql, values).await?;
         if edited {
-            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content).await?;
+            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
         }
         announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), changes.join("; "));

@@ -54,7 +54,7 @@ async fn own(tx: &mut Tx<'_>, id: MessageId) -> Result<Message, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE m.id = $1"), vec![text(id)]).await?;
     let found = message(&row.ok_or(StoreError::NotFound("message"))?)?;
     let caller = tx.caller;
-    projects::check(tx.read(), caller, found.project, Action::Write, "message").await?;
+    tx.check(found.project, Action::Write, "message").await?;
     if caller.person()?.id != found.author.id {
         return Err(StoreError::Forbidden("only the author of a message may change it"));
     }
@@ -76,19 +76,18 @@ pub struct SendMessage {
 impl Command for SendMessage {
     type Output = Message;
     const VERB: &'static str = "chat.send";
+    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
         let caller = tx.caller;
-        projects::check(tx.read(), caller, self.project, Action::Write, "project").await?;
+        tx.check(self.project, Action::Write, "project").await?;
         let author = caller.person()?;
         MESSAGE_CONTENT.check(&self.input.content)?;
         let mentions = mentioned(tx.read(), &self.input.content).await?;
-        let next = "UPDATE projects SET last_message = last_message + 1 WHERE id = $1 RETURNING last_message";
-        let row = tx.run_returning(next, vec![text(self.project)]).await?.ok_or(StoreError::NotFound("project"))?;
         let sent = Message {
             id: MessageId::generate(),
             project: self.project,
-            number: row.count("last_message")?,
+            number: tx.next_message(self.project).await?,
             author,
             author_kind: AuthorKind::User,
             content: self.input.content.clone(),
@@ -98,9 +97,9 @@ impl Command for SendMessage {
             edited_at: None,
             deleted_at: None,
         };
-        let sql = "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-        let values = args![
+        let head =
+            "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at)";
+        let row = args![
             sent.id.to_string(),
             sent.project.to_string(),
             sent.number,
@@ -111,7 +110,7 @@ impl Command for SendMessage {
             to_json(&sent.mentions),
             tx.now,
         ];
-        tx.run(sql, values).await?;
+        tx.later(head, row);
         announce(tx, sent.clone());
         tx.audit(Self::VERB, sent.id, AuditScope::Project(sent.project), format!("sent message {}", sent.number));
         Ok(sent)

@@ -7,7 +7,7 @@ mod credentials;
 mod events;
 mod invites;
 mod observers;
-mod projects;
+pub(crate) mod projects;
 mod runners;
 mod state;
 mod unread;

@@ -41,7 +41,7 @@ impl Command for CreateObserver {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewObserver, StoreError> {
         let caller = tx.caller;
-        projects::check(tx.read(), caller, self.project, Action::Govern, "project").await?;
+        tx.check(self.project, Action::Govern, "project").await?;
         let created_by = caller.person()?;
         NAME.check(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
@@ -85,8 +85,7 @@ impl Command for RevokeObserver {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(self.observer)]).await?;
         let found = observer(&row.ok_or(StoreError::NotFound("observer"))?)?;
-        let caller = tx.caller;
-        projects::check(tx.read(), caller, found.project, Action::Govern, "observer").await?;
+        tx.check(found.project, Action::Govern, "observer").await?;
         tx.run("DELETE FROM logins WHERE observer = $1", vec![text(self.observer)]).await?;
         tx.run("DELETE FROM observers WHERE id = $1", vec![text(self.observer)]).await?;
         tx.revoke(vec![self.observer.to_string()]);

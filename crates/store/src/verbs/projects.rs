@@ -174,7 +174,7 @@ impl Command for CreateProject {
             tx.now,
         ];
         tx.run(sql, values).await?;
-        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content).await?;
+        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content);
         announce(tx, created.clone(), None);
         let detail = format!("created `{}`, {}", created.name, created.visibility);
         tx.audit(Self::VERB, created.id, AuditScope::Project(created.id), detail);
@@ -251,9 +251,10 @@ impl Command for UpdateProject {
         ];
         tx.run(sql, values).await?;
         if edited {
-            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content).await?;
+            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
         }
         let (was, is) = (facts_of(&before), facts_of(&after));
+        tx.access_changed(after.id);
         announce(tx, after.clone(), (was != is).then_some(was));
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.id), changes.join("; "));
         Ok(after)
@@ -317,6 +318,7 @@ impl Command for DeleteProject {
         tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), to_json(&body)]).await?;
         tx.run("DELETE FROM requests WHERE answer LIKE $1", args![format!("%{}%", before.id)]).await?;
         tx.forget(before.id);
+        tx.access_changed(before.id);
         let facts_before = Some(facts_of(&before));
         tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, body });
         if !links.is_empty() {

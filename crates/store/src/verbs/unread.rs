@@ -6,7 +6,6 @@ use domain::{Action, ProjectId, UserId};
 use protocol::{Change, MarkRead, Unread};
 use serde::Serialize;
 
-use super::projects;
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
 use crate::writer::Tx;
@@ -61,7 +60,7 @@ impl Command for ReadChat {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Unread, StoreError> {
         let caller = tx.caller;
-        projects::check(tx.read(), caller, self.project, Action::MarkRead, "project").await?;
+        tx.check(self.project, Action::MarkRead, "project").await?;
         let me = caller.person()?;
         let last = tx.read().first("SELECT last_message FROM projects WHERE id = $1", vec![text(self.project)]).await?;
         let last = last.ok_or(StoreError::NotFound("project"))?.count("last_message")?;

@@ -9,15 +9,9 @@ use crate::writer::Tx;
 use crate::{Caller, Store, StoreError};
 
 /// Keeps a text as version `version` of its subject.
-pub(crate) async fn add(
-    tx: &mut Tx<'_>,
-    subject: &str,
-    version: u32,
-    author: UserId,
-    content: &str,
-) -> Result<(), StoreError> {
-    let sql = "INSERT INTO versions (subject, version, author, at, content) VALUES ($1, $2, $3, $4, $5)";
-    tx.run(sql, args![subject, version, author.to_string(), tx.now, content]).await.map(|_| ())
+pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, author: UserId, content: &str) {
+    let head = "INSERT INTO versions (subject, version, author, at, content)";
+    tx.later(head, args![subject, version, author.to_string(), tx.now, content]);
 }
 
 /// Refuses when somebody else wrote a newer version meanwhile.

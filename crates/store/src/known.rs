@@ -1,0 +1,77 @@
+//! What a transaction has read already. It is the only one that writes, so what it knows stays true until it commits.
+
+use std::collections::HashMap;
+
+use domain::{ProjectFacts, ProjectId};
+
+use crate::StoreError;
+use crate::sql::{Connection, args, text};
+
+/// How many keys are looked up in one statement.
+const KEYS: usize = 64;
+
+/// A request's scope and key.
+pub(crate) type RequestKey = (String, String);
+
+/// What a transaction has read already.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Fingerprints and answers of requests that were answered before.
+    answered: HashMap<RequestKey, (String, String)>,
+    /// What access to a project depends on.
+    pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
+    /// The last message's number, which the table does not have yet.
+    last_message: HashMap<ProjectId, u32>,
+}
+
+impl Known {
+    /// Looks up the keys of all commands at once. Powers of two keep the number of prepared statements small.
+    pub(crate) async fn look_up(
+        &mut self,
+        c: &mut Connection<'_>,
+        mut keys: Vec<RequestKey>,
+    ) -> Result<(), StoreError> {
+        while let Some(last) = keys.last().cloned() {
+            let mut some = keys.split_off(keys.len().saturating_sub(KEYS));
+            some.resize(some.len().next_power_of_two(), last);
+            let places = (0..some.len()).map(|index| format!("(${}, ${})", 2 * index + 1, 2 * index + 2));
+            let sql = format!(
+                "SELECT actor, request_key, fingerprint, answer FROM requests WHERE (actor, request_key) IN (VALUES {})",
+                places.collect::<Vec<_>>().join(", ")
+            );
+            let values = some.into_iter().flat_map(|(scope, key)| args![scope, key]).collect();
+            for row in c.all(&sql, values).await? {
+                let answer = (row.text("fingerprint")?, row.text("answer")?);
+                self.answered.insert((row.text("actor")?, row.text("request_key")?), answer);
+            }
+        }
+        Ok(())
+    }
+
+    /// The fingerprint and answer of a request that was answered before this transaction.
+    pub(crate) fn answered(&self, scope: &str, key: &str) -> Option<(String, String)> {
+        self.answered.get(&(scope.to_owned(), key.to_owned())).cloned()
+    }
+
+    /// Takes the next number in a project's chat.
+    pub(crate) async fn next_message(&mut self, c: &mut Connection<'_>, project: ProjectId) -> Result<u32, StoreError> {
+        let last = match self.last_message.get(&project) {
+            Some(number) => *number,
+            None => {
+                let row = c.first("SELECT last_message FROM projects WHERE id = $1", vec![text(project)]).await?;
+                row.ok_or(StoreError::NotFound("project"))?.count("last_message")?
+            }
+        };
+        self.last_message.insert(project, last + 1);
+        Ok(last + 1)
+    }
+
+    /// Writes down the numbers that were taken.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        for (project, number) in self.last_message.drain() {
+            let sql = "UPDATE projects SET last_message = $1 WHERE id = $2";
+            c.run(sql, args![number, project.to_string()]).await?;
+        }
+        Ok(())
+    }
+}
