@@ -5,7 +5,7 @@ use protocol::{InviteCreate, ObserverCreate, RunnerCreate, TokenCreate};
 use store::{
     AcceptInvite, Bearer, Caller, CreateInvite, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, EndLogin,
     EventBody, RemoveRunner, RevokeAllLogins, RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, Secret,
-    SetDisabled, StoreError, Touch, UseLoginLink, UseObserverLink,
+    SeeRunner, SetDisabled, StoreError, Touch, UseLoginLink, UseObserverLink,
 };
 
 use crate::floor::{DAY, Floor, id};
@@ -26,6 +26,7 @@ both!(
     an_observer_link_expires_or_is_taken_back,
     a_runner_has_a_token_until_it_is_removed,
     what_was_seen_is_remembered,
+    a_runner_that_comes_or_goes_is_told,
 );
 
 fn token(name: &str, expires_at: Option<domain::Timestamp>) -> CreateToken {
@@ -272,4 +273,17 @@ async fn what_was_seen_is_remembered(floor: Floor) {
     assert_eq!(floor.store.tokens(&floor.bo).await.unwrap()[0].last_used_at, Some(now));
     assert_eq!(floor.store.user(&floor.ada, id(&floor.bo)).await.unwrap().last_seen_at, Some(now));
     assert_eq!(floor.store.runners(&floor.ada).await.unwrap()[0].last_seen_at, Some(now));
+}
+
+async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {
+    let runner = floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: "laptop".into() } }).await.runner;
+    floor.pass(60_000);
+    floor.done(&Caller::hub("socket"), SeeRunner { runner: runner.id }).await;
+    let seen = protocol::Runner { last_seen_at: Some(floor.store.now()), ..runner };
+    assert_eq!(floor.store.runners(&floor.ada).await.unwrap(), vec![seen.clone()]);
+    let told = EventBody::Change { change: protocol::Change::Runner { runner: seen } };
+    assert_eq!(floor.heard().last().unwrap().body, told);
+    let before = floor.store.extent().await.unwrap();
+    floor.done(&Caller::hub("socket"), SeeRunner { runner: domain::RunnerId::generate() }).await;
+    assert_eq!(floor.store.extent().await.unwrap(), before, "one that was removed meanwhile");
 }

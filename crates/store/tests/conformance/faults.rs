@@ -149,3 +149,29 @@ async fn a_commit_whose_answer_is_lost_is_not_run_again() {
     assert_eq!(again.number, 4);
     assert_eq!(floor.say(&floor.ada, project, "on").await.number, 5);
 }
+
+/// A hub stops in the middle of a commit: the other one goes on, and the first one gives up and comes back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_stops_does_not_stop_the_other() {
+    let server = Postgres::start(Fsync::Off);
+    let database = server.database().await;
+    let proxy = Proxy::start(database.url()).await;
+    let direct = database.url().to_owned();
+    let floor = Floor::open_at(proxy.url(), Place::Postgres(database)).await;
+    let other = Store::open(&direct, || domain::Timestamp::from_millis(0), |_| {}).await.unwrap();
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    proxy.freeze_next_commit();
+    let (stopped, on) =
+        tokio::join!(floor.store.write(&floor.ada, Some("key".into()), send(project, "held up")), async {
+            let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE state = 'idle in transaction'";
+            wait_until("the first hub is in the middle of it", || async {
+                (testkit::Raw::connect(&direct).await.number(waits).await == 1).then_some(())
+            })
+            .await;
+            other.write(&floor.bo, None, send(project, "on")).await
+        },);
+    assert_eq!(on.unwrap().value.number, 1);
+    assert!(matches!(stopped, Err(StoreError::Unavailable(_))), "{stopped:?}");
+    let again = floor.store.write(&floor.ada, Some("key".into()), send(project, "held up")).await.unwrap();
+    assert_eq!(again.value.number, 2);
+}

@@ -1,4 +1,4 @@
-//! Stands between the store and PostgreSQL, and loses the answer to a commit when it is told to.
+//! Stands between the store and PostgreSQL, and loses or holds up a commit when it is told to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,13 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 
 pub(crate) struct Proxy {
     url: String,
-    swallow: Arc<AtomicBool>,
+    told: Arc<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    swallow: AtomicBool,
+    freeze: AtomicBool,
 }
 
 impl Proxy {
@@ -19,15 +25,15 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let url = format!("{}?sslmode=disable", address.replace("localhost", &format!("127.0.0.1:{port}")));
-        let swallow = Arc::new(AtomicBool::new(false));
-        let told = swallow.clone();
+        let told = Arc::new(Told::default());
+        let proxy = Self { url, told: told.clone() };
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = UnixStream::connect(&socket).await.unwrap();
                 tokio::spawn(relay(client, server, told.clone()));
             }
         });
-        Self { url, swallow }
+        proxy
     }
 
     pub(crate) fn url(&self) -> String {
@@ -36,19 +42,27 @@ impl Proxy {
 
     /// Passes the next commit on to the server, and cuts the connection instead of passing the answer back.
     pub(crate) fn swallow_next_commit(&self) {
-        self.swallow.store(true, Ordering::SeqCst);
+        self.told.swallow.store(true, Ordering::SeqCst);
+    }
+
+    /// Holds the next commit up for ever, with its connection open, as if the hub or the network had stopped.
+    pub(crate) fn freeze_next_commit(&self) {
+        self.told.freeze.store(true, Ordering::SeqCst);
     }
 }
 
-async fn relay(mut client: TcpStream, mut server: UnixStream, swallow: Arc<AtomicBool>) {
+async fn relay(mut client: TcpStream, mut server: UnixStream, told: Arc<Told>) {
     let (mut asked, mut answered) = ([0; 65536], [0; 65536]);
     loop {
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Ok(length @ 1..) = read else { return };
-                server.write_all(&asked[..length]).await.unwrap();
                 let commit = asked[..length].windows(7).any(|bytes| bytes == b"COMMIT\0");
-                if commit && swallow.swap(false, Ordering::SeqCst) {
+                if commit && told.freeze.swap(false, Ordering::SeqCst) {
+                    std::future::pending::<()>().await;
+                }
+                server.write_all(&asked[..length]).await.unwrap();
+                if commit && told.swallow.swap(false, Ordering::SeqCst) {
                     // The server's answer says that it is durable.
                     assert_ne!(server.read(&mut answered).await.unwrap(), 0);
                     return;

@@ -109,3 +109,24 @@ async fn a_key_acts_once_on_two_hubs() {
     let page = floor.store.messages(&floor.ada, project, MessagePage::default()).await.unwrap();
     assert_eq!(page.len(), 30);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_hears_the_other_ring() {
+    let floor = floor().await;
+    let other = floor.second_store().await;
+    let mut doorbell = other.doorbell().await.unwrap().expect("PostgreSQL has one");
+    floor.project(Visibility::ReadWrite).await;
+    let newest = floor.store.extent().await.unwrap().newest;
+    floor.store.ring(newest).await.unwrap();
+    doorbell.heard().await.unwrap();
+    assert_eq!(other.extent().await.unwrap().newest, newest);
+    // A doorbell whose connection is cut rings once, so that nothing is missed meanwhile.
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' \
+               AND datname = current_database()";
+    floor.raw().await.run(cut).await;
+    doorbell.heard().await.unwrap();
+    floor.store.ring(newest).await.unwrap();
+    doorbell.heard().await.unwrap();
+    let alone = Floor::open(Place::sqlite()).await;
+    assert!(alone.store.doorbell().await.unwrap().is_none());
+}
