@@ -55,6 +55,11 @@ class Preferences {
     remember("inspector", value ? null : "closed");
   }
 
+  /** Closes the details where they cover what is under them. */
+  closeSheet(): void {
+    this.#sheetOpen = false;
+  }
+
   get inspectorWide(): boolean {
     return this.#inspectorWide;
   }
