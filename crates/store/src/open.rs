@@ -179,13 +179,15 @@ fn hold(database: &Path) -> Result<File, OpenError> {
     let path = database.with_extension("lock");
     let fail = |error| OpenError::Lock(path.clone(), error);
     let file = private_file(&path).map_err(fail)?;
-    // SQLite gives the files beside it the same permissions.
-    private_file(database).map_err(fail)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::Held(database.to_owned())),
-        Err(TryLockError::Error(error)) => Err(OpenError::Lock(path, error)),
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(OpenError::Held(database.to_owned())),
+        Err(TryLockError::Error(error)) => return Err(OpenError::Lock(path, error)),
     }
+    // SQLite gives the files beside it the same permissions. Only now: closing any handle of a file that this process
+    // has open elsewhere would let go of SQLite's own locks.
+    private_file(database).map_err(fail)?;
+    Ok(file)
 }
 
 /// Opens a file that only its owner reads, making it if need be.

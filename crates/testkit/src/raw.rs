@@ -47,6 +47,15 @@ impl Raw {
         self.run(begin).await;
     }
 
+    /// Closes in good order.
+    pub async fn close(self) {
+        let closed = match self {
+            Self::Sqlite(connection) => connection.close().await,
+            Self::Postgres(connection) => connection.close().await,
+        };
+        closed.expect("the connection closes");
+    }
+
     /// Runs statements and returns how many rows they touched.
     pub async fn run(&mut self, sql: &str) -> u64 {
         let statements = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));

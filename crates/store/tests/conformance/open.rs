@@ -86,3 +86,20 @@ async fn a_database_that_is_away_is_named_as_such() {
     let error = refusal(open("sqlite:/nowhere/at/all/hub.db").await);
     assert!(matches!(error, OpenError::Lock(..)), "{error}");
 }
+
+/// Closing any handle of a file lets go of all locks that the process has on it, SQLite's too; then the next program
+/// that looks at the file takes itself for the only one, and removes the log under the hub's feet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_second_hub_leaves_the_locks_of_the_first_alone() {
+    let floor = Floor::open(Place::sqlite()).await;
+    floor.project(domain::Visibility::ReadWrite).await;
+    let file = std::fs::metadata(floor.url.strip_prefix("sqlite:").unwrap()).unwrap();
+    let inode = format!(":{} ", std::os::unix::fs::MetadataExt::ino(&file));
+    let held = || {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().filter(|line| line.contains(&inode)).count()
+    };
+    assert_eq!(held(), 1, "SQLite holds the file");
+    refusal(open(&floor.url).await);
+    assert_eq!(held(), 1, "SQLite still holds the file");
+}
