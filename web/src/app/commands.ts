@@ -1,7 +1,9 @@
 import type { Command } from "../features/palette/command";
+import { asProblem } from "../link/failure";
 import { canGovern, canWrite } from "../state/access";
 import { dialogs } from "../state/dialogs.svelte";
 import { navigation } from "../state/navigation.svelte";
+import { notices } from "../state/notices.svelte";
 import { preferences, type Theme } from "../state/preferences.svelte";
 import { projectOf } from "../state/route";
 import { session } from "../state/session.svelte";
@@ -24,7 +26,10 @@ function here(): Command[] {
   if (activity && writes) {
     for (const status of STATUSES.filter((one) => one !== activity.status)) {
       const run = () =>
-        void session.call({ verb: "activity.update", activity: activity.id, input: { status } });
+        attempt(
+          session.call({ verb: "activity.update", activity: activity.id, input: { status } }),
+          `${activity.name} is ${status}`,
+        );
       found.push({
         id: `status ${status}`,
         icon: status,
@@ -55,7 +60,10 @@ function here(): Command[] {
   if (canGovern(floor.me, project)) {
     for (const visibility of VISIBILITIES.filter((one) => one !== project.visibility)) {
       const run = () =>
-        void session.call({ verb: "project.update", project: project.id, input: { visibility } });
+        attempt(
+          session.call({ verb: "project.update", project: project.id, input: { visibility } }),
+          `${project.name} is ${visibility}`,
+        );
       const { word, icon } = VISIBILITY[visibility];
       found.push({
         id: `visibility ${visibility}`,
@@ -66,7 +74,7 @@ function here(): Command[] {
       });
     }
   }
-  const copy = () => void navigator.clipboard?.writeText(location.href);
+  const copy = () => attempt(navigator.clipboard.writeText(location.href), "Link copied");
   found.push(go("project settings", "gear", "Project settings", project.name, `/p/${project.id}/settings`));
   found.push(
     go("project audit", "audit", "Audit trail of this project", project.name, `/audit?project=${project.id}`),
@@ -129,6 +137,14 @@ function verbs(logOut: () => void): Command[] {
   add("search", "List shortcuts", "?", () => dialogs.show({ kind: "shortcuts" }));
   add("close", "Log out", "", logOut);
   return found;
+}
+
+// Runs where nothing on screen shows what came of it.
+function attempt(work: Promise<unknown>, done: string): void {
+  work.then(
+    () => notices.tell(done),
+    (thrown: unknown) => notices.tell(asProblem(thrown).detail, true),
+  );
 }
 
 function go(id: string, icon: Command["icon"], title: string, detail: string, path: string): Command {
