@@ -39,7 +39,7 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the answer holds a secret, which must not be stored.
     const SECRET: bool = false;
 
-    /// Whether the verb only adds rows by [`Tx::later`] and reads nothing that such rows would change, so that those of
+    /// Whether the verb only adds rows by `Tx::later` and reads nothing that such rows would change, so that those of
     /// many commands are inserted together.
     const APPENDS: bool = false;
 

@@ -1,29 +1,22 @@
-//! Tokens, logins and links: made once, valid for a time, ended at once.
+//! Tokens, logins and runners: valid for a time, ended at once, stored as hashes only.
 
 use domain::{Actor, TokenKind, Visibility};
-use protocol::{InviteCreate, ObserverCreate, RunnerCreate, TokenCreate};
+use protocol::{ObserverCreate, RunnerCreate, TokenCreate};
 use store::{
-    AcceptInvite, Bearer, Caller, CreateInvite, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, EndLogin,
-    EventBody, RemoveRunner, RevokeAllLogins, RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, Secret,
-    SeeRunner, SetDisabled, StoreError, Touch, UseLoginLink, UseObserverLink,
+    Bearer, Caller, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, EndLogin, EventBody, RemoveRunner,
+    RevokeAllLogins, RevokeLogin, RevokeToken, Secret, SeeRunner, StoreError, Touch,
 };
 
 use crate::floor::{DAY, Floor, id};
+use crate::links::use_link;
 
 both!(
     a_token_is_its_owner,
     a_token_ends_when_it_expires,
     a_revoked_token_ends_at_once,
     only_hashes_are_stored,
-    a_login_link_works_once,
-    a_login_link_expires,
-    a_login_link_of_a_disabled_person_is_dead,
     a_login_ends_by_idling_and_by_age,
     logging_out_ends_one_login_or_all,
-    an_invitation_works_once,
-    an_invitation_expires_or_is_taken_back,
-    an_observer_link_shows_one_project,
-    an_observer_link_expires_or_is_taken_back,
     a_runner_has_a_token_until_it_is_removed,
     what_was_seen_is_remembered,
     a_runner_that_comes_or_goes_is_told,
@@ -37,26 +30,11 @@ fn by_token(secret: &str) -> Bearer {
     Bearer::Token(Secret::presented(secret))
 }
 
-fn by_cookie(cookie: &str) -> Bearer {
+pub(crate) fn by_cookie(cookie: &str) -> Bearer {
     Bearer::Cookie(Secret::presented(cookie))
 }
 
-fn use_link(link: &str) -> UseLoginLink {
-    let hash = Secret::presented(link).hash();
-    UseLoginLink { hash, client: "Fire\u{7}fox".into(), address: "192.0.2.8".into() }
-}
-
-fn accept(link: &str, name: &str) -> AcceptInvite {
-    let hash = Secret::presented(link).hash();
-    AcceptInvite { hash, name: name.into(), client: "Firefox".into(), address: "192.0.2.8".into() }
-}
-
-fn observe(link: &str) -> UseObserverLink {
-    let hash = Secret::presented(link).hash();
-    UseObserverLink { hash, client: "Firefox".into(), address: "192.0.2.8".into() }
-}
-
-fn stranger() -> Caller {
+pub(crate) fn stranger() -> Caller {
     Caller::hub("192.0.2.8")
 }
 
@@ -65,7 +43,7 @@ async fn login(floor: &Floor, caller: &Caller) -> String {
     floor.done(&stranger(), use_link(&link)).await.cookie
 }
 
-async fn works(floor: &Floor, bearer: &Bearer) -> bool {
+pub(crate) async fn works(floor: &Floor, bearer: &Bearer) -> bool {
     floor.store.authenticate(bearer).await.unwrap().is_some()
 }
 
@@ -119,35 +97,6 @@ async fn only_hashes_are_stored(floor: Floor) {
     }
 }
 
-async fn a_login_link_works_once(floor: Floor) {
-    let link = floor.done(&floor.bo, CreateLoginLink { user: None }).await.link;
-    let fresh = floor.done(&stranger(), use_link(&link)).await;
-    assert_eq!(fresh.user.unwrap().id, id(&floor.bo));
-    let credential = floor.store.authenticate(&by_cookie(&fresh.cookie)).await.unwrap().unwrap();
-    assert!(credential.by_cookie);
-    let error = floor.refused(&stranger(), use_link(&link)).await;
-    assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
-    let logins = floor.store.logins(&floor.bo, Some(&credential.id)).await.unwrap();
-    let current = logins.iter().find(|login| login.current).unwrap();
-    assert_eq!((current.client.as_str(), current.address.as_str()), ("Firefox", "192.0.2.8"));
-}
-
-async fn a_login_link_expires(floor: Floor) {
-    let made = floor.done(&floor.bo, CreateLoginLink { user: None }).await;
-    floor.pass(made.expires_at.as_millis() - floor.store.now().as_millis());
-    let error = floor.refused(&stranger(), use_link(&made.link)).await;
-    assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
-}
-
-async fn a_login_link_of_a_disabled_person_is_dead(floor: Floor) {
-    let link = floor.done(&floor.bo, CreateLoginLink { user: None }).await.link;
-    floor.done(&floor.ada, SetDisabled { user: id(&floor.bo), disabled: true }).await;
-    let error = floor.refused(&stranger(), use_link(&link)).await;
-    assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
-    let error = floor.refused(&floor.ada, CreateLoginLink { user: Some(id(&floor.bo)) }).await;
-    assert!(matches!(error, StoreError::NotFound("user")), "{error}");
-}
-
 async fn a_login_ends_by_idling_and_by_age(floor: Floor) {
     let cookie = by_cookie(&login(&floor, &floor.ada).await);
     let credential = floor.store.authenticate(&cookie).await.unwrap().unwrap();
@@ -178,73 +127,6 @@ async fn logging_out_ends_one_login_or_all(floor: Floor) {
     floor.done(&floor.ada, RevokeAllLogins {}).await;
     assert!(!works(&floor, &three).await);
     assert_eq!(floor.store.logins(&floor.bo, None).await.unwrap().len(), 1, "others stay");
-}
-
-async fn an_invitation_works_once(floor: Floor) {
-    let input = InviteCreate { name: "for Cy".into(), expires_at: None };
-    let made = floor.done(&floor.bo, CreateInvite { input }).await;
-    let fresh = floor.done(&stranger(), accept(&made.link, "Cy")).await;
-    assert!(works(&floor, &by_cookie(&fresh.cookie)).await);
-    let error = floor.refused(&stranger(), accept(&made.link, "Di")).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
-    let invites = floor.store.invites(&floor.bo).await.unwrap();
-    assert_eq!(invites[0].accepted_by.as_ref().unwrap().name, "Cy");
-    let names: Vec<_> = floor.store.users(&floor.bo).await.unwrap().into_iter().map(|user| user.name).collect();
-    assert_eq!(names, ["Ada", "Bo", "Cy"]);
-}
-
-async fn an_invitation_expires_or_is_taken_back(floor: Floor) {
-    let invite = |days: i64| {
-        let expires_at = Some(floor.store.now().plus_millis(days * DAY));
-        CreateInvite { input: InviteCreate { name: "x".into(), expires_at } }
-    };
-    let error = floor.refused(&floor.ada, invite(91)).await;
-    assert!(matches!(error, StoreError::Invalid { field: "expires_at", .. }), "{error}");
-    let made = floor.done(&floor.ada, invite(1)).await;
-    let error = floor.refused(&floor.bo, RevokeInvite { invite: made.invite.id }).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
-    floor.done(&floor.ada, RevokeInvite { invite: made.invite.id }).await;
-    let error = floor.refused(&stranger(), accept(&made.link, "Cy")).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
-    let made = floor.done(&floor.ada, invite(1)).await;
-    floor.pass(DAY);
-    let error = floor.refused(&stranger(), accept(&made.link, "Cy")).await;
-    assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
-}
-
-async fn an_observer_link_shows_one_project(floor: Floor) {
-    let project = floor.project(Visibility::Private).await;
-    let input = ObserverCreate { name: "boss".into(), expires_at: None };
-    let made = floor.done(&floor.ada, CreateObserver { project: project.id, input }).await;
-    for _ in 0..2 {
-        let fresh = floor.done(&stranger(), observe(&made.link)).await;
-        assert_eq!((fresh.user, fresh.observes), (None, Some(project.id)));
-        let credential = floor.store.authenticate(&by_cookie(&fresh.cookie)).await.unwrap().unwrap();
-        assert_eq!(credential.actor, Actor::Observer { project: project.id });
-        assert_eq!(credential.depends_on, made.observer.id.to_string());
-    }
-    assert_eq!(floor.store.observers(&floor.ada, project.id).await.unwrap(), vec![made.observer]);
-}
-
-async fn an_observer_link_expires_or_is_taken_back(floor: Floor) {
-    let project = floor.project(Visibility::ReadWrite).await;
-    let link = |expires_at| {
-        let input = ObserverCreate { name: "boss".into(), expires_at };
-        CreateObserver { project: project.id, input }
-    };
-    let error = floor.refused(&floor.bo, link(None)).await;
-    assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let made = floor.done(&floor.ada, link(Some(floor.store.now().plus_millis(DAY)))).await;
-    let cookie = by_cookie(&floor.done(&stranger(), observe(&made.link)).await.cookie);
-    floor.pass(DAY);
-    assert!(!works(&floor, &cookie).await);
-    let error = floor.refused(&stranger(), observe(&made.link)).await;
-    assert!(matches!(error, StoreError::NotFound("observer link")), "{error}");
-    let made = floor.done(&floor.ada, link(None)).await;
-    let cookie = by_cookie(&floor.done(&stranger(), observe(&made.link)).await.cookie);
-    floor.done(&floor.ada, RevokeObserver { observer: made.observer.id }).await;
-    assert!(!works(&floor, &cookie).await);
-    assert_eq!(floor.heard().last().unwrap().body, EventBody::Revoked { ids: vec![made.observer.id.to_string()] });
 }
 
 async fn a_runner_has_a_token_until_it_is_removed(floor: Floor) {

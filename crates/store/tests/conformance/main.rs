@@ -47,6 +47,7 @@ mod floor;
 mod groups;
 mod idempotency;
 mod limits;
+mod links;
 mod model;
 mod open;
 mod people;
