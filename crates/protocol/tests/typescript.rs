@@ -13,35 +13,40 @@ fn committed() -> PathBuf {
 
 fn generate(folder: &Path) {
     let config = Config::new().with_out_dir(folder);
-    ToHub::export_all(&config).unwrap();
-    FromHub::export_all(&config).unwrap();
-    LinkSecret::export_all(&config).unwrap();
-    InviteAccept::export_all(&config).unwrap();
-    Health::export_all(&config).unwrap();
+    ToHub::export_all(&config).expect("the types can be written and read");
+    FromHub::export_all(&config).expect("the types can be written and read");
+    LinkSecret::export_all(&config).expect("the types can be written and read");
+    InviteAccept::export_all(&config).expect("the types can be written and read");
+    Health::export_all(&config).expect("the types can be written and read");
     let names: Vec<String> = read(folder).into_keys().collect();
     let index: String = names
         .iter()
         .map(|name| name.trim_end_matches(".ts"))
         .map(|name| format!("export type {{ {name} }} from \"./{name}\";\n"))
         .collect();
-    fs::write(folder.join("index.ts"), index).unwrap();
+    fs::write(folder.join("index.ts"), index).expect("the types can be written and read");
 }
 
 fn read(folder: &Path) -> BTreeMap<String, String> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
     entries
-        .map(|entry| entry.unwrap())
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap()))
+        .map(|entry| entry.expect("the types can be written and read"))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().expect("the types can be written and read"),
+                fs::read_to_string(entry.path()).unwrap(),
+            )
+        })
         .collect()
 }
 
 #[test]
 fn the_pages_types_are_fresh() {
-    let fresh = tempfile::tempdir().unwrap();
+    let fresh = tempfile::tempdir().expect("the types can be written and read");
     generate(fresh.path());
     if std::env::var_os("UPDATE_TYPES").is_some() {
         let _ = fs::remove_dir_all(committed());
-        fs::create_dir_all(committed()).unwrap();
+        fs::create_dir_all(committed()).expect("the types can be written and read");
         generate(&committed());
     }
     let (new, old) = (read(fresh.path()), read(&committed()));
