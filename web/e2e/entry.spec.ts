@@ -22,6 +22,9 @@ test("who is not logged in is told how to, and comes back to where the link poin
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   await expect(page.getByText("shopfloor login", { exact: true })).toBeVisible();
   await expect(page.getByText("Plans")).toHaveCount(0);
+  await page.goto(floor.hub.loginLink);
+  await live(page);
+  await expect(page).toHaveURL(`/p/${project.id}`);
 });
 
 test("an invitation lets one person in", async ({ floor }) => {
