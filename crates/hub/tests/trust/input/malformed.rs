@@ -173,6 +173,15 @@ async fn a_frame_that_breaks_the_protocol_closes_the_socket() {
     }
     assert_eq!(socket.until_closed().await.1, Some(1009));
     let mut socket = Socket::live(hub.url(), &ann(&hub)).await;
+    let request = br#"{"type":"request","id":77,"call":{"verb":"me"}}"#;
+    for (index, byte) in request.iter().enumerate() {
+        let opcode = if index == 0 { Data::Text } else { Data::Continue };
+        let last = index + 1 == request.len();
+        socket.raw(Message::Frame(Frame::message(vec![*byte], OpCode::Data(opcode), last))).await;
+    }
+    socket
+        .until("an answer to a frame in parts of a byte", |frame| matches!(frame, FromHub::Answer { id: 77, .. }))
+        .await;
     socket.text(format!("{{\"type\":\"look\"{}}}", " ".repeat(MAX_FRAME - 100))).await;
     socket.ask(Call::Me {}).await.expect("just small enough");
 }

@@ -3,3 +3,4 @@
 mod ends;
 mod limits;
 mod logins;
+mod orders;
