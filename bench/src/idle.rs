@@ -11,6 +11,7 @@ use crate::hub::Hub;
 use crate::report::{Goal, Report, Row, section};
 
 const CONNECTIONS: usize = 5_000;
+const SETTLE: Duration = Duration::from_secs(15);
 const REST: Duration = Duration::from_secs(30);
 
 /// Measures memory per connection, processor time at rest, and PostgreSQL's transactions.
@@ -34,6 +35,8 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
         .map(|mut socket| tokio::spawn(async move { while let Ok(Some(_)) = socket.next().await {} }))
         .collect();
 
+    // PostgreSQL counts what a connection did up to ten seconds later.
+    tokio::time::sleep(SETTLE).await;
     let (cpu, transactions) = (hub.cpu()?, commits(database.url()).await?);
     tokio::time::sleep(REST).await;
     let share = (hub.cpu()? - cpu) / REST.as_secs_f64() * 100.0;

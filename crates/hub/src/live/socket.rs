@@ -61,7 +61,7 @@ pub(crate) async fn serve(
         end = over => end,
         end = socket.converse() => end,
     };
-    socket.leave().await;
+    Box::pin(socket.leave()).await;
     if let Some((code, reason)) = end {
         let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
         // The client may be gone already; then there is nobody to tell.
@@ -125,10 +125,11 @@ impl Socket {
         }
     }
 
+    /// What runs seldom is boxed here and in [`Socket::run`]: a quiet connection should not keep room for it.
     async fn converse(&mut self) -> End {
-        match self.greet().await {
+        match Box::pin(self.greet()).await {
             Ok(feed) => {
-                self.enter().await;
+                Box::pin(self.enter()).await;
                 self.run(feed).await
             }
             Err(end) => end,
@@ -248,21 +249,23 @@ impl Socket {
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut pending = Pending::new();
         let mut behind = false;
-        if let Err(end) = self.send_everybody().await {
+        if let Err(end) = Box::pin(self.send_everybody()).await {
             return end;
         }
         loop {
             // In no order: neither a flood of changes nor one of requests keeps the other waiting.
             let done = tokio::select! {
-                Some(answer) = pending.next() => self.send(answer).await,
+                Some(answer) = pending.next() => Box::pin(self.send(answer)).await,
                 _ = newest.changed(), if !behind => {
                     behind = true;
                     Ok(())
                 }
-                () = std::future::ready(()), if behind => self.step(&mut feed).await.map(|more| behind = more),
-                frame = self.inner.recv(), if pending.len() < IN_FLIGHT => self.on_frame(frame, &mut pending).await,
-                user = presence.recv() => self.on_presence(user).await,
-                _ = ping.tick() => self.on_ping().await,
+                () = std::future::ready(()), if behind => Box::pin(self.step(&mut feed)).await.map(|more| behind = more),
+                frame = self.inner.recv(), if pending.len() < IN_FLIGHT => {
+                    Box::pin(self.on_frame(frame, &mut pending)).await
+                }
+                user = presence.recv() => Box::pin(self.on_presence(user)).await,
+                _ = ping.tick() => Box::pin(self.on_ping()).await,
             };
             if let Err(end) = done {
                 return end;
