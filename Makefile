@@ -11,8 +11,12 @@ help: ## list the targets
 run: build ## build everything and start Shopfloor on this machine
 	target/release/shopfloor up
 
-test: tools lint page ## install what is missing, then check and test everything
-	scripts/with-postgres $(MAKE) --no-print-directory test-rust test-page test-api
+test: ## install what is missing, then check and test everything
+	$(MAKE) --no-print-directory tools
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory test-rust
+	$(MAKE) --no-print-directory test-page
+	$(MAKE) --no-print-directory test-api
 
 build: page ## leave target/release/shopfloor, with the page in it
 	cargo build --release --locked -p shopfloor
@@ -22,11 +26,11 @@ dev: web/node_modules/.stamp ## hub and page with live reload
 
 bench: page ## measure against baselines in the same run; results under bench/results
 	cargo build --release --locked -p bench -p shopfloor
-	scripts/with-postgres target/release/bench
+	target/release/bench
 
 chaos: ## the long lane: 200 kills on each database
 	cargo build --locked -p shopfloor
-	SHOPFLOOR_CHAOS_KILLS=200 scripts/with-postgres cargo nextest run --locked -p chaos --no-capture
+	SHOPFLOOR_CHAOS_KILLS=200 cargo nextest run --locked -p chaos --no-capture
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check
