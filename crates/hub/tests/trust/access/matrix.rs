@@ -64,8 +64,8 @@ const TABLE: &str = "
     runner.list               +       +        +         +          -        -
     runner.create             +       +        +         +          -        -
     runner.remove             +       -        -         -          -        -
-    audit.list                +       +        +         +          +        +
-    audit.list/project        +       .        +         +          +        .
+    audit.list                +       +        +         +          -        -
+    audit.list/project        +       .        +         +          -        -
     presence.list             +       +        +         +          -        -
     chat.delete               +       .        -         -          -        .
     project.delete            +       .        -         -          -        .
