@@ -34,7 +34,7 @@ fn read(folder: &Path) -> BTreeMap<String, String> {
         .map(|entry| {
             (
                 entry.file_name().into_string().expect("the types can be written and read"),
-                fs::read_to_string(entry.path()).unwrap(),
+                fs::read_to_string(entry.path()).expect("the types can be written and read"),
             )
         })
         .collect()

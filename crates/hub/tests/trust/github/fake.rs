@@ -101,22 +101,22 @@ async fn exchange(State(github): State<FakeGithub>, headers: HeaderMap, body: St
     Json(json!({"access_token": token, "token_type": "bearer", "scope": "read:org"})).into_response()
 }
 
-fn account(github: &FakeGithub, headers: &HeaderMap) -> Result<Account, Response> {
+fn account(github: &FakeGithub, headers: &HeaderMap) -> Result<Account, Box<Response>> {
     let inner = github.0.lock().expect("not poisoned");
     match inner.mood {
-        Mood::NoApi => return Err(StatusCode::SERVICE_UNAVAILABLE.into_response()),
-        Mood::Nonsense => return Err("<html>unicorn</html>".into_response()),
+        Mood::NoApi => return Err(Box::new(StatusCode::SERVICE_UNAVAILABLE.into_response())),
+        Mood::Nonsense => return Err(Box::new("<html>unicorn</html>".into_response())),
         Mood::Well | Mood::NoTokens => {}
     }
     let token = headers.get("authorization").and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    inner.tokens.get(token).cloned().ok_or_else(|| StatusCode::UNAUTHORIZED.into_response())
+    inner.tokens.get(token).cloned().ok_or_else(|| Box::new(StatusCode::UNAUTHORIZED.into_response()))
 }
 
 async fn user(State(github): State<FakeGithub>, headers: HeaderMap) -> Response {
     match account(&github, &headers) {
         Ok(account) => Json(json!({"id": account.id, "login": account.login, "name": "ignored"})).into_response(),
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
 
@@ -126,6 +126,6 @@ async fn organizations(State(github): State<FakeGithub>, headers: HeaderMap) -> 
             let list: Vec<_> = account.organizations.iter().map(|login| json!({"login": login, "id": 1})).collect();
             Json(list).into_response()
         }
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
