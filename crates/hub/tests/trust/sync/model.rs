@@ -193,7 +193,11 @@ async fn every_client_ends_where_a_fresh_one_begins_2() {
     run(2).await;
 }
 
+/// A longer run: SHOPFLOOR_SEEDS says how many.
 #[tokio::test]
 async fn every_client_ends_where_a_fresh_one_begins_3() {
-    run(3).await;
+    let more = std::env::var("SHOPFLOOR_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
+    for seed in 3..3 + more {
+        run(seed).await;
+    }
 }
