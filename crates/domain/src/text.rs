@@ -95,7 +95,7 @@ fn is_forbidden(c: char, lines: bool) -> bool {
 
 /// The name of a free text: its first visible line without heading marks, at most 80 characters.
 pub fn title(content: &str) -> String {
-    let line = content.lines().map(|line| line.trim().trim_start_matches('#').trim()).find(|line| !line.is_empty());
+    let line = content.split(['\n', '\r']).map(|line| line.trim().trim_start_matches('#').trim()).find(|line| !line.is_empty());
     let line = line.unwrap_or("Untitled");
     match line.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
@@ -158,6 +158,7 @@ mod tests {
     #[test]
     fn a_title_is_the_first_visible_line() {
         assert_eq!(title("\n  ## Ship the parser \nmore"), "Ship the parser");
+        assert_eq!(title("one\rtwo"), "one");
         assert_eq!(title(" \n#\n"), "Untitled");
         assert_eq!(title(&"é".repeat(100)).chars().count(), 81);
     }

@@ -144,8 +144,10 @@ CREATE TABLE events (
     project TEXT,
     audience TEXT,
     facts_before TEXT,
+    message TEXT,
     body TEXT NOT NULL
 );
+CREATE INDEX events_by_message ON events (message) WHERE message IS NOT NULL;
 
 CREATE TABLE audit (
     number BIGINT PRIMARY KEY,

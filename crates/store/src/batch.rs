@@ -99,7 +99,7 @@ impl Batch {
         let events: Vec<Event> =
             (first_seq..).zip(self.events).map(|(seq, event)| positioned(seq, now, event)).collect();
         let rows = events.iter().map(event_row).collect();
-        insert(c, "INSERT INTO events (seq, at, project, audience, facts_before, body)", rows).await?;
+        insert(c, "INSERT INTO events (seq, at, project, audience, facts_before, message, body)", rows).await?;
 
         let mut hash = row.text("audit_hash")?;
         let mut rows = Vec::new();
@@ -128,6 +128,7 @@ fn event_row(event: &Event) -> Vec<Value> {
         event.project.map(|id| id.to_string()),
         event.audience.map(|id| id.to_string()),
         event.facts_before.map(|facts| to_json(&FactsColumn::from(facts))),
+        event.message().map(|id| id.to_string()),
         to_json(&event.body),
     ]
 }

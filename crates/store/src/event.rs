@@ -1,6 +1,6 @@
 //! Committed changes as the hub passes them on.
 
-use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
+use domain::{MessageId, ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use protocol::Change;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,16 @@ pub struct Event {
     pub facts_before: Option<ProjectFacts>,
     /// What happened.
     pub body: EventBody,
+}
+
+impl Event {
+    /// The message that it is about, if it is about one.
+    pub fn message(&self) -> Option<MessageId> {
+        match &self.body {
+            EventBody::Change { change: Change::Message { message } } => Some(message.id),
+            _ => None,
+        }
+    }
 }
 
 /// [`ProjectFacts`] as a column holds them.

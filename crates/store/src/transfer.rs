@@ -205,6 +205,7 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
             "project",
             "audience",
             "facts_before",
+            "message",
             "actor",
             "actor_name",
             "private_to",

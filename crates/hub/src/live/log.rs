@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
-use domain::{Actor, ProjectFacts, ProjectId, Resource, Seq};
+use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, Seq};
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub};
 use store::{Event, EventBody};
@@ -23,6 +23,8 @@ const STRIDE: usize = 256;
 struct Entry {
     seq: Seq,
     scope: Scope,
+    /// The message that it is about, if it is about one.
+    message: Option<MessageId>,
     /// `None`: no client is ever told.
     frame: Option<Utf8Bytes>,
 }
@@ -94,7 +96,7 @@ impl Live {
                 break;
             }
             log.apply(event);
-            log.push(Entry { seq: event.seq, scope: scope(event), frame });
+            log.push(Entry { seq: event.seq, scope: scope(event), message: event.message(), frame });
             if let EventBody::Revoked { ids } = &event.body {
                 // Nobody listening is nobody to close.
                 let _ = self.revoked.send(Arc::new(ids.clone()));
@@ -191,9 +193,23 @@ impl Log {
             EventBody::Change { change: Change::ProjectGone { project } } => {
                 self.facts.remove(project);
             }
+            EventBody::Change { change: Change::Message { message } }
+                if message.edited_at.is_some() || message.deleted_at.is_some() =>
+            {
+                self.forget(message.id);
+            }
             _ => {}
         }
         self.newest = event.seq;
+    }
+
+    /// A text that was taken back must not reach a client that comes back: what follows tells it enough.
+    fn forget(&mut self, message: MessageId) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.message == Some(message)) {
+            self.bytes -= entry.size();
+            entry.frame = None;
+            self.bytes += entry.size();
+        }
     }
 
     fn push(&mut self, entry: Entry) {

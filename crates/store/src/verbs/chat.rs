@@ -147,10 +147,20 @@ impl Command for EditMessage {
         let values =
             args![&after.content, to_json(&after.references), to_json(&after.mentions), tx.now, after.id.to_string(),];
         tx.run(sql, values).await?;
+        forget(tx, &after).await?;
         announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("edited message {}", after.number));
         Ok(after)
     }
+}
+
+/// Replaces a message in what clients were told and answered before: a text that was taken back must not outlive it there.
+async fn forget(tx: &mut Tx<'_>, now: &Message) -> Result<(), StoreError> {
+    let body = to_json(&EventBody::Change { change: Change::Message { message: now.clone() } });
+    tx.run("UPDATE events SET body = $1 WHERE message = $2", args![body, now.id.to_string()]).await?;
+    let sql = "UPDATE requests SET answer = $1 WHERE actor = $2 AND answer LIKE $3";
+    let answer = format!("{{\"id\":\"{}\"%", now.id);
+    tx.run(sql, args![to_json(now), now.author.id.to_string(), answer]).await.map(|_| ())
 }
 
 /// Deletes an own message; its place in the chat remains.
@@ -175,6 +185,7 @@ impl Command for DeleteMessage {
         };
         let sql = "UPDATE messages SET content = '', refs = '[]', mentions = '[]', deleted_at = $1 WHERE id = $2";
         tx.run(sql, args![tx.now, after.id.to_string()]).await?;
+        forget(tx, &after).await?;
         announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("deleted message {}", after.number));
         Ok(after)

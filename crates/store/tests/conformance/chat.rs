@@ -4,13 +4,14 @@ use domain::{MessageId, ProjectId, Visibility};
 use protocol::{Change, MarkRead, MessagePage, MessageText, Unread};
 use store::{DeleteMessage, EditMessage, EventBody, ReadChat, StoreError};
 
-use crate::floor::{Floor, id};
+use crate::floor::{Floor, id, send};
 
 both!(
     messages_are_numbered_from_one,
     references_and_mentions_are_read_out_of_the_text,
     an_edit_replaces_text_references_and_mentions,
     a_deleted_message_leaves_its_place_only,
+    a_text_that_was_taken_back_is_nowhere,
     only_the_author_changes_a_message,
     history_comes_in_pages_oldest_first,
     a_page_has_a_size,
@@ -64,6 +65,21 @@ async fn a_deleted_message_leaves_its_place_only(floor: Floor) {
     let error = floor.refused(&floor.ada, edit(sent.id, "again")).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
     assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM messages WHERE content LIKE '%plugh%'").await, 0);
+}
+
+async fn a_text_that_was_taken_back_is_nowhere(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    for (key, last) in [("k1", None), ("k2", Some("harmless"))] {
+        let sent = floor.store.write(&floor.bo, Some(key.into()), send(project, "hunter2")).await.unwrap().value;
+        match last {
+            Some(content) => drop(floor.done(&floor.bo, edit(sent.id, content)).await),
+            None => drop(floor.done(&floor.bo, DeleteMessage { message: sent.id }).await),
+        }
+    }
+    for sql in ["SELECT body FROM events", "SELECT answer FROM requests", "SELECT content FROM messages"] {
+        let column = floor.raw().await.column(sql).await;
+        assert!(column.len() >= 2 && !column.iter().any(|text| text.contains("hunter2")), "{sql}: {column:?}");
+    }
 }
 
 async fn only_the_author_changes_a_message(floor: Floor) {
