@@ -1,4 +1,10 @@
-import { type BrowserContextOptions, expect, type Page, test as base } from "@playwright/test";
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  expect,
+  type Page,
+  test as base,
+} from "@playwright/test";
 import type { Activity, NewInvite, Project } from "../src/protocol";
 import { Hub } from "./hub";
 
@@ -22,9 +28,11 @@ export const test = base.extend<{ floor: Floor }>({
     const hub = new Hub();
     await hub.start();
     const broken: string[] = [];
+    const contexts: BrowserContext[] = [];
 
     const stranger: Floor["stranger"] = async (options = {}) => {
       const context = await browser.newContext({ baseURL: hub.url, ...options });
+      contexts.push(context);
       const page = await context.newPage();
       await watch(page, broken);
       return page;
@@ -57,6 +65,7 @@ export const test = base.extend<{ floor: Floor }>({
         void (await hub.api("POST", `/api/projects/${project.id}/messages`, { content })),
     });
 
+    for (const context of contexts) await context.close();
     await hub.remove();
     expect(broken).toEqual([]);
   },
