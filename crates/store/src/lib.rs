@@ -5,24 +5,28 @@
 
 mod batch;
 mod caller;
+mod command;
 mod connection;
 mod doorbell;
 mod error;
 mod event;
+mod job;
 mod known;
 mod open;
 mod reader;
 mod secret;
 mod sql;
 pub mod transfer;
+mod tx;
 mod verbs;
 mod writer;
 
 pub use caller::{Caller, Who};
+pub use command::{Command, Committed};
 pub use doorbell::Doorbell;
 pub use error::StoreError;
 pub use event::{Event, EventBody};
 pub use open::{OpenError, Store};
 pub use secret::Secret;
+pub use tx::Tx;
 pub use verbs::*;
-pub use writer::{Command, Committed};

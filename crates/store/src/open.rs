@@ -17,8 +17,8 @@ use tokio::sync::oneshot;
 use crate::connection::{Owned, Target};
 use crate::reader::Readers;
 use crate::sql::{args, text};
-use crate::writer::{Clock, Command, Committed, Listener, Writer};
-use crate::{Caller, Event, StoreError};
+use crate::writer::{Clock, Listener, Writer};
+use crate::{Caller, Command, Committed, Event, StoreError};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{projects, users, versions};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT a.id, a.project, a.owner, u.name AS owner_name, a.status, a.content, a.version, a.links, \

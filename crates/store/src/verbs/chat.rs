@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{projects, unread, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT m.id, m.project, m.number, m.author, u.name AS author_name, m.author_kind, m.content, \

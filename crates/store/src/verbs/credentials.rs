@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::users;
 use crate::sql::{Connection, Row, args, text};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError, Who};
 
 /// How long a one-time login link works.

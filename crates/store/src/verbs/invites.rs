@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::credentials::{FreshLogin, add_login, check_expiry};
 use super::users;
 use crate::sql::{Connection, Row, args, text};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
 
 /// How long an invitation works when nothing is said, and at most.

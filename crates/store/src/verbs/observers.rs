@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::credentials::{FreshLogin, add_login, check_expiry};
 use super::{projects, users};
 use crate::sql::{Row, args, text};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Secret, Store, StoreError};
 
 const COLUMNS: &str = "SELECT o.id, o.name, o.project, o.created_by, u.name AS created_by_name, o.created_at, \

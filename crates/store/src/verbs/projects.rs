@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{users, versions};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT p.id, p.owner, u.name AS owner_name, p.visibility, p.share_execution, \

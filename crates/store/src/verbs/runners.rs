@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at \

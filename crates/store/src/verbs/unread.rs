@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
-use crate::writer::Tx;
+use crate::tx::Tx;
 use crate::{Command, EventBody, StoreError};
 
 /// One person's unread counts, in every project or in one. What they may see is for the caller to check.

@@ -4,7 +4,7 @@ use domain::Timestamp;
 use serde::Serialize;
 
 use crate::sql::args;
-use crate::writer::Tx;
+use crate::tx::Tx;
 use crate::{Command, StoreError};
 
 /// How long an answered request is remembered, and how long an expired link is kept.

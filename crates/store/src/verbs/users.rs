@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::credentials::{FreshLogin, add_login};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
-use crate::writer::{AuditScope, Tx};
+use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT id, name, hub_owner, disabled, last_seen_at, created_at FROM users";

@@ -5,7 +5,7 @@ use protocol::Version;
 
 use super::{activities, projects, users};
 use crate::sql::{Connection, Row, args};
-use crate::writer::Tx;
+use crate::tx::Tx;
 use crate::{Caller, Store, StoreError};
 
 /// Keeps a text as version `version` of its subject.

@@ -1,0 +1,37 @@
+//! A verb as the store runs it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::tx::Tx;
+use crate::{Event, StoreError};
+
+/// A verb: run in one transaction, safe to run again after a rollback.
+pub trait Command: Serialize + Send + Sync + 'static {
+    /// What the verb answers.
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    /// The verb's name in the protocol and the audit trail.
+    const VERB: &'static str;
+
+    /// Whether the answer holds a secret, which must not be stored.
+    const SECRET: bool = false;
+
+    /// Whether the verb only adds rows by `Tx::later` and reads nothing that such rows would change, so that those of
+    /// many commands are inserted together.
+    const APPENDS: bool = false;
+
+    /// Does it. Refuse before writing.
+    fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
+}
+
+/// A change that is already durable, with the events that announce it.
+#[derive(Debug)]
+pub struct Committed<T> {
+    /// What the verb answers.
+    pub value: T,
+    /// The commit's events; they were given to the listener before this was returned.
+    pub events: Arc<[Arc<Event>]>,
+}

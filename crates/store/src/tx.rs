@@ -1,0 +1,146 @@
+//! The transaction that a command runs in: reads, writes, and what is left to be written at its end.
+
+use domain::{Action, ProjectFacts, ProjectId, Resource, Timestamp};
+
+use crate::batch::{Batch, PendingAudit, PendingEvent};
+use crate::sql::{Connection, Value};
+use crate::verbs::projects;
+use crate::{Caller, EventBody, StoreError, Who};
+
+/// The transaction that a command runs in.
+pub struct Tx<'c> {
+    connection: Connection<'c>,
+    batch: &'c mut Batch,
+    wrote: bool,
+    /// Who runs the command.
+    pub(crate) caller: &'c Caller,
+    /// The time of the commit.
+    pub(crate) now: Timestamp,
+}
+
+impl<'c> Tx<'c> {
+    /// A command's share of a transaction that others may share.
+    pub(crate) fn new(connection: Connection<'c>, batch: &'c mut Batch, caller: &'c Caller, now: Timestamp) -> Self {
+        Self { connection, batch, wrote: false, caller, now }
+    }
+
+    /// Whether the command wrote anything: then it must not refuse any more.
+    pub(crate) fn wrote(&self) -> bool {
+        self.wrote
+    }
+
+    /// What the transaction still has to write.
+    pub(crate) fn batch(&mut self) -> &mut Batch {
+        self.batch
+    }
+
+    /// Runs a statement that writes; returns how many rows it touched.
+    pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
+        self.wrote = true;
+        self.connection.run(sql, values).await
+    }
+
+    /// Leaves a row to be inserted with others like it before anything could read it.
+    pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
+        self.wrote = true;
+        self.batch.later(head, row);
+    }
+
+    /// Takes the next number in a project's chat.
+    pub(crate) async fn next_message(&mut self, project: ProjectId) -> Result<u32, StoreError> {
+        self.wrote = true;
+        self.batch.known.next_message(&mut self.connection, project).await
+    }
+
+    /// Refuses unless the caller may do this to the project; reads it once in a transaction.
+    pub(crate) async fn check(
+        &mut self,
+        project: ProjectId,
+        action: Action,
+        noun: &'static str,
+    ) -> Result<ProjectFacts, StoreError> {
+        if let Some(facts) = self.batch.known.facts.get(&project) {
+            return self.caller.may(action, Resource::Project(facts), noun).map(|()| *facts);
+        }
+        let facts = projects::check(&mut self.connection, self.caller, project, action, noun).await?;
+        self.batch.known.facts.insert(project, facts);
+        Ok(facts)
+    }
+
+    /// Forgets what is known about who may see a project: it has changed.
+    pub(crate) fn access_changed(&mut self, project: ProjectId) {
+        self.batch.known.facts.remove(&project);
+    }
+
+    /// The connection, for reading.
+    pub(crate) fn read(&mut self) -> &mut Connection<'c> {
+        &mut self.connection
+    }
+
+    /// Announces a change to whom it concerns.
+    pub(crate) fn announce(&mut self, event: PendingEvent) {
+        self.batch.events.push(event);
+    }
+
+    /// Takes back what earlier commands of the same transaction still have to write about a project.
+    pub(crate) fn forget(&mut self, project: ProjectId) {
+        self.batch.forget(project);
+    }
+
+    /// Ends connections made with these credentials.
+    pub(crate) fn revoke(&mut self, ids: Vec<String>) {
+        let body = EventBody::Revoked { ids };
+        self.batch.events.push(PendingEvent { project: None, audience: None, facts_before: None, body });
+    }
+
+    /// Records what was done; `scope` says who may read the entry.
+    pub(crate) fn audit(
+        &mut self,
+        verb: &'static str,
+        subject: impl ToString,
+        scope: AuditScope,
+        detail: impl Into<String>,
+    ) {
+        let (actor, actor_name) = match &self.caller.who {
+            Who::Actor { actor: domain::Actor::User { id, .. }, name } => (Some(*id), Some(name.clone())),
+            _ => (None, None),
+        };
+        let (project, private_to) = match scope {
+            AuditScope::Hub => (None, None),
+            AuditScope::Project(project) => (Some(project), None),
+            AuditScope::Private(user) => (None, Some(user)),
+        };
+        self.batch.audits.push(PendingAudit {
+            actor,
+            actor_name,
+            origin: self.caller.origin.clone(),
+            verb,
+            subject: subject.to_string(),
+            project,
+            private_to,
+            detail: one_line(&detail.into()),
+        });
+    }
+}
+
+/// Control characters written out: no text can look like another entry, or reach a terminal.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
+/// Who may read an audit entry.
+pub(crate) enum AuditScope {
+    /// Everybody of this hub.
+    Hub,
+    /// Whoever may see the project.
+    Project(ProjectId),
+    /// One person.
+    Private(domain::UserId),
+}
