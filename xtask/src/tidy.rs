@@ -71,8 +71,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         ["target", "node_modules", "dist", ".git", "protocol", "results", "test-results", ".svelte-kit", "shots"];
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        if path.is_dir() && !(skipped.contains(&name.as_str()) && !path.ends_with("crates/protocol")) {
-            sources(&path, found);
+        if path.is_dir() {
+            // The page's folder of that name is generated; the crate is not.
+            if path.ends_with("crates/protocol") || !skipped.contains(&name.as_str()) {
+                sources(&path, found);
+            }
         } else if ["rs", "ts", "svelte", "toml", "md", "sql", "css", "html"]
             .iter()
             .any(|end| name.ends_with(&format!(".{end}")))

@@ -95,7 +95,10 @@ fn is_forbidden(c: char, lines: bool) -> bool {
 
 /// The name of a free text: its first visible line without heading marks, at most 80 characters.
 pub fn title(content: &str) -> String {
-    let line = content.split(['\n', '\r']).map(|line| line.trim().trim_start_matches('#').trim()).find(|line| !line.is_empty());
+    let line = content
+        .split(['\n', '\r'])
+        .map(|line| line.trim().trim_start_matches('#').trim())
+        .find(|line| !line.is_empty());
     let line = line.unwrap_or("Untitled");
     match line.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
-use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, Seq};
+use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, Seq, Timestamp};
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub};
 use store::{Event, EventBody};
@@ -22,6 +22,7 @@ const STRIDE: usize = 256;
 /// An event as clients get it, encoded once for all of them.
 struct Entry {
     seq: Seq,
+    at: Timestamp,
     scope: Scope,
     /// The message that it is about, if it is about one.
     message: Option<MessageId>,
@@ -96,7 +97,7 @@ impl Live {
                 break;
             }
             log.apply(event);
-            log.push(Entry { seq: event.seq, scope: scope(event), message: event.message(), frame });
+            log.push(Entry { seq: event.seq, at: event.at, scope: scope(event), message: event.message(), frame });
             if let EventBody::Revoked { ids } = &event.body {
                 // Nobody listening is nobody to close.
                 let _ = self.revoked.send(Arc::new(ids.clone()));
@@ -193,21 +194,23 @@ impl Log {
             EventBody::Change { change: Change::ProjectGone { project } } => {
                 self.facts.remove(project);
             }
-            EventBody::Change { change: Change::Message { message } }
+            EventBody::Change { change: change @ Change::Message { message } }
                 if message.edited_at.is_some() || message.deleted_at.is_some() =>
             {
-                self.forget(message.id);
+                self.replace(message.id, change);
             }
             _ => {}
         }
         self.newest = event.seq;
     }
 
-    /// A text that was taken back must not reach a client that comes back: what follows tells it enough.
-    fn forget(&mut self, message: MessageId) {
+    /// Tells a message as it is now wherever it was told before: a text that was taken back must not reach a client that
+    /// comes back. The database does the same.
+    fn replace(&mut self, message: MessageId, now: &Change) {
         for entry in self.entries.iter_mut().filter(|entry| entry.message == Some(message)) {
             self.bytes -= entry.size();
-            entry.frame = None;
+            let delta = Delta { seq: entry.seq, at: entry.at, change: now.clone() };
+            entry.frame = Some(encode(&FromHub::Delta(delta)));
             self.bytes += entry.size();
         }
     }

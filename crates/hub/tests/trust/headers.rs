@@ -29,7 +29,8 @@ fn check(what: &str, reply: &Reply) {
     assert_eq!(header("cross-origin-resource-policy"), "same-origin", "{what}");
     assert_eq!(header("server"), "", "{what}");
     let kind = header("content-type");
-    assert!(!kind.starts_with("text/html") || what.starts_with("GET /"), "{what}: {kind}");
+    let reads = what.starts_with("GET /") || what.starts_with("HEAD /");
+    assert!(!kind.starts_with("text/html") || reads, "{what}: {kind}");
 }
 
 #[tokio::test]
