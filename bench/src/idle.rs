@@ -12,7 +12,7 @@ use crate::report::{Goal, Report, Row, section};
 
 const CONNECTIONS: usize = 5_000;
 const SETTLE: Duration = Duration::from_secs(15);
-const REST: Duration = Duration::from_secs(30);
+const REST: Duration = Duration::from_secs(40);
 
 /// Measures memory per connection, processor time at rest, and PostgreSQL's transactions.
 pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {

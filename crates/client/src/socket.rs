@@ -19,8 +19,8 @@ use crate::url::HubUrl;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The hub pings every 20 seconds; after three missed pings it is gone, even if the network did not say so.
-const SILENCE: Duration = Duration::from_secs(60);
+/// The hub pings every 40 seconds: one that says nothing for longer is gone, even if the network did not say so.
+const SILENCE: Duration = Duration::from_secs(100);
 
 /// A connected socket; `hello` comes first.
 #[derive(Debug)]

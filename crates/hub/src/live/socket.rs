@@ -25,8 +25,8 @@ use crate::hub::Hub;
 /// How long a client may take to say `hello`.
 const HELLO: Duration = Duration::from_secs(5);
 /// How often a quiet client is asked whether it is still there, and how long it may take to answer.
-const PING: Duration = Duration::from_secs(20);
-const SILENCE: Duration = Duration::from_secs(45);
+const PING: Duration = Duration::from_secs(40);
+const SILENCE: Duration = Duration::from_secs(90);
 /// How long one write may take before the client counts as stalled.
 const WRITE: Duration = Duration::from_secs(10);
 /// How many requests of one client run at once; further ones wait in the socket.
