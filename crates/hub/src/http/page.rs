@@ -38,7 +38,10 @@ fn respond(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
     if known == Some(etag.as_str()) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
     }
-    let kind = mime_guess::from_path(path).first_or_octet_stream().to_string();
+    let mut kind = mime_guess::from_path(path).first_or_octet_stream().to_string();
+    if kind.starts_with("text/") {
+        kind.push_str("; charset=utf-8");
+    }
     let head = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, caching.to_owned()), (header::ETAG, etag)];
     (head, file.data.clone()).into_response()
 }
