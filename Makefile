@@ -13,6 +13,7 @@ run: build ## build everything and start Shopfloor on this machine
 
 test: ## install what is missing, then check and test everything
 	$(MAKE) --no-print-directory tools
+	$(MAKE) --no-print-directory page
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory test-rust
 	$(MAKE) --no-print-directory test-page
@@ -28,7 +29,7 @@ bench: page ## measure against baselines in the same run; results under bench/re
 	cargo build --release --locked -p bench -p shopfloor
 	target/release/bench
 
-chaos: ## the long lane: 200 kills on each database
+chaos: page ## the long lane: 200 kills on each database
 	cargo build --locked -p shopfloor
 	SHOPFLOOR_CHAOS_KILLS=200 cargo nextest run --locked -p chaos --no-capture
 
@@ -43,7 +44,7 @@ fmt: web/node_modules/.stamp ## format everything
 	cargo fmt --all
 	cd web && npm run --silent format
 
-test-rust: ## unit, integration and end-to-end tests of the workspace
+test-rust: page ## unit, integration and end-to-end tests of the workspace
 	cargo build --locked -p shopfloor
 	cargo nextest run --workspace --all-features --locked
 	cargo test --workspace --doc --locked --quiet
@@ -53,7 +54,7 @@ test-page: page ## unit tests of the page, then real browsers against the real b
 	cargo build --locked -p shopfloor
 	cd web && npm run --silent e2e
 
-test-api: ## every documented operation, with good and bad input
+test-api: page ## every documented operation, with good and bad input
 	cargo build --locked -p shopfloor
 	scripts/schemathesis
 
