@@ -2,7 +2,6 @@
 //!
 //! It knows how to ask and how to ask again; it holds no state that matters and prints nothing.
 
-mod answers;
 mod backoff;
 mod error;
 mod hub;
@@ -13,10 +12,10 @@ mod tls;
 mod url;
 pub mod watch;
 
-pub use answers::FromAnswer;
 pub use backoff::Backoff;
 pub use error::ClientError;
 pub use hub::Client;
+pub use protocol::FromAnswer;
 pub use request::{HttpRequest, request};
 pub use socket::Socket;
 pub use watch::Watch;

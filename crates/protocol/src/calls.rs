@@ -1,7 +1,7 @@
 //! The verbs: one enum for what is asked, one for what is answered.
 
 use domain::{ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, TokenId, UserId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
 use crate::{
@@ -133,12 +133,56 @@ calls! {
     PresenceList = "presence.list" {} read,
 }
 
-/// What a verb answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
-#[allow(missing_docs, reason = "each variant is named after the view that it carries")]
-pub enum Answer {
-    Done,
+/// A view that one kind of answer carries.
+pub trait FromAnswer: Sized {
+    /// The view; `None` when the answer is of another kind.
+    fn from_answer(answer: Answer) -> Option<Self>;
+}
+
+impl FromAnswer for () {
+    fn from_answer(answer: Answer) -> Option<Self> {
+        matches!(answer, Answer::Done).then_some(())
+    }
+}
+
+/// An answer's view alone, without its kind, as HTTP carries it.
+#[derive(Debug)]
+pub struct BareView<'a>(pub &'a Answer);
+
+macro_rules! answers {
+    ($($variant:ident($view:ty),)*) => {
+        /// What a verb answers.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+        #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is named after the view that it carries")]
+        pub enum Answer {
+            Done,
+            $($variant($view),)*
+        }
+
+        $(
+            impl FromAnswer for $view {
+                fn from_answer(answer: Answer) -> Option<Self> {
+                    match answer {
+                        Answer::$variant(view) => Some(view),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+
+        impl Serialize for BareView<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    Answer::Done => serializer.serialize_unit(),
+                    $(Answer::$variant(view) => view.serialize(serializer),)*
+                }
+            }
+        }
+    };
+}
+
+answers! {
     Me(Me),
     User(User),
     Users(Vec<User>),

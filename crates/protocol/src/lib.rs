@@ -9,7 +9,7 @@ mod inputs;
 mod problem;
 mod views;
 
-pub use calls::{Answer, Call};
+pub use calls::{Answer, BareView, Call, FromAnswer};
 pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
 pub use inputs::*;
 pub use problem::{FieldError, Problem, ProblemKind};

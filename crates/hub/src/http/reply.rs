@@ -3,8 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use protocol::{Answer, ProblemKind};
-use serde::Serialize;
+use protocol::{Answer, BareView, ProblemKind};
 
 use crate::AppError;
 
@@ -39,36 +38,8 @@ pub(crate) fn problem(error: AppError, status: Option<StatusCode>) -> Response {
 pub(crate) fn answer(status: StatusCode, answer: Answer) -> Response {
     match answer {
         Answer::Done => StatusCode::NO_CONTENT.into_response(),
-        Answer::Me(view) => json(status, &view),
-        Answer::User(view) => json(status, &view),
-        Answer::Users(view) => json(status, &view),
-        Answer::Project(view) => json(status, &view),
-        Answer::Projects(view) => json(status, &view),
-        Answer::Activity(view) => json(status, &view),
-        Answer::Activities(view) => json(status, &view),
-        Answer::Versions(view) => json(status, &view),
-        Answer::Diff(view) => json(status, &view),
-        Answer::Message(view) => json(status, &view),
-        Answer::Messages(view) => json(status, &view),
-        Answer::Unread(view) => json(status, &view),
-        Answer::Unreads(view) => json(status, &view),
-        Answer::Tokens(view) => json(status, &view),
-        Answer::NewToken(view) => json(status, &view),
-        Answer::Logins(view) => json(status, &view),
-        Answer::LoginLink(view) => json(status, &view),
-        Answer::Invites(view) => json(status, &view),
-        Answer::NewInvite(view) => json(status, &view),
-        Answer::Observers(view) => json(status, &view),
-        Answer::NewObserver(view) => json(status, &view),
-        Answer::Runners(view) => json(status, &view),
-        Answer::NewRunner(view) => json(status, &view),
-        Answer::Audit(view) => json(status, &view),
-        Answer::Presence(view) => json(status, &view),
+        answer => (status, [(header::CACHE_CONTROL, "no-store")], Json(BareView(&answer))).into_response(),
     }
-}
-
-fn json(status: StatusCode, view: &impl Serialize) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(view)).into_response()
 }
 
 /// A handler panicked: the caller is told, the hub goes on.
