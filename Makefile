@@ -47,7 +47,6 @@ fmt: web/node_modules/.stamp ## format everything
 test-rust: page ## unit, integration and end-to-end tests of the workspace
 	cargo build --locked -p shopfloor
 	cargo nextest run --workspace --all-features --locked
-	cargo test --workspace --doc --locked --quiet
 
 test-page: page ## unit tests of the page, then real browsers against the real binary
 	cd web && npm run --silent test && npm run --silent size
