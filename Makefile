@@ -63,7 +63,8 @@ protocol: ## write the page's types anew from the protocol
 openapi: ## write docs/openapi.json anew from the handlers
 	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
 
-fuzz: ## let libFuzzer look for frames that break the decoder (needs cargo-fuzz)
+fuzz: ## let libFuzzer look for frames that break the decoder, for five minutes
+	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --version 0.13.2 --locked --debug --quiet --root target/tools
 	cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run decode -- -max_total_time=300
 
 page: web/dist/index.html

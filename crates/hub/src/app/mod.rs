@@ -1,6 +1,7 @@
 //! The verbs: HTTP and WebSocket both come through here.
 
 mod diff;
+mod fresh;
 
 use protocol::{Answer, Call, ProblemKind};
 use store::{
@@ -23,6 +24,7 @@ pub(crate) async fn run(
     if credential.runner.is_some() && call.changes() {
         return Err(AppError::new(ProblemKind::Forbidden, "a runner's token only looks: use a personal token"));
     }
+    fresh::check(credential, hub.store.now(), &call)?;
     if call.changes() { write(hub, caller, key, call).await } else { read(hub, credential, caller, call).await }
 }
 

@@ -47,6 +47,8 @@ pub struct Credential {
     pub by_cookie: bool,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
+    /// When the browser logged in; absent for a token.
+    pub logged_in_at: Option<Timestamp>,
 }
 
 impl Credential {
@@ -133,6 +135,7 @@ async fn token_credential(
         runner: row.text_or_none("runner")?.and_then(|id| id.parse().ok()),
         by_cookie: false,
         expires_at: row.time_or_none("expires_at")?,
+        logged_in_at: None,
     }))
 }
 
@@ -147,7 +150,8 @@ async fn login_credential(
                AND (o.expires_at IS NULL OR o.expires_at > $4)";
     let (idle, age) = (now.plus_millis(-LOGIN_IDLE_DAYS * DAY), now.plus_millis(-LOGIN_AGE_DAYS * DAY));
     let Some(row) = c.first(sql, args![secret.hash(), idle, age, now]).await? else { return Ok(None) };
-    let end = row.time("created_at")?.plus_millis(LOGIN_AGE_DAYS * DAY);
+    let logged_in_at = row.time("created_at")?;
+    let end = logged_in_at.plus_millis(LOGIN_AGE_DAYS * DAY);
     let (actor, name, depends_on) = match row.text_or_none("user_id")? {
         Some(user) => {
             let actor = Actor::User { id: row.parsed("user_id")?, hub_owner: row.flag("hub_owner")? };
@@ -163,6 +167,7 @@ async fn login_credential(
         runner: None,
         by_cookie: true,
         expires_at: Some(row.time_or_none("expires_at")?.map_or(end, |expiry| expiry.min(end))),
+        logged_in_at: Some(logged_in_at),
     }))
 }
 

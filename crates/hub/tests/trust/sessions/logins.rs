@@ -184,3 +184,19 @@ async fn a_link_of_one_kind_opens_no_other_door() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_login_of_long_ago_lets_nobody_in() {
+    let hub = TestHub::start().await;
+    let person = ann(&hub);
+    let old = browser(&hub, &person).await;
+    assert!(db::run(&hub, "UPDATE logins SET created_at = created_at - 2 * 86400000").await >= 1);
+    let make = Call::TokenCreate { input: protocol::TokenCreate { name: "laptop".into(), expires_at: None } };
+    let refused = call(&hub, &old, &make).await;
+    assert_eq!(refused.status, 403);
+    assert!(refused.body["detail"].as_str().is_some_and(|detail| detail.contains("log in again")), "{}", refused.text);
+    let input = ProjectCreate { content: "work goes on".into(), ..ProjectCreate::default() };
+    assert_eq!(call(&hub, &old, &Call::ProjectCreate { input }).await.status, 201);
+    assert_eq!(call(&hub, &browser(&hub, &person).await, &make).await.status, 201, "a fresh login may");
+    assert_eq!(call(&hub, &person, &make).await.status, 201, "a token may");
+}
