@@ -86,7 +86,7 @@ impl Feed {
         for (seq, told, frame) in told {
             match told {
                 Told::Nothing => {}
-                Told::Event => frames.extend(frame),
+                Told::Event => frames.push(frame),
                 Told::Gone(project) => frames.push(self.gone(hub, seq, project)),
                 Told::Gained(project) => frames.extend(self.gained(hub, seq, project).await?),
             }

@@ -44,7 +44,7 @@ pub(crate) enum Next {
     /// These, up to and including the position.
     Frames {
         /// What it is told, with positions, in order.
-        told: Vec<(Seq, Told, Option<Utf8Bytes>)>,
+        told: Vec<(Seq, Told, Utf8Bytes)>,
         /// The cursor afterwards.
         upto: Seq,
     },
@@ -124,20 +124,20 @@ impl Live {
             let Some(frame) = &entry.frame else { continue };
             match log.told(actor, entry.scope) {
                 Told::Nothing => {}
-                told => found.push((entry.seq, told, Some(frame.clone()))),
+                told => found.push((entry.seq, told, frame.clone())),
             }
         }
         Next::Frames { told: found, upto }
     }
 
     /// The same for events that were read from the database.
-    pub(crate) fn judge(&self, actor: &Actor, events: &[Event]) -> Vec<(Seq, Told, Option<Utf8Bytes>)> {
+    pub(crate) fn judge(&self, actor: &Actor, events: &[Event]) -> Vec<(Seq, Told, Utf8Bytes)> {
         let judged: Vec<(Seq, Told)> = {
             let log = self.log.lock();
             events.iter().map(|event| (event.seq, log.told(actor, scope(event)))).collect()
         };
         let shown = judged.into_iter().zip(events).filter(|((_, told), _)| *told != Told::Nothing);
-        shown.filter_map(|((seq, told), event)| Some((seq, told, Some(self.frame(event)?)))).collect()
+        shown.filter_map(|((seq, told), event)| Some((seq, told, self.frame(event)?))).collect()
     }
 
     /// Whether `actor` may see a project now.
