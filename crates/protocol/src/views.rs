@@ -1,8 +1,8 @@
 //! What clients are shown.
 
 use domain::{
-    ActivityId, ActivityStatus, AuthorKind, InviteId, LinkKind, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
-    Timestamp, TokenId, TokenKind, UserId, Visibility,
+    ActivityId, ActivityStatus, AuthorKind, InviteId, LinkKind, LoginId, MessageId, ObserverId, ProjectFacts,
+    ProjectId, RunnerId, Timestamp, TokenId, TokenKind, UserId, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -346,6 +346,18 @@ views! {
         reason: Option<String>,
         /// The hub's version.
         version: String,
+    }
+}
+
+impl Project {
+    /// What access to it depends on.
+    pub fn facts(&self) -> ProjectFacts {
+        ProjectFacts {
+            id: self.id,
+            owner: self.owner.id,
+            visibility: self.visibility,
+            share_execution: self.share_execution,
+        }
     }
 }
 

@@ -183,13 +183,7 @@ impl Log {
     fn apply(&mut self, event: &Event) {
         match &event.body {
             EventBody::Change { change: Change::Project { project } } => {
-                let facts = ProjectFacts {
-                    id: project.id,
-                    owner: project.owner.id,
-                    visibility: project.visibility,
-                    share_execution: project.share_execution,
-                };
-                self.facts.insert(project.id, facts);
+                self.facts.insert(project.id, project.facts());
             }
             EventBody::Change { change: Change::ProjectGone { project } } => {
                 self.facts.remove(project);

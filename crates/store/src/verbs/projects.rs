@@ -37,16 +37,6 @@ fn project(row: &Row) -> Result<Project, StoreError> {
     })
 }
 
-/// What access to a project depends on.
-pub(crate) fn facts_of(project: &Project) -> ProjectFacts {
-    ProjectFacts {
-        id: project.id,
-        owner: project.owner.id,
-        visibility: project.visibility,
-        share_execution: project.share_execution,
-    }
-}
-
 /// The project, if the caller may do this to it.
 pub(crate) async fn find(
     c: &mut Connection<'_>,
@@ -56,7 +46,7 @@ pub(crate) async fn find(
 ) -> Result<Project, StoreError> {
     let row = c.first(&format!("{COLUMNS} WHERE p.id = $1"), vec![text(id)]).await?;
     let found = project(&row.ok_or(StoreError::NotFound("project"))?)?;
-    caller.may(action, Resource::Project(&facts_of(&found)), "project")?;
+    caller.may(action, Resource::Project(&found.facts()), "project")?;
     Ok(found)
 }
 
@@ -90,7 +80,7 @@ pub(crate) async fn visible(c: &mut Connection<'_>, caller: &Caller) -> Result<V
     let mut seen = Vec::new();
     for row in &rows {
         let found = project(row)?;
-        if caller.may(Action::See, Resource::Project(&facts_of(&found)), "project").is_ok() {
+        if caller.may(Action::See, Resource::Project(&found.facts()), "project").is_ok() {
             seen.push(found);
         }
     }
@@ -253,7 +243,7 @@ impl Command for UpdateProject {
         if edited {
             versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
         }
-        let (was, is) = (facts_of(&before), facts_of(&after));
+        let (was, is) = (before.facts(), after.facts());
         tx.access_changed(after.id);
         announce(tx, after.clone(), (was != is).then_some(was));
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.id), changes.join("; "));
@@ -319,7 +309,7 @@ impl Command for DeleteProject {
         tx.run("DELETE FROM requests WHERE answer LIKE $1", args![format!("%{}%", before.id)]).await?;
         tx.forget(before.id);
         tx.access_changed(before.id);
-        let facts_before = Some(facts_of(&before));
+        let facts_before = Some(before.facts());
         tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, body });
         if !links.is_empty() {
             links.sort();
