@@ -1,0 +1,1 @@
+//! Adapters: how each coding-agent CLI is started, understood and resumed.

@@ -1,0 +1,1 @@
+//! Repositories and worktrees on one machine; the only crate that runs git.
