@@ -80,6 +80,12 @@ ids! {
     ProjectId = "prj", "^prj_[0-9a-f]{32}$";
     /// One line of work in a project.
     ActivityId = "act", "^act_[0-9a-f]{32}$";
+    /// A git worktree on a runner.
+    WorkspaceId = "wsp", "^wsp_[0-9a-f]{32}$";
+    /// One agent process in a terminal.
+    SessionId = "ses", "^ses_[0-9a-f]{32}$";
+    /// A runner's own memory, so that a hub notices when it was lost.
+    JournalId = "jnl", "^jnl_[0-9a-f]{32}$";
     /// A line in a project's chat.
     MessageId = "msg", "^msg_[0-9a-f]{32}$";
     /// A credential for CLI, runner or agent.

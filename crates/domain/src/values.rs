@@ -113,6 +113,50 @@ words! {
         Personal = "personal",
         /// One runner's.
         Runner = "runner",
+        /// One session's agent's.
+        Agent = "agent",
+    }
+}
+
+words! {
+    /// Whether a person can talk to a session's agent while it works.
+    SessionMode {
+        /// The agent's own screen, for a person to talk to.
+        Interactive = "interactive",
+        /// One prompt, then the agent works alone and ends.
+        Headless = "headless",
+    }
+}
+
+words! {
+    /// What a workspace is at.
+    WorkspaceStatus {
+        /// The runner makes it.
+        Preparing = "preparing",
+        /// Sessions can work in it.
+        Ready = "ready",
+        /// It could not be made; the detail says why.
+        Failed = "failed",
+        /// It was deleted; what was saved of it is kept.
+        Cleaned = "cleaned",
+    }
+}
+
+words! {
+    /// What a session is at.
+    SessionStatus {
+        /// The hub wants it; no runner has said that it runs.
+        Starting = "starting",
+        /// The agent does something.
+        Working = "working",
+        /// The agent waits for a person.
+        Waiting = "waiting",
+        /// The agent has nothing to do.
+        Idle = "idle",
+        /// The process ended.
+        Exited = "exited",
+        /// The process is gone and nobody saw how it ended.
+        Lost = "lost",
     }
 }
 

@@ -1,14 +1,18 @@
 //! The verbs: one enum for what is asked, one for what is answered.
 
-use domain::{ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, TokenId, UserId};
+use domain::{
+    ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TokenId, UserId, WorkspaceId,
+};
 use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
 use crate::{
-    Activity, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Diff, DiffRange, Invite, InviteCreate, Login,
-    LoginLink, MarkRead, Me, Message, MessagePage, MessageText, NewInvite, NewObserver, NewRunner, NewToken, Observer,
-    ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate, Rename, Runner, RunnerCreate, Token,
-    TokenCreate, Unread, User, Version,
+    Activity, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Diff, DiffRange, ExecutionFilter, Invite,
+    InviteCreate, LogPage, Login, LoginLink, MarkRead, Me, Message, MessagePage, MessageText, NewInvite, NewObserver,
+    NewRunner, NewToken, Observer, ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate,
+    RecordingDetail, RecordingHit, RecordingKeep, RecordingPart, RecordingQuery, RecordingRange, Rename, Runner,
+    RunnerCreate, Save, Session, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText, Token, TokenCreate,
+    Unread, User, Version, Workspace, WorkspaceDiff, WorkspaceRestore,
 };
 
 macro_rules! calls {
@@ -127,6 +131,42 @@ calls! {
     RunnerCreate = "runner.create" { input: RunnerCreate } write,
     /// Removes one of the caller's runners.
     RunnerRemove = "runner.remove" { runner: RunnerId } write,
+    /// The sessions that the caller may see.
+    SessionList = "session.list" { filter: ExecutionFilter } read,
+    /// One session, with what it was started with.
+    SessionShow = "session.show" { session: SessionId } read,
+    /// Spawns a session on one of the caller's runners.
+    SessionSpawn = "session.spawn" { input: SessionSpawn } write,
+    /// Stops one of the caller's sessions; its work is saved first.
+    SessionStop = "session.stop" { session: SessionId, input: SessionStop } write,
+    /// Goes on with the conversation of one of the caller's sessions that is over.
+    SessionResume = "session.resume" { session: SessionId } write,
+    /// Says something to the agent of one of the caller's sessions.
+    SessionSend = "session.send" { session: SessionId, input: SessionText } write,
+    /// What a session's terminal has shown, as plain text.
+    SessionLog = "session.log" { session: SessionId, page: LogPage } read,
+    /// The workspaces that the caller may see.
+    WorkspaceList = "workspace.list" { filter: ExecutionFilter } read,
+    /// One workspace.
+    WorkspaceShow = "workspace.show" { workspace: WorkspaceId } read,
+    /// What was changed in a workspace.
+    WorkspaceDiff = "workspace.diff" { workspace: WorkspaceId } read,
+    /// The saves of a workspace, newest first.
+    WorkspaceSaves = "workspace.saves" { workspace: WorkspaceId } read,
+    /// Brings a save of one of the caller's workspaces back.
+    WorkspaceRestore = "workspace.restore" { workspace: WorkspaceId, input: WorkspaceRestore } write,
+    /// Deletes one of the caller's workspaces, unless work would be lost.
+    WorkspaceClean = "workspace.clean" { workspace: WorkspaceId } write,
+    /// The recordings that the caller may see: the sessions that have one.
+    RecordingList = "recording.list" { filter: ExecutionFilter } read,
+    /// One recording, without its content.
+    RecordingShow = "recording.show" { session: SessionId } read,
+    /// A stretch of a recording, from the runner.
+    RecordingPart = "recording.part" { session: SessionId, range: RecordingRange } read,
+    /// Where a text is in a recording.
+    RecordingSearch = "recording.search" { session: SessionId, query: RecordingQuery } read,
+    /// Marks one of the caller's recordings as worth preserving, or not.
+    RecordingKeep = "recording.keep" { session: SessionId, input: RecordingKeep } write,
     /// A page of the audit trail, newest first, as far as the caller may see.
     AuditList = "audit.list" { page: AuditPage } read,
     /// Who is here, looking at what.
@@ -206,6 +246,17 @@ answers! {
     NewObserver(NewObserver),
     Runners(Vec<Runner>),
     NewRunner(NewRunner),
+    Session(Session),
+    Sessions(Vec<Session>),
+    SessionDetail(SessionDetail),
+    SessionLog(SessionLog),
+    Workspace(Workspace),
+    Workspaces(Vec<Workspace>),
+    WorkspaceDiff(WorkspaceDiff),
+    Saves(Vec<Save>),
+    RecordingDetail(RecordingDetail),
+    RecordingPart(RecordingPart),
+    RecordingHits(Vec<RecordingHit>),
     Audit(Vec<AuditEntry>),
     Presence(Vec<PresenceEntry>),
 }

@@ -1,11 +1,13 @@
 //! The frames of the socket at `/api/ws`, one enum for each direction.
 
-use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, Timestamp, UserId};
+use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::{Activity, Answer, Call, Me, Message, Problem, ProblemKind, Project, Runner, Unread, User};
+use crate::{
+    Activity, Answer, Call, Me, Message, Problem, ProblemKind, Project, Runner, Session, Unread, User, Workspace,
+};
 
 /// Client → hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -41,6 +43,31 @@ pub enum ToHub {
         /// The place; absent when nothing in particular.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Place>,
+    },
+    /// Shows a session's terminal on a channel; binary frames follow, see `terminal.rs`.
+    Watch {
+        /// Chosen by the client, unique among its open channels.
+        channel: u32,
+        /// Which session.
+        session: SessionId,
+        /// Everything before this offset is on the screen already; absent: send the screen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(as = "Option<f64>")]
+        from: Option<u64>,
+    },
+    /// Ends a channel.
+    Unwatch {
+        /// Which.
+        channel: u32,
+    },
+    /// The owner's view has this size now; others' are passed over.
+    Resize {
+        /// The channel whose terminal is meant.
+        channel: u32,
+        /// Its width.
+        cols: u16,
+        /// Its height.
+        rows: u16,
     },
 }
 
@@ -100,6 +127,24 @@ pub enum FromHub {
         /// People; one with no connection left has `connected: false`.
         entries: Vec<PresenceEntry>,
     },
+    /// What a channel is at. Comes first on a channel, and whenever it changes.
+    Watching {
+        /// The channel.
+        channel: u32,
+        /// The session.
+        session: SessionId,
+        /// Whether what the client types reaches the terminal.
+        may_type: bool,
+        /// Whether the runner is there; when it comes back, the channel goes on.
+        reachable: bool,
+    },
+    /// A channel ended, and why; nothing more comes on it.
+    Unwatched {
+        /// The channel.
+        channel: u32,
+        /// Why: not found, forbidden, or too many channels.
+        problem: Problem,
+    },
 }
 
 /// One committed change with its position.
@@ -134,6 +179,12 @@ pub enum Change {
     Runner { runner: Runner },
     /// A runner was removed.
     RunnerGone { runner: RunnerId },
+    /// A workspace appeared or changed.
+    Workspace { workspace: Workspace },
+    /// A session appeared or changed.
+    Session { session: Session },
+    /// The receiver may not see others' sessions and workspaces of this project any more: forget them.
+    ExecutionGone { project: ProjectId },
 }
 
 /// Something that a person can look at.

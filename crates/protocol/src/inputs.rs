@@ -1,6 +1,6 @@
 //! What clients send with a verb.
 
-use domain::{ActivityStatus, ProjectId, Timestamp, Visibility};
+use domain::{ActivityId, ActivityStatus, ProjectId, RunnerId, SessionMode, Timestamp, Visibility, WorkspaceId};
 use serde::{Deserialize, Deserializer, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
@@ -130,6 +130,99 @@ inputs! {
         name: String,
     }
 
+    /// A session to be spawned on one of the caller's runners.
+    SessionSpawn {
+        /// The line of work that it is for; absent: one is made in `project`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity: Option<ActivityId>,
+        /// The project, when no activity is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project: Option<ProjectId>,
+        /// The adapter: `codex`, `claude`, `gemini`, `opencode`, `command`, `shell`, or one of your own.
+        agent: String,
+        /// What the agent is to do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
+        /// Whether a person talks to it; `interactive` when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<SessionMode>,
+        /// The model; the agent's own choice when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The program and its arguments, for the agents `command` and `shell`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        argv: Vec<String>,
+        /// Which of the caller's runners; the least loaded fitting one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runner: Option<RunnerId>,
+        /// Labels that the runner must have.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        labels: Vec<String>,
+        /// A workspace of the same activity to work in; a fresh one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workspace: Option<WorkspaceId>,
+        /// The location of the project's repository to work on; its first when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repository: Option<String>,
+        /// The branch to start from; the repository's base branch when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// The name of the fresh workspace's own branch; made from the activity's name when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// Keeps the session from writing outside its workspace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox: Option<Sandbox>,
+        /// Whether what the owner types is recorded; no when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        record_input: Option<bool>,
+        /// The width of the terminal; 120 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cols: Option<u16>,
+        /// The height of the terminal; 32 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rows: Option<u16>,
+    }
+
+    /// What a session with its own sandbox may reach.
+    Sandbox {
+        /// Whether it reaches the network.
+        network: bool,
+        /// Whether it sees the home folder, read-only; hidden otherwise.
+        home: bool,
+    }
+
+    /// Text for a session's agent, as if its owner had pasted it.
+    SessionText {
+        /// What to say.
+        text: String,
+        /// Whether it is sent, or left in the agent's input line.
+        #[serde(default)]
+        submit: bool,
+    }
+
+    /// How a session is to be stopped.
+    SessionStop {
+        /// At once, without asking it first.
+        #[serde(default)]
+        force: bool,
+    }
+
+    /// Which save to restore.
+    WorkspaceRestore {
+        /// The save's id; the newest when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        save: Option<String>,
+    }
+
+    /// Whether a recording is never thrown away.
+    RecordingKeep {
+        /// Whether.
+        keep: bool,
+    }
+
     /// An invitation to be made.
     InviteCreate {
         /// Whom it is for.
@@ -175,6 +268,55 @@ pub struct MessagePage {
     /// How many at most, up to 200; 50 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+}
+
+/// Which sessions, workspaces or recordings to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct ExecutionFilter {
+    /// Only those of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// Only those of this activity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity: Option<ActivityId>,
+    /// Those that are over, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
+}
+
+/// Which part of a session's log to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct LogPage {
+    /// Only the last lines, up to 10,000; 1,000 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u32>,
+}
+
+/// Which stretch of a recording to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct RecordingRange {
+    /// From when, in milliseconds from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(as = "Option<f64>")]
+    pub from_ms: Option<u64>,
+}
+
+/// What to look for in a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct RecordingQuery {
+    /// The text, ignoring case.
+    pub text: String,
 }
 
 /// Which part of the audit trail to show.

@@ -4,12 +4,16 @@
 //! This crate knows no socket, no database and no rule.
 
 mod calls;
+mod execution;
 mod frames;
 mod inputs;
+pub mod link;
 mod problem;
+pub mod terminal;
 mod views;
 
 pub use calls::{Answer, BareView, Call, FromAnswer};
+pub use execution::*;
 pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
 pub use inputs::*;
 pub use problem::{FieldError, Problem, ProblemKind};

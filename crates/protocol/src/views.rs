@@ -18,6 +18,8 @@ macro_rules! views {
     )*};
 }
 
+pub(crate) use views;
+
 views! {
     /// A person's id, with the name at the time of writing.
     UserRef {
@@ -46,11 +48,28 @@ views! {
     }
 
     /// Where a project's code is.
+    #[derive(Default)]
     Repository {
         /// A URL, or a path on a runner.
         location: String,
         /// The branch that work starts from; the repository's own default when absent.
         base_branch: Option<String>,
+        /// The shell line that makes a fresh workspace ready.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        setup: Option<String>,
+        /// The shell line that runs before a workspace is deleted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        teardown: Option<String>,
+        /// Ignored files that are copied into a fresh workspace, as patterns such as `.env`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<Vec<String>>")]
+        copy: Vec<String>,
+        /// Ports that its workspaces share out among themselves.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        ports: Option<crate::PortRange>,
     }
 
     /// What people align on.
@@ -165,6 +184,8 @@ views! {
         last_seen_at: Option<Timestamp>,
         /// When it was registered.
         created_at: Timestamp,
+        /// What it said about itself; absent before its first connection.
+        about: Option<crate::RunnerAbout>,
     }
 
     /// A credential; the secret itself is shown only once.

@@ -14,13 +14,22 @@ import type { NewToken } from "./NewToken";
 import type { Observer } from "./Observer";
 import type { PresenceEntry } from "./PresenceEntry";
 import type { Project } from "./Project";
+import type { RecordingDetail } from "./RecordingDetail";
+import type { RecordingHit } from "./RecordingHit";
+import type { RecordingPart } from "./RecordingPart";
 import type { Runner } from "./Runner";
+import type { Save } from "./Save";
+import type { Session } from "./Session";
+import type { SessionDetail } from "./SessionDetail";
+import type { SessionLog } from "./SessionLog";
 import type { Token } from "./Token";
 import type { Unread } from "./Unread";
 import type { User } from "./User";
 import type { Version } from "./Version";
+import type { Workspace } from "./Workspace";
+import type { WorkspaceDiff } from "./WorkspaceDiff";
 
 /**
  * What a verb answers.
  */
-export type Answer = { "kind": "done" } | { "kind": "me", "value": Me } | { "kind": "user", "value": User } | { "kind": "users", "value": Array<User> } | { "kind": "project", "value": Project } | { "kind": "projects", "value": Array<Project> } | { "kind": "activity", "value": Activity } | { "kind": "activities", "value": Array<Activity> } | { "kind": "versions", "value": Array<Version> } | { "kind": "diff", "value": Diff } | { "kind": "message", "value": Message } | { "kind": "messages", "value": Array<Message> } | { "kind": "unread", "value": Unread } | { "kind": "unreads", "value": Array<Unread> } | { "kind": "tokens", "value": Array<Token> } | { "kind": "new_token", "value": NewToken } | { "kind": "logins", "value": Array<Login> } | { "kind": "login_link", "value": LoginLink } | { "kind": "invites", "value": Array<Invite> } | { "kind": "new_invite", "value": NewInvite } | { "kind": "observers", "value": Array<Observer> } | { "kind": "new_observer", "value": NewObserver } | { "kind": "runners", "value": Array<Runner> } | { "kind": "new_runner", "value": NewRunner } | { "kind": "audit", "value": Array<AuditEntry> } | { "kind": "presence", "value": Array<PresenceEntry> };
+export type Answer = { "kind": "done" } | { "kind": "me", "value": Me } | { "kind": "user", "value": User } | { "kind": "users", "value": Array<User> } | { "kind": "project", "value": Project } | { "kind": "projects", "value": Array<Project> } | { "kind": "activity", "value": Activity } | { "kind": "activities", "value": Array<Activity> } | { "kind": "versions", "value": Array<Version> } | { "kind": "diff", "value": Diff } | { "kind": "message", "value": Message } | { "kind": "messages", "value": Array<Message> } | { "kind": "unread", "value": Unread } | { "kind": "unreads", "value": Array<Unread> } | { "kind": "tokens", "value": Array<Token> } | { "kind": "new_token", "value": NewToken } | { "kind": "logins", "value": Array<Login> } | { "kind": "login_link", "value": LoginLink } | { "kind": "invites", "value": Array<Invite> } | { "kind": "new_invite", "value": NewInvite } | { "kind": "observers", "value": Array<Observer> } | { "kind": "new_observer", "value": NewObserver } | { "kind": "runners", "value": Array<Runner> } | { "kind": "new_runner", "value": NewRunner } | { "kind": "session", "value": Session } | { "kind": "sessions", "value": Array<Session> } | { "kind": "session_detail", "value": SessionDetail } | { "kind": "session_log", "value": SessionLog } | { "kind": "workspace", "value": Workspace } | { "kind": "workspaces", "value": Array<Workspace> } | { "kind": "workspace_diff", "value": WorkspaceDiff } | { "kind": "saves", "value": Array<Save> } | { "kind": "recording_detail", "value": RecordingDetail } | { "kind": "recording_part", "value": RecordingPart } | { "kind": "recording_hits", "value": Array<RecordingHit> } | { "kind": "audit", "value": Array<AuditEntry> } | { "kind": "presence", "value": Array<PresenceEntry> };

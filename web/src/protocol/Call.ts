@@ -4,8 +4,10 @@ import type { ActivityId } from "./ActivityId";
 import type { ActivityUpdate } from "./ActivityUpdate";
 import type { AuditPage } from "./AuditPage";
 import type { DiffRange } from "./DiffRange";
+import type { ExecutionFilter } from "./ExecutionFilter";
 import type { InviteCreate } from "./InviteCreate";
 import type { InviteId } from "./InviteId";
+import type { LogPage } from "./LogPage";
 import type { LoginId } from "./LoginId";
 import type { MarkRead } from "./MarkRead";
 import type { MessageId } from "./MessageId";
@@ -16,14 +18,23 @@ import type { ObserverId } from "./ObserverId";
 import type { ProjectCreate } from "./ProjectCreate";
 import type { ProjectId } from "./ProjectId";
 import type { ProjectUpdate } from "./ProjectUpdate";
+import type { RecordingKeep } from "./RecordingKeep";
+import type { RecordingQuery } from "./RecordingQuery";
+import type { RecordingRange } from "./RecordingRange";
 import type { Rename } from "./Rename";
 import type { RunnerCreate } from "./RunnerCreate";
 import type { RunnerId } from "./RunnerId";
+import type { SessionId } from "./SessionId";
+import type { SessionSpawn } from "./SessionSpawn";
+import type { SessionStop } from "./SessionStop";
+import type { SessionText } from "./SessionText";
 import type { TokenCreate } from "./TokenCreate";
 import type { TokenId } from "./TokenId";
 import type { UserId } from "./UserId";
+import type { WorkspaceId } from "./WorkspaceId";
+import type { WorkspaceRestore } from "./WorkspaceRestore";
 
 /**
  * What a client asks for; every verb of the product that a socket carries.
  */
-export type Call = { "verb": "me", } | { "verb": "me.rename", input: Rename, } | { "verb": "user.list", } | { "verb": "user.show", user: UserId, } | { "verb": "user.disable", user: UserId, } | { "verb": "user.enable", user: UserId, } | { "verb": "project.list", } | { "verb": "project.show", project: ProjectId, } | { "verb": "project.create", input: ProjectCreate, } | { "verb": "project.update", project: ProjectId, input: ProjectUpdate, } | { "verb": "project.delete", project: ProjectId, } | { "verb": "project.versions", project: ProjectId, } | { "verb": "project.diff", project: ProjectId, range: DiffRange, } | { "verb": "activity.list", project: ProjectId | null, } | { "verb": "activity.show", activity: ActivityId, } | { "verb": "activity.create", project: ProjectId, input: ActivityCreate, } | { "verb": "activity.update", activity: ActivityId, input: ActivityUpdate, } | { "verb": "activity.versions", activity: ActivityId, } | { "verb": "activity.diff", activity: ActivityId, range: DiffRange, } | { "verb": "chat.history", project: ProjectId, page: MessagePage, } | { "verb": "chat.send", project: ProjectId, input: MessageText, } | { "verb": "chat.edit", message: MessageId, input: MessageText, } | { "verb": "chat.delete", message: MessageId, } | { "verb": "chat.read", project: ProjectId, input: MarkRead, } | { "verb": "chat.unread", } | { "verb": "token.list", } | { "verb": "token.create", input: TokenCreate, } | { "verb": "token.revoke", token: TokenId, } | { "verb": "login.list", } | { "verb": "login.link", } | { "verb": "login.revoke", login: LoginId, } | { "verb": "login.revoke_all", } | { "verb": "invite.list", } | { "verb": "invite.create", input: InviteCreate, } | { "verb": "invite.revoke", invite: InviteId, } | { "verb": "observer.list", project: ProjectId, } | { "verb": "observer.create", project: ProjectId, input: ObserverCreate, } | { "verb": "observer.revoke", observer: ObserverId, } | { "verb": "runner.list", } | { "verb": "runner.create", input: RunnerCreate, } | { "verb": "runner.remove", runner: RunnerId, } | { "verb": "audit.list", page: AuditPage, } | { "verb": "presence.list", };
+export type Call = { "verb": "me", } | { "verb": "me.rename", input: Rename, } | { "verb": "user.list", } | { "verb": "user.show", user: UserId, } | { "verb": "user.disable", user: UserId, } | { "verb": "user.enable", user: UserId, } | { "verb": "project.list", } | { "verb": "project.show", project: ProjectId, } | { "verb": "project.create", input: ProjectCreate, } | { "verb": "project.update", project: ProjectId, input: ProjectUpdate, } | { "verb": "project.delete", project: ProjectId, } | { "verb": "project.versions", project: ProjectId, } | { "verb": "project.diff", project: ProjectId, range: DiffRange, } | { "verb": "activity.list", project: ProjectId | null, } | { "verb": "activity.show", activity: ActivityId, } | { "verb": "activity.create", project: ProjectId, input: ActivityCreate, } | { "verb": "activity.update", activity: ActivityId, input: ActivityUpdate, } | { "verb": "activity.versions", activity: ActivityId, } | { "verb": "activity.diff", activity: ActivityId, range: DiffRange, } | { "verb": "chat.history", project: ProjectId, page: MessagePage, } | { "verb": "chat.send", project: ProjectId, input: MessageText, } | { "verb": "chat.edit", message: MessageId, input: MessageText, } | { "verb": "chat.delete", message: MessageId, } | { "verb": "chat.read", project: ProjectId, input: MarkRead, } | { "verb": "chat.unread", } | { "verb": "token.list", } | { "verb": "token.create", input: TokenCreate, } | { "verb": "token.revoke", token: TokenId, } | { "verb": "login.list", } | { "verb": "login.link", } | { "verb": "login.revoke", login: LoginId, } | { "verb": "login.revoke_all", } | { "verb": "invite.list", } | { "verb": "invite.create", input: InviteCreate, } | { "verb": "invite.revoke", invite: InviteId, } | { "verb": "observer.list", project: ProjectId, } | { "verb": "observer.create", project: ProjectId, input: ObserverCreate, } | { "verb": "observer.revoke", observer: ObserverId, } | { "verb": "runner.list", } | { "verb": "runner.create", input: RunnerCreate, } | { "verb": "runner.remove", runner: RunnerId, } | { "verb": "session.list", filter: ExecutionFilter, } | { "verb": "session.show", session: SessionId, } | { "verb": "session.spawn", input: SessionSpawn, } | { "verb": "session.stop", session: SessionId, input: SessionStop, } | { "verb": "session.resume", session: SessionId, } | { "verb": "session.send", session: SessionId, input: SessionText, } | { "verb": "session.log", session: SessionId, page: LogPage, } | { "verb": "workspace.list", filter: ExecutionFilter, } | { "verb": "workspace.show", workspace: WorkspaceId, } | { "verb": "workspace.diff", workspace: WorkspaceId, } | { "verb": "workspace.saves", workspace: WorkspaceId, } | { "verb": "workspace.restore", workspace: WorkspaceId, input: WorkspaceRestore, } | { "verb": "workspace.clean", workspace: WorkspaceId, } | { "verb": "recording.list", filter: ExecutionFilter, } | { "verb": "recording.show", session: SessionId, } | { "verb": "recording.part", session: SessionId, range: RecordingRange, } | { "verb": "recording.search", session: SessionId, query: RecordingQuery, } | { "verb": "recording.keep", session: SessionId, input: RecordingKeep, } | { "verb": "audit.list", page: AuditPage, } | { "verb": "presence.list", };

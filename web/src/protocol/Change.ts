@@ -5,10 +5,12 @@ import type { Project } from "./Project";
 import type { ProjectId } from "./ProjectId";
 import type { Runner } from "./Runner";
 import type { RunnerId } from "./RunnerId";
+import type { Session } from "./Session";
 import type { Unread } from "./Unread";
 import type { User } from "./User";
+import type { Workspace } from "./Workspace";
 
 /**
  * What changed, as the state after it.
  */
-export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, };
+export type Change = { "kind": "user", user: User, } | { "kind": "project", project: Project, } | { "kind": "project_gone", project: ProjectId, } | { "kind": "activity", activity: Activity, } | { "kind": "message", message: Message, } | { "kind": "unread", unread: Unread, } | { "kind": "runner", runner: Runner, } | { "kind": "runner_gone", runner: RunnerId, } | { "kind": "workspace", workspace: Workspace, } | { "kind": "session", session: Session, } | { "kind": "execution_gone", project: ProjectId, };

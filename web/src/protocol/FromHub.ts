@@ -7,6 +7,7 @@ import type { Me } from "./Me";
 import type { PresenceEntry } from "./PresenceEntry";
 import type { Problem } from "./Problem";
 import type { Seq } from "./Seq";
+import type { SessionId } from "./SessionId";
 
 /**
  * Hub → client.
@@ -71,4 +72,28 @@ reset: boolean,
 /**
  * People; one with no connection left has `connected: false`.
  */
-entries: Array<PresenceEntry>, };
+entries: Array<PresenceEntry>, } | { "type": "watching", 
+/**
+ * The channel.
+ */
+channel: number, 
+/**
+ * The session.
+ */
+session: SessionId, 
+/**
+ * Whether what the client types reaches the terminal.
+ */
+may_type: boolean, 
+/**
+ * Whether the runner is there; when it comes back, the channel goes on.
+ */
+reachable: boolean, } | { "type": "unwatched", 
+/**
+ * The channel.
+ */
+channel: number, 
+/**
+ * Why: not found, forbidden, or too many channels.
+ */
+problem: Problem, };

@@ -3,6 +3,7 @@ import type { Call } from "./Call";
 import type { HubId } from "./HubId";
 import type { Place } from "./Place";
 import type { Seq } from "./Seq";
+import type { SessionId } from "./SessionId";
 
 /**
  * Client → hub.
@@ -39,4 +40,32 @@ call: Call, } | { "type": "look",
 /**
  * The place; absent when nothing in particular.
  */
-at?: Place, };
+at?: Place, } | { "type": "watch", 
+/**
+ * Chosen by the client, unique among its open channels.
+ */
+channel: number, 
+/**
+ * Which session.
+ */
+session: SessionId, 
+/**
+ * Everything before this offset is on the screen already; absent: send the screen.
+ */
+from?: number, } | { "type": "unwatch", 
+/**
+ * Which.
+ */
+channel: number, } | { "type": "resize", 
+/**
+ * The channel whose terminal is meant.
+ */
+channel: number, 
+/**
+ * Its width.
+ */
+cols: number, 
+/**
+ * Its height.
+ */
+rows: number, };

@@ -3,4 +3,4 @@
 /**
  * What a token lets its bearer be.
  */
-export type TokenKind = "personal" | "runner";
+export type TokenKind = "personal" | "runner" | "agent";

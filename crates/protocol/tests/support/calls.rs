@@ -17,8 +17,12 @@ fn smallest(verb: &str) -> Call {
             Err(error) => error.to_string(),
         };
         let field = missing.split('`').nth(1).unwrap_or_else(|| panic!("{verb}: {missing}")).to_owned();
-        let inner = call.get("input").is_some() && !["input", "range", "page"].contains(&field.as_str());
-        let place = if inner { &mut call["input"] } else { &mut call };
+        let holders = ["input", "range", "page", "filter", "query"];
+        let holder = holders.into_iter().find(|name| call.get(name).is_some());
+        let place = match holder {
+            Some(name) if !holders.contains(&field.as_str()) => &mut call[name],
+            _ => &mut call,
+        };
         place[&field] = value(&field);
     }
     panic!("{verb} cannot be made: {call}")
@@ -36,9 +40,12 @@ fn value(field: &str) -> Value {
         "invite" => id("inv"),
         "observer" => id("obs"),
         "runner" => id("run"),
-        "input" | "range" | "page" => json!({}),
+        "session" => id("ses"),
+        "workspace" => id("wsp"),
+        "input" | "range" | "page" | "filter" | "query" => json!({}),
         "number" => json!(1),
-        "content" | "name" => json!("text"),
+        "content" | "name" | "agent" | "text" => json!("text"),
+        "keep" => json!(true),
         other => panic!("this test does not know the field {other}"),
     }
 }

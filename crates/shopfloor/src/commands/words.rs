@@ -31,7 +31,7 @@ pub(crate) fn repository(text: &str) -> Result<Repository, String> {
     if location.is_empty() || branch.as_deref() == Some("") {
         return Err("expected LOCATION or LOCATION#BRANCH".to_owned());
     }
-    Ok(Repository { location: location.to_owned(), base_branch: branch })
+    Ok(Repository { location: location.to_owned(), base_branch: branch, ..Repository::default() })
 }
 
 /// A status in its colour.
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(link("branch=a=b").unwrap(), Link { kind: LinkKind::Branch, target: "a=b".into() });
         assert!(link("branch").unwrap_err().contains("KIND=TARGET"));
         assert!(link("tree=x").unwrap_err().contains("workspace"));
-        let expected = Repository { location: "git@h:a.git".into(), base_branch: Some("main".into()) };
+        let expected = Repository { location: "git@h:a.git".into(), base_branch: Some("main".into()), ..Repository::default() };
         assert_eq!(repository("git@h:a.git#main").unwrap(), expected);
         assert!(repository("#main").is_err() && repository("x#").is_err());
     }

@@ -58,7 +58,7 @@ async fn a_setting_has_a_range(floor: Floor) {
     }
     let at = |location: &str, branch: Option<&str>| {
         let base_branch = branch.map(str::to_owned);
-        let repositories = vec![Repository { location: location.into(), base_branch }];
+        let repositories = vec![Repository { location: location.into(), base_branch, ..Repository::default() }];
         create(ProjectCreate { repositories, ..Default::default() })
     };
     refuses(&floor, "repositories.location", at("", None)).await;
@@ -66,7 +66,7 @@ async fn a_setting_has_a_range(floor: Floor) {
     for branch in ["-x", "a..b", "a b", "é"] {
         refuses(&floor, "repositories.base_branch", at("/srv/a", Some(branch))).await;
     }
-    let repositories = vec![Repository { location: "/a".into(), base_branch: None }; 51];
+    let repositories = vec![Repository { location: "/a".into(), base_branch: None, ..Repository::default() }; 51];
     refuses(&floor, "repositories", create(ProjectCreate { repositories, ..Default::default() })).await;
     let project = floor.project(Visibility::ReadWrite).await.id;
     let links = vec![Link { kind: domain::LinkKind::Branch, target: "x".into() }; 101];

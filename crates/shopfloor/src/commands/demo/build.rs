@@ -26,6 +26,7 @@ async fn project(client: &Client, plan: &floor::Plan, me: &str, record: &mut Rec
     let repositories = plan.repositories.iter().map(|(location, branch)| Repository {
         location: (*location).to_owned(),
         base_branch: Some((*branch).to_owned()),
+        ..Repository::default()
     });
     let input = ProjectCreate {
         content: plan.drafts[0].to_owned(),

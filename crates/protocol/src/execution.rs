@@ -1,0 +1,334 @@
+//! What runs where: agents, workspaces, sessions and recordings as clients are shown them.
+
+use domain::{
+    ActivityId, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, Timestamp, WorkspaceId, WorkspaceStatus,
+};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::UserRef;
+use crate::views::views;
+
+views! {
+    /// A coding agent as a runner found it, or did not.
+    FoundAgent {
+        /// What it is called when a session is spawned.
+        name: String,
+        /// What people call it.
+        label: String,
+        /// Its version; absent when it is not installed there.
+        version: Option<String>,
+        /// The command that installs it.
+        install: Option<String>,
+        /// Whether one prompt can be worked off without a person.
+        headless: bool,
+    }
+
+    /// What a runner says about itself when it connects.
+    RunnerAbout {
+        /// The machine's name.
+        machine: String,
+        /// The runner's version.
+        version: String,
+        /// What its owner calls it by, for choosing.
+        labels: Vec<String>,
+        /// How many sessions it runs at once.
+        capacity: u32,
+        /// The agents that it knows, installed or not.
+        agents: Vec<FoundAgent>,
+    }
+
+    /// Ports that a workspace may listen on.
+    PortRange {
+        /// The first.
+        first: u16,
+        /// The last.
+        last: u16,
+    }
+
+    /// What differs between a workspace and the branch that it started from.
+    GitStats {
+        /// Commits that the base does not have.
+        ahead: u32,
+        /// Commits of the base that the branch does not have.
+        behind: u32,
+        /// Changed files, those that are not committed included.
+        files: u32,
+        /// Lines that came.
+        insertions: u32,
+        /// Lines that went.
+        deletions: u32,
+        /// Files that git does not know yet.
+        untracked: u32,
+        /// Whether anything is not committed.
+        uncommitted: bool,
+        /// Commits that no remote branch has.
+        unpushed: u32,
+        /// The files that would conflict with the base.
+        conflicts: Vec<String>,
+    }
+
+    /// A git worktree on a runner, on its own branch.
+    Workspace {
+        /// The workspace's id.
+        id: WorkspaceId,
+        /// The project that it is in.
+        project: ProjectId,
+        /// The line of work that it is for.
+        activity: ActivityId,
+        /// The runner that has it.
+        runner: RunnerId,
+        /// Whose it is.
+        owner: UserRef,
+        /// The repository's location; absent when the project has none.
+        repository: Option<String>,
+        /// Its own branch.
+        branch: Option<String>,
+        /// The branch that it started from.
+        base: Option<String>,
+        /// The folder on the runner's machine.
+        path: Option<String>,
+        /// What it is at.
+        status: WorkspaceStatus,
+        /// Why, when it failed.
+        detail: Option<String>,
+        /// The ports that it may listen on.
+        ports: Option<PortRange>,
+        /// What differs from the base.
+        stats: Option<GitStats>,
+        /// What it takes on the disk.
+        #[ts(type = "number | null")]
+        disk_bytes: Option<u64>,
+        /// When its uncommitted work was last saved.
+        saved_at: Option<Timestamp>,
+        /// When it was asked for.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+
+    /// What a session used of its model.
+    Usage {
+        /// Tokens that were sent, cached ones included.
+        #[ts(type = "number")]
+        input_tokens: u64,
+        /// Of those, how many the provider had cached.
+        #[ts(type = "number")]
+        cached_tokens: u64,
+        /// Tokens that came back.
+        #[ts(type = "number")]
+        output_tokens: u64,
+        /// What it cost, in millionths of a dollar, if the agent says so.
+        #[ts(type = "number | null")]
+        cost_micros: Option<u64>,
+    }
+
+    /// What a session is at, and since when.
+    SessionState {
+        /// What it is at.
+        status: SessionStatus,
+        /// What the agent waits for, or why it did not start or was lost.
+        detail: Option<String>,
+        /// How the process ended: its exit code.
+        code: Option<i32>,
+        /// How the process ended: the signal that killed it.
+        signal: Option<i32>,
+        /// Since when.
+        since: Timestamp,
+    }
+
+    /// The flight recorder's take of a session.
+    Recording {
+        /// How many bytes the terminal has shown.
+        #[ts(type = "number")]
+        output_bytes: u64,
+        /// What it takes on the runner's disk.
+        #[ts(type = "number")]
+        disk_bytes: u64,
+        /// How long it is.
+        #[ts(type = "number")]
+        duration_ms: u64,
+        /// Whether it is never thrown away.
+        keep: bool,
+    }
+
+    /// One agent process, or shell, in a terminal in a workspace.
+    Session {
+        /// The session's id.
+        id: SessionId,
+        /// The project that it is in.
+        project: ProjectId,
+        /// The line of work that it is for.
+        activity: ActivityId,
+        /// Where it works.
+        workspace: WorkspaceId,
+        /// The runner that has it.
+        runner: RunnerId,
+        /// Who spawned it, and alone may type into it.
+        owner: UserRef,
+        /// The adapter's name.
+        agent: String,
+        /// Whether a person can talk to it.
+        mode: SessionMode,
+        /// The model, if one was chosen or the agent has said which.
+        model: Option<String>,
+        /// The first line of the prompt, or the command.
+        title: String,
+        /// What it is at.
+        state: SessionState,
+        /// Whether it was asked to stop.
+        stopping: bool,
+        /// What it used of its model.
+        usage: Usage,
+        /// Whether its conversation can be resumed.
+        resumable: bool,
+        /// The session whose conversation it goes on with.
+        resumes: Option<SessionId>,
+        /// Whether it is kept from writing outside its workspace.
+        sandbox: bool,
+        /// Its recording.
+        recording: Recording,
+        /// When it was asked for.
+        created_at: Timestamp,
+    }
+
+    /// A session with all that it was started with.
+    SessionDetail {
+        /// The session.
+        session: Session,
+        /// Its workspace.
+        workspace: Workspace,
+        /// The whole prompt.
+        prompt: String,
+        /// The command, for the agents `command` and `shell`.
+        argv: Vec<String>,
+    }
+
+    /// What a session's terminal has shown, as plain text.
+    SessionLog {
+        /// The text, without colours or cursor movements.
+        text: String,
+        /// Whether earlier lines were left out.
+        truncated: bool,
+    }
+
+    /// What was changed in a workspace, against the commit that it started from.
+    WorkspaceDiff {
+        /// The files, in order of their paths.
+        files: Vec<FileDiff>,
+        /// Whether files or lines were left out because there are too many.
+        truncated: bool,
+    }
+
+    /// What was changed in one file.
+    FileDiff {
+        /// Its path now.
+        path: String,
+        /// Its path before, when it was renamed.
+        old_path: Option<String>,
+        /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
+        change: String,
+        /// Whether it is not text.
+        binary: bool,
+        /// Lines that came.
+        insertions: u32,
+        /// Lines that went.
+        deletions: u32,
+        /// What changed, with the lines around it.
+        hunks: Vec<Hunk>,
+    }
+
+    /// Lines of a file that changed together, with those around them.
+    Hunk {
+        /// The first line's number before; 0 in a new file.
+        old_start: u32,
+        /// The first line's number now; 0 in a deleted file.
+        new_start: u32,
+        /// The lines.
+        lines: Vec<crate::DiffLine>,
+    }
+
+    /// One save of a workspace's uncommitted work.
+    Save {
+        /// Names it for `restore`: the commit that holds it.
+        id: String,
+        /// When.
+        at: Timestamp,
+        /// How many files differ from the commit before it.
+        files: u32,
+    }
+
+    /// A moment in a recording that is worth finding.
+    Marker {
+        /// When, from the start.
+        #[ts(type = "number")]
+        at_ms: u64,
+        /// What kind: `prompt`, `state`, `commit`, `gap`, …
+        kind: String,
+        /// In words.
+        text: String,
+    }
+
+    /// A recording, without its content.
+    RecordingDetail {
+        /// The session.
+        session: Session,
+        /// Its size at the start.
+        cols: u16,
+        /// Its size at the start.
+        rows: u16,
+        /// When it began.
+        started_at: Timestamp,
+        /// How long it is.
+        #[ts(type = "number")]
+        duration_ms: u64,
+        /// What is worth finding.
+        markers: Vec<Marker>,
+    }
+
+    /// A stretch of a recording.
+    RecordingPart {
+        /// The terminal's state at the start of the stretch, as bytes for a fresh terminal, in base64.
+        screen: String,
+        /// Its size then.
+        cols: u16,
+        /// Its size then.
+        rows: u16,
+        /// When the stretch starts, from the start of the recording.
+        #[ts(type = "number")]
+        from_ms: u64,
+        /// What happened, in order.
+        events: Vec<RecordedEvent>,
+        /// Where the next stretch starts; absent at the end.
+        #[ts(type = "number | null")]
+        next_ms: Option<u64>,
+    }
+
+    /// One event of a recording.
+    RecordedEvent {
+        /// When, from the start of the recording.
+        #[ts(type = "number")]
+        at_ms: u64,
+        /// asciicast's letter: `o` output, `i` input, `r` resize, `m` marker, `x` exit.
+        code: String,
+        /// What asciicast holds for it.
+        data: String,
+    }
+
+    /// Where a text was found in a recording.
+    RecordingHit {
+        /// When it was on the screen first, from the start.
+        #[ts(type = "number")]
+        at_ms: u64,
+        /// The line that it is in.
+        line: String,
+    }
+}
+
+impl SessionState {
+    /// Whether the session is over.
+    pub fn ended(&self) -> bool {
+        matches!(self.status, SessionStatus::Exited | SessionStatus::Lost)
+    }
+}

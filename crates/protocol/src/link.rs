@@ -1,0 +1,367 @@
+//! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
+
+use domain::{ActivityId, HubId, JournalId, ProjectId, RunnerId, SessionId, SessionMode, Timestamp, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    GitStats, Marker, PortRange, Problem, RecordingHit, Repository, RunnerAbout, Sandbox, Save, SessionLog,
+    SessionState, Usage, WorkspaceDiff,
+};
+
+/// Runner → hub. Facts are sent until they are acknowledged; everything else may be lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FromRunner {
+    /// The first frame, once.
+    Hello {
+        /// The version that the runner speaks.
+        protocol: u32,
+        /// Which memory the facts are numbered in.
+        journal: JournalId,
+        /// What the runner says about itself.
+        about: RunnerAbout,
+    },
+    /// What happened, in the order of the numbers.
+    Fact(Fact),
+    /// Still there.
+    Heartbeat {},
+    /// Answers an `ask`.
+    Told {
+        /// The ask's id.
+        id: u32,
+        /// What was asked for.
+        answer: RunnerAnswer,
+    },
+    /// Refuses an `ask`.
+    Refused {
+        /// The ask's id.
+        id: u32,
+        /// Why.
+        problem: Problem,
+    },
+    /// Asks for the token of a session's agent; any earlier one ends.
+    TokenWanted {
+        /// Which session.
+        session: SessionId,
+    },
+    /// A watched session's terminal cannot be shown.
+    Unwatched {
+        /// The channel that was to show it.
+        channel: u32,
+        /// Why.
+        problem: Problem,
+    },
+}
+
+/// Hub → runner. Every variant is safe to deliver twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ToRunner {
+    /// Answers `hello`.
+    Welcome {
+        /// The version that both speak.
+        protocol: u32,
+        /// The database.
+        hub: HubId,
+        /// Who the runner is.
+        runner: RunnerId,
+        /// Facts up to this number are stored.
+        acknowledged: u64,
+    },
+    /// Make this true. What is not listed is left alone.
+    Desired {
+        /// Counts the changes; a runner refuses a lower one than it has seen.
+        generation: u64,
+        /// Every session of the runner that is not over.
+        sessions: Vec<DesiredSession>,
+        /// Sessions whose recordings are never thrown away.
+        keep: Vec<SessionId>,
+    },
+    /// Facts up to this number are stored; the runner may forget them.
+    Ack {
+        /// The number.
+        number: u64,
+    },
+    /// Something to be told or done once, now, while somebody waits.
+    Ask {
+        /// Chosen by the hub, unique on this connection.
+        id: u32,
+        /// What.
+        ask: RunnerAsk,
+    },
+    /// Send a session's terminal on this channel, as binary frames.
+    Watch {
+        /// Chosen by the hub, unique on this connection.
+        channel: u32,
+        /// Which session.
+        session: SessionId,
+        /// Everything before this offset is known already; absent: send the screen.
+        from: Option<u64>,
+    },
+    /// Send nothing more on this channel.
+    Unwatch {
+        /// Which.
+        channel: u32,
+    },
+    /// Send the screen on this channel again.
+    Snapshot {
+        /// Which.
+        channel: u32,
+    },
+    /// Give a session's terminal this size.
+    Resize {
+        /// The channel that shows it.
+        channel: u32,
+        /// Its width.
+        cols: u16,
+        /// Its height.
+        rows: u16,
+    },
+    /// The token of a session's agent.
+    Token {
+        /// Which session.
+        session: SessionId,
+        /// The secret; absent: there is none, the session is over or unknown.
+        secret: Option<String>,
+    },
+}
+
+/// What happened on a runner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Counts from 1 in the runner's journal, without gaps.
+    pub number: u64,
+    /// When it happened, by the runner's clock.
+    pub at: Timestamp,
+    /// What.
+    pub body: FactBody,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+pub enum FactBody {
+    /// A session is at something else.
+    SessionState {
+        /// Which session.
+        session: SessionId,
+        /// What it is at now.
+        state: SessionState,
+    },
+    /// A session used more of its model, or said which one or which conversation it is.
+    SessionUsage {
+        /// Which session.
+        session: SessionId,
+        /// What it used so far.
+        usage: Usage,
+        /// The model.
+        model: Option<String>,
+        /// Names the conversation for the agent that resumes it.
+        conversation: Option<String>,
+    },
+    /// A session's recording has grown.
+    Recorded {
+        /// Which session.
+        session: SessionId,
+        /// How many bytes the terminal has shown.
+        output_bytes: u64,
+        /// What it takes on the disk.
+        disk_bytes: u64,
+        /// How long it is.
+        duration_ms: u64,
+    },
+    /// A workspace is there.
+    WorkspaceReady {
+        /// Which workspace.
+        workspace: WorkspaceId,
+        /// The folder.
+        path: String,
+        /// Its own branch.
+        branch: Option<String>,
+        /// The branch that it started from.
+        base: Option<String>,
+        /// The ports that it may listen on.
+        ports: Option<PortRange>,
+    },
+    /// A workspace could not be made.
+    WorkspaceFailed {
+        /// Which workspace.
+        workspace: WorkspaceId,
+        /// Why.
+        detail: String,
+    },
+    /// What differs in a workspace has changed, or was saved.
+    WorkspaceStats {
+        /// Which workspace.
+        workspace: WorkspaceId,
+        /// What differs from the base.
+        stats: Option<GitStats>,
+        /// What it takes on the disk.
+        disk_bytes: Option<u64>,
+        /// When its uncommitted work was last saved.
+        saved_at: Option<Timestamp>,
+    },
+    /// A workspace was deleted.
+    WorkspaceCleaned {
+        /// Which workspace.
+        workspace: WorkspaceId,
+    },
+}
+
+/// A session as the hub wants it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredSession {
+    /// Which session.
+    pub session: SessionId,
+    /// The project that it is in.
+    pub project: ProjectId,
+    /// The line of work that it is for.
+    pub activity: ActivityId,
+    /// Whether it should run; otherwise it should be stopped.
+    pub run: bool,
+    /// Whether it is to be stopped without asking it first.
+    pub force: bool,
+    /// The adapter's name.
+    pub agent: String,
+    /// Whether a person talks to it.
+    pub mode: SessionMode,
+    /// The model.
+    pub model: Option<String>,
+    /// What the agent is to do.
+    pub prompt: String,
+    /// What the agent should know: the project's and the activity's text.
+    pub context: String,
+    /// The program and its arguments, for the agents `command` and `shell`.
+    pub argv: Vec<String>,
+    /// The conversation to go on with.
+    pub conversation: Option<String>,
+    /// Keeps it from writing outside its workspace.
+    pub sandbox: Option<Sandbox>,
+    /// Whether what the owner types is recorded.
+    pub record_input: bool,
+    /// The terminal's width at first.
+    pub cols: u16,
+    /// The terminal's height at first.
+    pub rows: u16,
+    /// Where it works.
+    pub workspace: DesiredWorkspace,
+}
+
+/// A workspace as the hub wants it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredWorkspace {
+    /// Which workspace.
+    pub workspace: WorkspaceId,
+    /// Where the code is; absent: an empty folder.
+    pub repository: Option<Repository>,
+    /// The branch to start from; the repository's base branch when absent.
+    pub base: Option<String>,
+    /// Its own branch.
+    pub branch: String,
+    /// Whether the project is the runner's owner's own, so that its setup may run.
+    pub trusted: bool,
+}
+
+/// What a hub asks of a runner while somebody waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum RunnerAsk {
+    /// Says something to a session's agent, as if pasted.
+    Send {
+        /// Which session.
+        session: SessionId,
+        /// What.
+        text: String,
+        /// Whether it is sent, or left in the input line.
+        submit: bool,
+    },
+    /// What a session's terminal has shown, as plain text.
+    Log {
+        /// Which session.
+        session: SessionId,
+        /// How many lines at most.
+        lines: u32,
+    },
+    /// A recording, without its content.
+    RecordingShow {
+        /// Which session's.
+        session: SessionId,
+    },
+    /// A stretch of a recording.
+    RecordingPart {
+        /// Which session's.
+        session: SessionId,
+        /// From when.
+        from_ms: u64,
+    },
+    /// Where a text is in a recording.
+    RecordingSearch {
+        /// Which session's.
+        session: SessionId,
+        /// The text.
+        text: String,
+    },
+    /// What was changed in a workspace.
+    Diff {
+        /// Which workspace.
+        workspace: WorkspaceId,
+    },
+    /// The saves of a workspace, newest first.
+    Saves {
+        /// Which workspace.
+        workspace: WorkspaceId,
+    },
+    /// Brings a save back.
+    Restore {
+        /// Which workspace.
+        workspace: WorkspaceId,
+        /// Which save; the newest when absent.
+        save: Option<String>,
+    },
+    /// Deletes a workspace, unless work would be lost.
+    Clean {
+        /// Which workspace.
+        workspace: WorkspaceId,
+    },
+}
+
+/// What a runner answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", content = "value", rename_all = "snake_case")]
+pub enum RunnerAnswer {
+    /// It was done.
+    Done,
+    /// A session's log.
+    Log(SessionLog),
+    /// A recording, without its content.
+    Recording(RecordingSummary),
+    /// A stretch of a recording.
+    Part(crate::RecordingPart),
+    /// Where the text is.
+    Hits(Vec<RecordingHit>),
+    /// What was changed.
+    Diff(WorkspaceDiff),
+    /// The saves.
+    Saves(Vec<Save>),
+}
+
+/// A recording as its runner describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingSummary {
+    /// Its width at the start.
+    pub cols: u16,
+    /// Its height at the start.
+    pub rows: u16,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it is.
+    pub duration_ms: u64,
+    /// What is worth finding.
+    pub markers: Vec<Marker>,
+}
+
+/// How often a runner says that it is still there.
+pub const HEARTBEAT_SECONDS: u64 = 10;
+
+/// The largest frame on a link, in both directions.
+pub const MAX_LINK_FRAME: usize = 4 * 1024 * 1024;
