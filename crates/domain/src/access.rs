@@ -1,6 +1,6 @@
 //! Who may do what. Every verb, list, count, delta and stream asks [`can`].
 
-use crate::{ProjectId, UserId, Visibility};
+use crate::{ProjectId, SessionId, UserId, Visibility};
 
 /// Who asks, as proven by a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +16,15 @@ pub enum Actor {
     Observer {
         /// The only project that the link shows.
         project: ProjectId,
+    },
+    /// A session's agent: its owner's hand in one project, and no more.
+    Agent {
+        /// Whose session it is.
+        user: UserId,
+        /// The only project that it may look into and write in.
+        project: ProjectId,
+        /// The session.
+        session: SessionId,
     },
 }
 
@@ -43,6 +52,8 @@ pub enum Action {
     Write,
     /// Remember how far one has read.
     MarkRead,
+    /// Type into a session, stop it, or change its workspace.
+    Drive,
     /// Change visibility, toggles, retention and observer links, or delete the project.
     Govern,
     /// Use the hub as a person: see people, create projects, keep tokens, invite.
@@ -60,6 +71,7 @@ impl Action {
         Self::SeeExecution,
         Self::Write,
         Self::MarkRead,
+        Self::Drive,
         Self::Govern,
         Self::TakePart,
         Self::ManageOwn,
@@ -74,6 +86,13 @@ pub enum Resource<'a> {
     Hub,
     /// A project and all that is in it.
     Project(&'a ProjectFacts),
+    /// A session, its workspace, terminal or recording.
+    Execution {
+        /// The project that it is in.
+        project: &'a ProjectFacts,
+        /// Who spawned it, on a machine of their own.
+        owner: UserId,
+    },
     /// A user's own tokens, logins, runners, invitations.
     Belongings(UserId),
 }
@@ -101,7 +120,20 @@ pub fn can(actor: &Actor, action: Action, resource: Resource<'_>) -> Verdict {
     match resource {
         Resource::Hub => on_hub(actor, action),
         Resource::Project(facts) => on_project(actor, action, facts),
+        Resource::Execution { project, owner } => on_execution(actor, action, project, owner),
         Resource::Belongings(owner) => on_belongings(actor, action, owner),
+    }
+}
+
+fn on_execution(actor: &Actor, action: Action, project: &ProjectFacts, owner: UserId) -> Verdict {
+    // It runs on its owner's machine: they keep hold of it, whatever becomes of the project.
+    let own = matches!(actor, Actor::User { id, .. } if *id == owner);
+    let sees = own || on_project(actor, Action::SeeExecution, project).is_allowed();
+    match action {
+        _ if !sees => Verdict::NotFound,
+        Action::SeeExecution => Verdict::Allowed,
+        Action::Drive if own => Verdict::Allowed,
+        _ => Verdict::Forbidden,
     }
 }
 
@@ -121,9 +153,13 @@ fn on_belongings(actor: &Actor, action: Action, owner: UserId) -> Verdict {
 }
 
 fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
-    let owner = matches!(actor, Actor::User { id, .. } if *id == facts.owner);
+    let owner = match actor {
+        Actor::User { id, .. } | Actor::Agent { user: id, .. } => *id == facts.owner,
+        Actor::Observer { .. } => false,
+    };
     let sees = match actor {
         Actor::User { .. } => owner || facts.visibility != Visibility::Private,
+        Actor::Agent { project, .. } => *project == facts.id && (owner || facts.visibility != Visibility::Private),
         // The owner made the link: it shows the project whatever its visibility to peers.
         Actor::Observer { project } => *project == facts.id,
     };
@@ -134,10 +170,13 @@ fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
     let allowed = match action {
         Action::See => true,
         Action::SeeExecution => owner || facts.share_execution,
-        Action::Write => owner || (person && facts.visibility == Visibility::ReadWrite),
+        Action::Write => {
+            let writes = !matches!(actor, Actor::Observer { .. });
+            owner || (writes && facts.visibility == Visibility::ReadWrite)
+        }
         Action::MarkRead => person,
-        Action::Govern => owner,
-        Action::TakePart | Action::ManageOwn | Action::ManageUsers => false,
+        Action::Govern => owner && person,
+        Action::Drive | Action::TakePart | Action::ManageOwn | Action::ManageUsers => false,
     };
     if allowed { Verdict::Allowed } else { Verdict::Forbidden }
 }
@@ -159,6 +198,13 @@ mod tests {
         observer  private      +   x    -     -     -
         observer  read-only    +   x    -     -     -
         observer  read-write   +   x    -     -     -
+        agent     private      +   +    +     -     -
+        agent     read-only    +   +    +     -     -
+        agent     read-write   +   +    +     -     -
+        guest     private      .   .    .     .     .
+        guest     read-only    +   x    -     -     -
+        guest     read-write   +   x    +     -     -
+        astray    read-write   .   .    .     .     .
         stranger  private      .   .    .     .     .
         stranger  read-only    .   .    .     .     .
         stranger  read-write   .   .    .     .     .
@@ -175,6 +221,11 @@ mod tests {
                 "owner" => Actor::User { id: owner, hub_owner: false },
                 "peer" => Actor::User { id: UserId::generate(), hub_owner: true },
                 "observer" => Actor::Observer { project: id },
+                "agent" => Actor::Agent { user: owner, project: id, session: SessionId::generate() },
+                "guest" => Actor::Agent { user: UserId::generate(), project: id, session: SessionId::generate() },
+                "astray" => {
+                    Actor::Agent { user: owner, project: ProjectId::generate(), session: SessionId::generate() }
+                }
                 _ => Actor::Observer { project: ProjectId::generate() },
             };
             for share_execution in [false, true] {
@@ -193,7 +244,34 @@ mod tests {
                 }
             }
         }
-        assert_eq!(checked, 120);
+        assert_eq!(checked, 190);
+    }
+
+    #[test]
+    fn only_its_owner_drives_a_session_and_who_may_not_look_cannot_tell_that_it_exists() {
+        let (owner, id) = (UserId::generate(), ProjectId::generate());
+        let (host, peer) = (UserId::generate(), UserId::generate());
+        let user = |id| Actor::User { id, hub_owner: true };
+        for visibility in Visibility::ALL {
+            for share_execution in [false, true] {
+                let project = ProjectFacts { id, owner: host, visibility: *visibility, share_execution };
+                let ask = |actor: &Actor, action| can(actor, action, Resource::Execution { project: &project, owner });
+                for action in [Action::SeeExecution, Action::Drive] {
+                    assert_eq!(ask(&user(owner), action), Verdict::Allowed, "{action:?} {project:?}");
+                }
+                assert_eq!(ask(&user(host), Action::SeeExecution), Verdict::Allowed);
+                assert_eq!(ask(&user(host), Action::Drive), Verdict::Forbidden);
+                let shared = share_execution && *visibility != Visibility::Private;
+                let (look, drive) = match shared {
+                    true => (Verdict::Allowed, Verdict::Forbidden),
+                    false => (Verdict::NotFound, Verdict::NotFound),
+                };
+                assert_eq!(ask(&user(peer), Action::SeeExecution), look, "{project:?}");
+                assert_eq!(ask(&user(peer), Action::Drive), drive, "{project:?}");
+                let agent = Actor::Agent { user: host, project: id, session: SessionId::generate() };
+                assert_ne!(ask(&agent, Action::Drive), Verdict::Allowed, "an agent drives nothing");
+            }
+        }
     }
 
     #[test]
@@ -207,6 +285,9 @@ mod tests {
         for action in Action::ALL {
             assert!(!can(&observer, *action, Resource::Hub).is_allowed(), "{action:?}");
             assert!(!can(&observer, *action, Resource::Belongings(me)).is_allowed(), "{action:?}");
+            let agent = Actor::Agent { user: me, project: ProjectId::generate(), session: SessionId::generate() };
+            assert!(!can(&agent, *action, Resource::Hub).is_allowed(), "{action:?}");
+            assert!(!can(&agent, *action, Resource::Belongings(me)).is_allowed(), "{action:?}");
             let other = Resource::Belongings(UserId::generate());
             assert_eq!(can(&user(true), *action, other), Verdict::NotFound, "{action:?}");
         }

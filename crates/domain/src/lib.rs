@@ -3,7 +3,9 @@
 //! Pure: no clock, no I/O, no database, no wire format beyond ids and plain enums.
 
 pub mod access;
+pub mod branch;
 pub mod ids;
+pub mod placement;
 pub mod text;
 pub mod time;
 pub mod values;

@@ -56,6 +56,14 @@ pub const NAME: Field = Field { name: "name", limit: 80, lines: false, optional:
 pub const REPOSITORY: Field = Field { name: "repositories.location", limit: 1024, lines: false, optional: false };
 /// A branch name.
 pub const BRANCH: Field = Field { name: "repositories.base_branch", limit: 255, lines: false, optional: false };
+/// What an agent is to do.
+pub const PROMPT: Field = Field { name: "prompt", limit: 64 * 1024, lines: true, optional: true };
+/// The name of an adapter.
+pub const AGENT: Field = Field { name: "agent", limit: 80, lines: false, optional: false };
+/// The name of a model.
+pub const MODEL: Field = Field { name: "model", limit: 200, lines: false, optional: false };
+/// A shell line that prepares or tidies a workspace.
+pub const SETUP: Field = Field { name: "repositories.setup", limit: 4096, lines: true, optional: false };
 /// What a link points at.
 pub const LINK_TARGET: Field = Field { name: "links.target", limit: 512, lines: false, optional: false };
 /// The key that makes a retry safe.
@@ -63,6 +71,8 @@ pub const IDEMPOTENCY_KEY: Field = Field { name: "key", limit: 128, lines: false
 
 /// How many links an activity may have.
 pub const MAX_LINKS: usize = 100;
+/// How many arguments a session's command may have, and how long they are in all.
+pub const MAX_ARGV: (usize, usize) = (500, 64 * 1024);
 /// How many repositories a project may name.
 pub const MAX_REPOSITORIES: usize = 50;
 

@@ -1,0 +1,129 @@
+//! Where a session goes. Pure: the caller brings the facts.
+
+use crate::RunnerId;
+
+/// What the choice depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The runner.
+    pub runner: RunnerId,
+    /// What its owner calls it.
+    pub name: String,
+    /// Whether it is connected.
+    pub connected: bool,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// The agents that are installed there.
+    pub agents: Vec<String>,
+    /// How many sessions it runs at once.
+    pub capacity: u32,
+    /// How many it has now.
+    pub sessions: u32,
+}
+
+/// What a session needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs<'a> {
+    /// The only runner that will do, if one was named.
+    pub runner: Option<RunnerId>,
+    /// The adapter.
+    pub agent: &'a str,
+    /// Labels that the runner must have.
+    pub labels: &'a [String],
+}
+
+/// The least loaded runner that fits, or why none does.
+pub fn place(needs: Needs<'_>, candidates: &[Candidate]) -> Result<RunnerId, String> {
+    if candidates.is_empty() {
+        return Err("you have no runner: `shopfloor runner create NAME` registers one, `shopfloor up` has one".into());
+    }
+    let fitting = candidates.iter().filter(|candidate| why_not(needs, candidate).is_none());
+    // The share of what it can take, then the name, so that the choice does not depend on an order.
+    let load = |candidate: &Candidate| u64::from(candidate.sessions) * 1_000 / u64::from(candidate.capacity.max(1));
+    if let Some(chosen) = fitting.min_by_key(|candidate| (load(candidate), candidate.name.clone(), candidate.runner)) {
+        return Ok(chosen.runner);
+    }
+    let named = candidates.iter().filter(|candidate| needs.runner.is_none_or(|runner| runner == candidate.runner));
+    let reasons: Vec<String> =
+        named.filter_map(|candidate| Some(format!("`{}` {}", candidate.name, why_not(needs, candidate)?))).collect();
+    match reasons.is_empty() {
+        true => Err("that is none of your runners".into()),
+        false => Err(format!("no runner of yours can take it: {}", reasons.join("; "))),
+    }
+}
+
+fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
+    if needs.runner.is_some_and(|runner| runner != candidate.runner) {
+        return Some("is another one".into());
+    }
+    if !candidate.connected {
+        return Some("is not connected".into());
+    }
+    if let Some(missing) = needs.labels.iter().find(|label| !candidate.labels.contains(label)) {
+        return Some(format!("has no label `{missing}`"));
+    }
+    if !candidate.agents.iter().any(|agent| agent == needs.agent) {
+        return Some(format!("has no `{}` installed", needs.agent));
+    }
+    (candidate.sessions >= candidate.capacity).then(|| format!("is full, with {} sessions", candidate.sessions))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn candidate(name: &str, sessions: u32) -> Candidate {
+        Candidate {
+            runner: RunnerId::generate(),
+            name: name.into(),
+            connected: true,
+            labels: vec!["linux".into()],
+            agents: vec!["codex".into(), "shell".into()],
+            capacity: 4,
+            sessions,
+        }
+    }
+
+    fn needs<'a>() -> Needs<'a> {
+        Needs { runner: None, agent: "codex", labels: &[] }
+    }
+
+    #[test]
+    fn the_least_loaded_that_fits_is_chosen_and_a_refusal_names_every_reason() {
+        let busy = candidate("busy", 3);
+        let idle = candidate("idle", 1);
+        let away = Candidate { connected: false, ..candidate("away", 0) };
+        let all = [busy.clone(), idle.clone(), away.clone()];
+        assert_eq!(place(needs(), &all), Ok(idle.runner));
+        assert_eq!(place(Needs { runner: Some(busy.runner), ..needs() }, &all), Ok(busy.runner));
+        let error = place(Needs { agent: "gemini", ..needs() }, &all).unwrap_err();
+        assert!(error.contains("`busy` has no `gemini` installed") && error.contains("`away` is not"), "{error}");
+        let error = place(Needs { runner: Some(away.runner), ..needs() }, &all).unwrap_err();
+        assert!(error.contains("`away` is not connected") && !error.contains("busy"), "{error}");
+        assert!(place(needs(), &[candidate("full", 4)]).unwrap_err().contains("full"));
+        let gpu = ["gpu".to_owned()];
+        assert!(place(Needs { labels: &gpu, ..needs() }, &all).unwrap_err().contains("no label `gpu`"));
+        assert!(place(needs(), &[]).unwrap_err().contains("no runner"));
+        assert!(place(Needs { runner: Some(RunnerId::generate()), ..needs() }, &all).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_chosen_runner_always_has_room(loads in proptest::collection::vec((0u32..6, any::<bool>()), 0..8)) {
+            let all: Vec<Candidate> = loads
+                .iter()
+                .map(|(sessions, connected)| Candidate { connected: *connected, ..candidate("r", *sessions) })
+                .collect();
+            match place(needs(), &all) {
+                Ok(runner) => {
+                    let chosen = all.iter().find(|candidate| candidate.runner == runner).unwrap();
+                    prop_assert!(chosen.connected && chosen.sessions < chosen.capacity);
+                    let least = all.iter().filter(|c| c.connected).map(|c| c.sessions).min();
+                    prop_assert_eq!(Some(chosen.sessions), least);
+                }
+                Err(_) => prop_assert!(all.iter().all(|c| !c.connected || c.sessions >= c.capacity)),
+            }
+        }
+    }
+}
