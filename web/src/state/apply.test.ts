@@ -3,7 +3,7 @@ import type { Change, FromHub } from "../protocol";
 import { apply } from "./apply";
 import { newestPage, UNREAD_CHAT } from "./chat";
 import { EMPTY, type Floor } from "./floor";
-import { activity, message, project, user } from "./testing/samples";
+import { activity, message, project, session, status, user, workspace } from "./testing/samples";
 
 const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
 
@@ -173,5 +173,52 @@ describe("answers", () => {
     const known = apply(start, answer("2026-11-15T10:00:02.000Z"));
     expect(known.activities.get("a")?.content).toBe("2026-11-15T10:00:02.000Z");
     expect(apply(known, answer("2026-11-15T10:00:01.000Z"))).toBe(known);
+  });
+});
+
+describe("execution", () => {
+  const bo = { id: "bo", name: "bo" };
+  const busy = play(
+    start,
+    sync(
+      6,
+      0,
+      true,
+      { kind: "project", project: project("p") },
+      { kind: "workspace", workspace: workspace("w") },
+      { kind: "session", session: session("mine") },
+    ),
+    delta(7, { kind: "session", session: session("theirs", { owner: bo }) }),
+    delta(8, { kind: "workspace", workspace: workspace("v", { owner: bo }) }),
+  );
+
+  it("comes with the sync and with deltas, as the state after each", () => {
+    expect([...busy.sessions.keys()]).toEqual(["mine", "theirs"]);
+    const next = apply(
+      busy,
+      delta(9, { kind: "session", session: session("mine", { state: status("waiting") }) }),
+    );
+    expect(next.sessions.get("mine")?.state.status).toBe("waiting");
+  });
+
+  it("of others is forgotten when it is no longer shared; one's own stays", () => {
+    const next = apply(busy, delta(9, { kind: "execution_gone", project: "p" }));
+    expect([...next.sessions.keys()]).toEqual(["mine"]);
+    expect([...next.workspaces.keys()]).toEqual(["w"]);
+    expect(apply(busy, delta(9, { kind: "execution_gone", project: "q" })).sessions.size).toBe(2);
+  });
+
+  it("goes with its project", () => {
+    const next = apply(busy, delta(9, { kind: "project_gone", project: "p" }));
+    expect([next.sessions.size, next.workspaces.size]).toEqual([0, 0]);
+  });
+
+  it("is not set back by an answer that was overtaken", () => {
+    const later = status("waiting", { since: "2026-11-15T10:00:01.000Z" });
+    const known = apply(busy, delta(9, { kind: "session", session: session("mine", { state: later }) }));
+    const answer: FromHub = { type: "answer", id: 1, answer: { kind: "session", value: session("mine") } };
+    expect(apply(known, answer).sessions.get("mine")?.state.status).toBe("waiting");
+    const fresh: FromHub = { type: "answer", id: 1, answer: { kind: "session", value: session("new") } };
+    expect(apply(known, fresh).sessions.has("new")).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import type { Answer, Change, FromHub, Message, PresenceEntry } from "../protocol";
 import { hear } from "./chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
-import { put, unreachable, without } from "./maps";
+import { dropWhere, put, unreachable, without } from "./maps";
 import { change, changeAll } from "./things";
 
 /** The floor after a frame from the hub. */
@@ -25,6 +25,8 @@ export function apply(floor: Floor, frame: FromHub): Floor {
     case "presence":
       return { ...floor, presence: arrive(frame.reset ? new Map() : floor.presence, frame.entries) };
     case "error":
+    case "watching":
+    case "unwatched":
       return floor;
     default:
       return unreachable(frame, floor);
@@ -50,10 +52,23 @@ function happened(floor: Floor, what: Change): Floor {
   if (what.kind === "project_gone") {
     return { ...next, chats: without(next.chats, what.project), newest: without(next.newest, what.project) };
   }
+  if (what.kind === "execution_gone") return unshared(next, what.project);
   if (what.kind === "user" && what.user.id === floor.me?.user?.id) {
     return { ...next, me: { ...floor.me, user: what.user } };
   }
   return next;
+}
+
+// Others' terminals are closed to this person; what is their own stays.
+function unshared(floor: Floor, project: string): Floor {
+  const me = floor.me?.user?.id;
+  const isTheirs = (one: { project: string; owner: { id: string } }) =>
+    one.project === project && one.owner.id !== me;
+  return {
+    ...floor,
+    workspaces: dropWhere(floor.workspaces, isTheirs),
+    sessions: dropWhere(floor.sessions, isTheirs),
+  };
 }
 
 function said(floor: Floor, message: Message): Floor {
@@ -104,6 +119,14 @@ function answered(floor: Floor, answer: Answer): Floor {
       return isOlder(answer.value, floor.activities.get(answer.value.id))
         ? floor
         : change(floor, { kind: "activity", activity: answer.value });
+    case "session":
+      return answer.value.state.since < (floor.sessions.get(answer.value.id)?.state.since ?? "")
+        ? floor
+        : change(floor, { kind: "session", session: answer.value });
+    case "workspace":
+      return isOlder(answer.value, floor.workspaces.get(answer.value.id))
+        ? floor
+        : change(floor, { kind: "workspace", workspace: answer.value });
     case "unread":
       return change(floor, { kind: "unread", unread: answer.value });
     case "message":

@@ -8,9 +8,13 @@ import type {
   ProjectId,
   Runner,
   RunnerId,
+  Session,
+  SessionId,
   Unread,
   User,
   UserId,
+  Workspace,
+  WorkspaceId,
 } from "../protocol";
 
 /** What exists, as far as this page may see it. */
@@ -19,6 +23,8 @@ export type Things = {
   projects: ReadonlyMap<ProjectId, Project>;
   activities: ReadonlyMap<ActivityId, Activity>;
   runners: ReadonlyMap<RunnerId, Runner>;
+  workspaces: ReadonlyMap<WorkspaceId, Workspace>;
+  sessions: ReadonlyMap<SessionId, Session>;
   unread: ReadonlyMap<ProjectId, Unread>;
 };
 
@@ -53,6 +59,8 @@ export const NOTHING: Things = {
   projects: new Map(),
   activities: new Map(),
   runners: new Map(),
+  workspaces: new Map(),
+  sessions: new Map(),
   unread: new Map(),
 };
 

@@ -2,7 +2,7 @@ import type { Change } from "../protocol";
 import type { Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "./maps";
 
-/** What exists after a change; messages are not things but part of a chat. */
+/** What exists after a change; messages are part of a chat, and whose execution is gone depends on who asks. */
 export function change<T extends Things>(things: T, what: Change): T {
   switch (what.kind) {
     case "user":
@@ -14,6 +14,8 @@ export function change<T extends Things>(things: T, what: Change): T {
         ...things,
         projects: without(things.projects, what.project),
         activities: dropWhere(things.activities, (activity) => activity.project === what.project),
+        workspaces: dropWhere(things.workspaces, (workspace) => workspace.project === what.project),
+        sessions: dropWhere(things.sessions, (session) => session.project === what.project),
         unread: without(things.unread, what.project),
       };
     case "activity":
@@ -24,6 +26,11 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, runners: put(things.runners, what.runner.id, what.runner) };
     case "runner_gone":
       return { ...things, runners: without(things.runners, what.runner) };
+    case "workspace":
+      return { ...things, workspaces: put(things.workspaces, what.workspace.id, what.workspace) };
+    case "session":
+      return { ...things, sessions: put(things.sessions, what.session.id, what.session) };
+    case "execution_gone":
     case "message":
       return things;
     default:
@@ -37,13 +44,17 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const projects = new Map(things.projects);
   const activities = new Map(things.activities);
   const runners = new Map(things.runners);
+  const workspaces = new Map(things.workspaces);
+  const sessions = new Map(things.sessions);
   const unread = new Map(things.unread);
   for (const what of changes) {
     if (what.kind === "user") users.set(what.user.id, what.user);
     else if (what.kind === "project") projects.set(what.project.id, what.project);
     else if (what.kind === "activity") activities.set(what.activity.id, what.activity);
     else if (what.kind === "runner") runners.set(what.runner.id, what.runner);
+    else if (what.kind === "workspace") workspaces.set(what.workspace.id, what.workspace);
+    else if (what.kind === "session") sessions.set(what.session.id, what.session);
     else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
   }
-  return { users, projects, activities, runners, unread };
+  return { users, projects, activities, runners, workspaces, sessions, unread };
 }
