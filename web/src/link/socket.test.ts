@@ -56,6 +56,7 @@ function setUp(options: { loggedIn?: boolean } = {}) {
     stillLoggedIn: () => Promise.resolve(options.loggedIn ?? true),
     resume: () => (sockets.length > 1 ? { hub: "h", since: 7 } : null),
     onFrame: () => undefined,
+    onTerminal: () => undefined,
     onConnection: (connection) => states.push(connection),
   });
   link.start();

@@ -4,6 +4,7 @@ import { backoff } from "./backoff";
 import type { Connection } from "./connection";
 import { Failure } from "./failure";
 import { OutstandingRequests } from "./outstanding";
+import { decodeTerminal, type TerminalFrame } from "./terminal";
 
 /** The protocol version that this page speaks. */
 export const PROTOCOL = 1;
@@ -27,6 +28,7 @@ export type LinkOptions = {
   stillLoggedIn: () => Promise<boolean>;
   resume: () => Resume | null;
   onFrame: (frame: FromHub) => void;
+  onTerminal: (frame: TerminalFrame) => void;
   onConnection: (connection: Connection) => void;
 };
 
@@ -92,6 +94,18 @@ export class Link {
     if (this.#ready) this.#send(lookFrame(place));
   }
 
+  /** Says something that needs no answer and is worth nothing later; false when there is no connection. */
+  tell(frame: ToHub): boolean {
+    if (this.#ready) this.#send(frame);
+    return this.#ready;
+  }
+
+  /** Says something about a terminal; false when there is no connection. */
+  send(bytes: Uint8Array<ArrayBuffer>): boolean {
+    if (this.#ready && this.#socket?.readyState === 1) this.#socket.send(bytes);
+    return this.#ready;
+  }
+
   /** Tries now instead of after the wait: somebody asked, the network came back, or the tab was opened again. */
   nudge(): void {
     const { phase } = this.#connection;
@@ -116,6 +130,7 @@ export class Link {
     this.#become({ phase: "connecting", staleSince: this.#staleSince });
     this.#openedAt = this.#options.now();
     const socket = this.#options.open(this.#options.url);
+    socket.binaryType = "arraybuffer";
     this.#socket = socket;
     let opened = false;
     socket.onopen = () => {
@@ -125,11 +140,19 @@ export class Link {
       this.#send({ type: "hello", protocol: PROTOCOL, client: "page", ...(resume ?? {}) });
     };
     socket.onmessage = (event: MessageEvent<unknown>) => {
-      if (socket === this.#socket) this.#hear(String(event.data));
+      if (socket !== this.#socket) return;
+      if (event.data instanceof ArrayBuffer) this.#hearTerminal(event.data);
+      else this.#hear(String(event.data));
     };
     socket.onclose = (event: CloseEvent) => {
       if (socket === this.#socket) void this.#closed(event.code, opened);
     };
+  }
+
+  #hearTerminal(bytes: ArrayBuffer): void {
+    this.#heardAt = this.#options.now();
+    const frame = decodeTerminal(bytes);
+    if (frame) this.#options.onTerminal(frame);
   }
 
   #hear(text: string): void {

@@ -5,6 +5,7 @@ import { whoAmI } from "../link/http";
 import { Link } from "../link/socket";
 import type { FromHub, Place } from "../protocol";
 import { apply } from "./apply";
+import { Channels } from "./channels";
 import { newestPage, olderPage, UNREAD_CHAT } from "./chat";
 import { EMPTY, type Floor } from "./floor";
 import { put } from "./maps";
@@ -21,6 +22,12 @@ class Session {
   #outbox = $state.raw<readonly Pending[]>([]);
   #scheduled = false;
   #link: Link | null = null;
+
+  /** The terminals that are watched over the same connection. */
+  readonly channels = new Channels({
+    tell: (frame) => this.#link?.tell(frame) ?? false,
+    send: (bytes) => this.#link?.send(bytes) ?? false,
+  });
 
   /** Called with every change, also in a background tab where nothing is drawn. */
   onChange: (floor: Floor) => void = () => undefined;
@@ -49,7 +56,8 @@ class Session {
       resume: () =>
         this.#floor.loaded && this.#floor.hub ? { hub: this.#floor.hub, since: this.#floor.seq } : null,
       onFrame: (frame) => this.#hear(frame),
-      onConnection: (connection) => (this.#connection = connection),
+      onTerminal: (frame) => this.channels.heard(frame),
+      onConnection: (connection) => this.#connected(connection),
     });
     this.#link.start();
   }
@@ -130,7 +138,15 @@ class Session {
     }
   }
 
+  #connected(connection: Connection): void {
+    const wasLive = this.#connection.phase === "live";
+    this.#connection = connection;
+    if (connection.phase === "live") this.channels.live();
+    else if (wasLive) this.channels.lost();
+  }
+
   #hear(frame: FromHub): void {
+    if (frame.type === "watching" || frame.type === "unwatched") return this.channels.said(frame);
     this.#update(apply(this.#floor, frame));
     // Whoever awaits an answer goes on with a floor that has it.
     if (frame.type === "answer") this.#shown = this.#floor;
