@@ -17,5 +17,5 @@ pub use error::ClientError;
 pub use hub::Client;
 pub use protocol::FromAnswer;
 pub use request::{HttpRequest, request};
-pub use socket::Socket;
+pub use socket::{RawSocket, Socket, dial};
 pub use watch::Watch;

@@ -1,7 +1,7 @@
 //! The table of verbs: how each is asked over HTTP, and what its answer is read as.
 
 use http::Method;
-use protocol::{Answer, AuditPage, Call, DiffRange, MessagePage};
+use protocol::{Answer, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -75,6 +75,30 @@ pub fn request(call: &Call) -> HttpRequest {
         Call::RunnerList {} => get("/api/runners", A::Runners),
         Call::RunnerCreate { input } => post("/api/runners", A::NewRunner).with(input),
         Call::RunnerRemove { runner } => delete(format!("/api/runners/{runner}")),
+        Call::SessionList { filter } => get("/api/sessions", A::Sessions).only(filter),
+        Call::SessionShow { session } => get(format!("/api/sessions/{session}"), A::SessionDetail),
+        Call::SessionSpawn { input } => post("/api/sessions", A::Session).with(input),
+        Call::SessionStop { session, input } => post(format!("/api/sessions/{session}/stop"), A::Session).with(input),
+        Call::SessionResume { session } => post(format!("/api/sessions/{session}/resume"), A::Session),
+        Call::SessionSend { session, input } => done(format!("/api/sessions/{session}/send")).with(input),
+        Call::SessionLog { session, page } => {
+            get(format!("/api/sessions/{session}/log"), A::SessionLog).parameter("lines", page.lines)
+        }
+        Call::WorkspaceList { filter } => get("/api/workspaces", A::Workspaces).only(filter),
+        Call::WorkspaceShow { workspace } => get(format!("/api/workspaces/{workspace}"), A::Workspace),
+        Call::WorkspaceDiff { workspace } => get(format!("/api/workspaces/{workspace}/diff"), A::WorkspaceDiff),
+        Call::WorkspaceSaves { workspace } => get(format!("/api/workspaces/{workspace}/saves"), A::Saves),
+        Call::WorkspaceRestore { workspace, input } => done(format!("/api/workspaces/{workspace}/restore")).with(input),
+        Call::WorkspaceClean { workspace } => done(format!("/api/workspaces/{workspace}/clean")),
+        Call::RecordingList { filter } => get("/api/recordings", A::Sessions).only(filter),
+        Call::RecordingShow { session } => get(format!("/api/recordings/{session}"), A::RecordingDetail),
+        Call::RecordingPart { session, range } => {
+            get(format!("/api/recordings/{session}/part"), A::RecordingPart).parameter("from_ms", range.from_ms)
+        }
+        Call::RecordingSearch { session, query } => {
+            get(format!("/api/recordings/{session}/search"), A::RecordingHits).parameter("text", Some(&query.text))
+        }
+        Call::RecordingKeep { session, input } => patch(format!("/api/recordings/{session}"), input, A::Session),
         Call::AuditList { page: AuditPage { project, before, limit } } => {
             let request = get("/api/audit", A::Audit).parameter("project", *project);
             request.parameter("before", *before).parameter("limit", *limit)
@@ -105,6 +129,11 @@ impl HttpRequest {
         self
     }
 
+    fn only(self, filter: &ExecutionFilter) -> Self {
+        let request = self.parameter("project", filter.project).parameter("activity", filter.activity);
+        request.parameter("ended", filter.ended)
+    }
+
     fn between(self, range: &DiffRange) -> Self {
         self.parameter("from", range.from).parameter("to", range.to)
     }
@@ -133,6 +162,11 @@ fn patch<T: DeserializeOwned + 'static>(
     answer: fn(T) -> Answer,
 ) -> HttpRequest {
     bare(Method::PATCH, path, answer).with(input)
+}
+
+/// A change that answers nothing.
+fn done(path: impl Into<String>) -> HttpRequest {
+    HttpRequest::plain(Method::POST, path)
 }
 
 fn delete(path: impl Into<String>) -> HttpRequest {

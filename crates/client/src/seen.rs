@@ -67,6 +67,9 @@ fn subject(change: &Change) -> String {
         Change::Unread { unread } => format!("unread {}", unread.project),
         Change::Runner { runner } => runner.id.to_string(),
         Change::RunnerGone { runner } => format!("gone {runner}"),
+        Change::Workspace { workspace } => workspace.id.to_string(),
+        Change::Session { session } => session.id.to_string(),
+        Change::ExecutionGone { project } => format!("execution of {project}"),
     }
 }
 

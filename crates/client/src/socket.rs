@@ -38,8 +38,9 @@ impl Socket {
 
     pub(crate) async fn open(url: &HubUrl, token: Option<&str>) -> Result<Self, ClientError> {
         let shown = url.as_str();
-        let connected = timeout(CONNECT_TIMEOUT, handshake(url, token)).await;
-        let stream = connected.map_err(|_| ClientError::unreachable(shown, "it did not answer in time"))??;
+        // The default buffers of 128 KiB are what a thousand idle sockets would be made of.
+        let config = WebSocketConfig::default().read_buffer_size(8 * 1024).write_buffer_size(0);
+        let stream = open(url, "/api/ws", token, config).await?;
         Ok(Self { stream, url: shown.to_owned(), silence: SILENCE })
     }
 
@@ -100,13 +101,33 @@ impl Socket {
     }
 }
 
+/// A WebSocket before anything was said on it.
+pub type RawSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Opens one of the hub's sockets for who speaks another language on it than [`Socket`] does.
+pub async fn dial(hub_url: &str, path: &str, token: &str, config: WebSocketConfig) -> Result<RawSocket, ClientError> {
+    open(&HubUrl::parse(hub_url)?, path, Some(token), config).await
+}
+
+async fn open(
+    url: &HubUrl,
+    path: &str,
+    token: Option<&str>,
+    config: WebSocketConfig,
+) -> Result<RawSocket, ClientError> {
+    let connected = timeout(CONNECT_TIMEOUT, handshake(url, path, token, config)).await;
+    connected.map_err(|_| ClientError::unreachable(url.as_str(), "it did not answer in time"))?
+}
+
 async fn handshake(
     url: &HubUrl,
+    path: &str,
     token: Option<&str>,
-) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, ClientError> {
+    config: WebSocketConfig,
+) -> Result<RawSocket, ClientError> {
     let lost = |error: std::io::Error| ClientError::unreachable(url.as_str(), error);
     let mut request = url
-        .socket()
+        .socket(path)
         .into_client_request()
         .map_err(|error| ClientError::Protocol(format!("could not prepare the socket: {error}")))?;
     if let Some(token) = token {
@@ -119,8 +140,6 @@ async fn handshake(
     crate::tls::choose_provider();
     let stream = TcpStream::connect(url.address()).await.map_err(lost)?;
     stream.set_nodelay(true).map_err(lost)?;
-    // The default buffers of 128 KiB are what a thousand idle sockets would be made of.
-    let config = WebSocketConfig::default().read_buffer_size(8 * 1024).write_buffer_size(0);
     let connected = client_async_tls_with_config(request, stream, Some(config), None).await;
     connected.map(|(stream, _)| stream).map_err(|error| refused(url, error))
 }

@@ -47,10 +47,10 @@ impl HubUrl {
         (&self.host, self.port)
     }
 
-    /// The address of the socket.
-    pub(crate) fn socket(&self) -> String {
+    /// The address of the socket at `path`.
+    pub(crate) fn socket(&self, path: &str) -> String {
         // `http` becomes `ws` and `https` becomes `wss`.
-        format!("ws{}/api/ws", &self.text["http".len()..])
+        format!("ws{}{path}", &self.text["http".len()..])
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
     fn addresses_are_normalised() {
         let check = |text: &str, plain: &str, socket: &str, loopback: bool| {
             let url = HubUrl::parse(text).unwrap();
-            assert_eq!((url.as_str(), url.socket().as_str(), url.is_loopback()), (plain, socket, loopback));
+            assert_eq!((url.as_str(), url.socket("/api/ws").as_str(), url.is_loopback()), (plain, socket, loopback));
         };
         check("http://127.0.0.1:4720/", "http://127.0.0.1:4720", "ws://127.0.0.1:4720/api/ws", true);
         check("http://localhost:1", "http://localhost:1", "ws://localhost:1/api/ws", true);
