@@ -1,1 +1,34 @@
 //! Adapters: how each coding-agent CLI is started, understood and resumed.
+//!
+//! An adapter is data (TOML): everything here reads that data, and no line of code knows one agent by its name.
+
+mod adapter;
+mod adapters;
+mod environment;
+mod error;
+mod event;
+mod find;
+mod json;
+mod launch;
+pub mod lines;
+mod log;
+mod recogniser;
+mod render;
+mod sandbox;
+mod screen;
+mod shape;
+mod template;
+mod text;
+mod typist;
+mod values;
+
+pub use adapter::{Adapter, Mode, Name};
+pub use adapters::Adapters;
+pub use environment::{environment, merge};
+pub use error::AdapterError;
+pub use find::FoundAgent;
+pub use launch::{Autonomy, File, Launch, LaunchError, McpServer, Paste, Prompt, Request, launch};
+pub use log::find_log;
+pub use recogniser::{Observation, Recogniser, Seen, State, Usage, WaitingFor};
+pub use sandbox::{Home, SandboxError, SandboxSpec, sandbox};
+pub use typist::{Keys, Typist};

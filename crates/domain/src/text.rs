@@ -64,6 +64,8 @@ pub const AGENT: Field = Field { name: "agent", limit: 80, lines: false, optiona
 pub const MODEL: Field = Field { name: "model", limit: 200, lines: false, optional: false };
 /// A shell line that prepares or tidies a workspace.
 pub const SETUP: Field = Field { name: "repositories.setup", limit: 4096, lines: true, optional: false };
+/// A pattern of ignored files that a workspace gets a copy of.
+pub const COPY: Field = Field { name: "repositories.copy", limit: 255, lines: false, optional: false };
 /// What a link points at.
 pub const LINK_TARGET: Field = Field { name: "links.target", limit: 512, lines: false, optional: false };
 /// The key that makes a retry safe.
@@ -73,6 +75,8 @@ pub const IDEMPOTENCY_KEY: Field = Field { name: "key", limit: 128, lines: false
 pub const MAX_LINKS: usize = 100;
 /// How many arguments a session's command may have, and how long they are in all.
 pub const MAX_ARGV: (usize, usize) = (500, 64 * 1024);
+/// How many patterns of ignored files a repository may name.
+pub const MAX_COPIES: usize = 50;
 /// How many repositories a project may name.
 pub const MAX_REPOSITORIES: usize = 50;
 

@@ -1,6 +1,8 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
-use domain::{ActivityId, HubId, JournalId, ProjectId, RunnerId, SessionId, SessionMode, Timestamp, WorkspaceId};
+use domain::{
+    ActivityId, HubId, JournalId, ProjectId, RunnerId, SessionId, SessionMode, Timestamp, UserId, WorkspaceId,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -65,6 +67,8 @@ pub enum ToRunner {
         hub: HubId,
         /// Who the runner is.
         runner: RunnerId,
+        /// Whose it is: only their input reaches its terminals.
+        owner: UserId,
         /// Facts up to this number are stored.
         acknowledged: u64,
     },
@@ -102,6 +106,13 @@ pub enum ToRunner {
     Unwatch {
         /// Which.
         channel: u32,
+    },
+    /// What comes as input on this channel is typed by this person. Without it, or by another, input is dropped.
+    Driver {
+        /// The channel.
+        channel: u32,
+        /// Who types.
+        user: UserId,
     },
     /// Send the screen on this channel again.
     Snapshot {

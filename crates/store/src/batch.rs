@@ -17,6 +17,7 @@ pub(crate) struct PendingEvent {
     pub(crate) project: Option<ProjectId>,
     pub(crate) audience: Option<UserId>,
     pub(crate) facts_before: Option<ProjectFacts>,
+    pub(crate) execution_of: Option<UserId>,
     pub(crate) body: EventBody,
 }
 
@@ -99,7 +100,8 @@ impl Batch {
         let events: Vec<Event> =
             (first_seq..).zip(self.events).map(|(seq, event)| positioned(seq, now, event)).collect();
         let rows = events.iter().map(event_row).collect();
-        insert(c, "INSERT INTO events (seq, at, project, audience, facts_before, message, body)", rows).await?;
+        insert(c, "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)", rows)
+            .await?;
 
         let mut hash = row.text("audit_hash")?;
         let mut rows = Vec::new();
@@ -117,8 +119,8 @@ impl Batch {
 }
 
 fn positioned(seq: u64, at: Timestamp, event: PendingEvent) -> Event {
-    let PendingEvent { project, audience, facts_before, body } = event;
-    Event { seq: Seq(seq), at, project, audience, facts_before, body }
+    let PendingEvent { project, audience, facts_before, execution_of, body } = event;
+    Event { seq: Seq(seq), at, project, audience, facts_before, execution_of, body }
 }
 
 fn event_row(event: &Event) -> Vec<Value> {
@@ -128,6 +130,7 @@ fn event_row(event: &Event) -> Vec<Value> {
         event.project.map(|id| id.to_string()),
         event.audience.map(|id| id.to_string()),
         event.facts_before.map(|facts| to_json(&FactsColumn::from(facts))),
+        event.execution_of.map(|id| id.to_string()),
         event.message().map(|id| id.to_string()),
         to_json(&event.body),
     ]

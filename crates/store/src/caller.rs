@@ -1,6 +1,6 @@
 //! Who runs a verb, and from where, as the audit trail records it.
 
-use domain::{Action, Actor, Resource, UserId, Verdict, can};
+use domain::{Action, Actor, AuthorKind, Resource, UserId, Verdict, can};
 use protocol::UserRef;
 
 use crate::StoreError;
@@ -51,7 +51,20 @@ impl Caller {
     pub fn person(&self) -> Result<UserRef, StoreError> {
         match &self.who {
             Who::Actor { actor: Actor::User { id, .. }, name } => Ok(UserRef { id: *id, name: name.clone() }),
+            Who::Actor { actor: Actor::Agent { .. }, .. } => {
+                Err(StoreError::Forbidden("an agent's token works in its own project only: a person must do this"))
+            }
             _ => Err(StoreError::Forbidden("an observer link only looks: log in to take part")),
+        }
+    }
+
+    /// Whom a text is by, and whether they wrote it with their own hand.
+    pub fn author(&self) -> Result<(UserRef, AuthorKind), StoreError> {
+        match &self.who {
+            Who::Actor { actor: Actor::Agent { user, .. }, name } => {
+                Ok((UserRef { id: *user, name: name.clone() }, AuthorKind::Agent))
+            }
+            _ => Ok((self.person()?, AuthorKind::User)),
         }
     }
 
@@ -70,6 +83,7 @@ impl Caller {
         match &self.who {
             Who::Actor { actor: Actor::User { id, .. }, .. } => id.to_string(),
             Who::Actor { actor: Actor::Observer { project }, .. } => format!("observer of {project}"),
+            Who::Actor { actor: Actor::Agent { session, .. }, .. } => session.to_string(),
             Who::Hub => "hub".to_owned(),
         }
     }
@@ -81,6 +95,7 @@ fn reason(action: Action) -> &'static str {
         Action::Govern => "only the project's owner may do this",
         Action::SeeExecution => "the project's owner does not share execution",
         Action::ManageUsers => "only the hub's owner may do this",
+        Action::Drive => "only its owner may do this: talk to them in the project's chat",
         _ => "an observer link only looks: log in to take part",
     }
 }

@@ -1,6 +1,6 @@
 //! Committed changes as the hub passes them on.
 
-use domain::{MessageId, ProjectFacts, ProjectId, Seq, Timestamp, UserId};
+use domain::{MessageId, ProjectFacts, ProjectId, RunnerId, Seq, Timestamp, UserId};
 use protocol::Change;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,11 @@ pub enum EventBody {
     Revoked {
         /// The ids of tokens, logins, observer links or users.
         ids: Vec<String>,
+    },
+    /// A runner should have something else now. Never shown to a client.
+    Desired {
+        /// Which.
+        runner: RunnerId,
     },
 }
 
@@ -40,6 +45,8 @@ pub struct Event {
     pub audience: Option<UserId>,
     /// Set when the event may change who sees the project: what access depended on before it.
     pub facts_before: Option<ProjectFacts>,
+    /// Set when the event is about what somebody runs: only who may look into that is told.
+    pub execution_of: Option<UserId>,
     /// What happened.
     pub body: EventBody,
 }

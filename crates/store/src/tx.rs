@@ -1,9 +1,10 @@
 //! The transaction that a command runs in: reads, writes, and what is left to be written at its end.
 
-use domain::{Action, ProjectFacts, ProjectId, Resource, Timestamp};
+use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId};
+use protocol::Change;
 
 use crate::batch::{Batch, PendingAudit, PendingEvent};
-use crate::sql::{Connection, Value};
+use crate::sql::{Connection, Value, text};
 use crate::verbs::projects;
 use crate::{Caller, EventBody, StoreError, Who};
 
@@ -44,6 +45,11 @@ impl<'c> Tx<'c> {
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         self.wrote = true;
         self.batch.later(head, row);
+    }
+
+    /// Inserts what was left for later, so that what follows can refer to it.
+    pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
+        self.batch.flush(&mut self.connection).await
     }
 
     /// Takes the next number in a project's chat.
@@ -90,7 +96,28 @@ impl<'c> Tx<'c> {
     /// Ends connections made with these credentials.
     pub(crate) fn revoke(&mut self, ids: Vec<String>) {
         let body = EventBody::Revoked { ids };
-        self.batch.events.push(PendingEvent { project: None, audience: None, facts_before: None, body });
+        self.batch.events.push(PendingEvent {
+            project: None,
+            audience: None,
+            facts_before: None,
+            execution_of: None,
+            body,
+        });
+    }
+
+    /// Announces a change that only those hear who may look into what `owner` runs in the project.
+    pub(crate) fn announce_execution(&mut self, project: ProjectId, owner: UserId, change: Change) {
+        let body = EventBody::Change { change };
+        let project = Some(project);
+        self.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: Some(owner), body });
+    }
+
+    /// Tells whoever holds the runner's link that it should have something else now.
+    pub(crate) async fn desire(&mut self, runner: RunnerId) -> Result<(), StoreError> {
+        self.run("UPDATE runners SET generation = generation + 1 WHERE id = $1", vec![text(runner)]).await?;
+        let body = EventBody::Desired { runner };
+        self.announce(PendingEvent { project: None, audience: None, facts_before: None, execution_of: None, body });
+        Ok(())
     }
 
     /// Records what was done; `scope` says who may read the entry.
@@ -102,7 +129,9 @@ impl<'c> Tx<'c> {
         detail: impl Into<String>,
     ) {
         let (actor, actor_name) = match &self.caller.who {
-            Who::Actor { actor: domain::Actor::User { id, .. }, name } => (Some(*id), Some(name.clone())),
+            Who::Actor { actor: Actor::User { id, .. } | Actor::Agent { user: id, .. }, name } => {
+                (Some(*id), Some(name.clone()))
+            }
             _ => (None, None),
         };
         let (project, private_to) = match scope {

@@ -55,7 +55,7 @@ pub(crate) async fn of(c: &mut Connection<'_>, only: Option<ProjectId>) -> Resul
 fn announce(tx: &mut Tx<'_>, activity: Activity) {
     let project = Some(activity.project);
     let body = EventBody::Change { change: Change::Activity { activity } };
-    tx.announce(PendingEvent { project, audience: None, facts_before: None, body });
+    tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
 fn check_links(links: &[Link]) -> Result<(), StoreError> {
@@ -81,7 +81,7 @@ impl Command for CreateActivity {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         tx.check(self.project, Action::Write, "project").await?;
-        let owner = tx.caller.person()?;
+        let (owner, _) = tx.caller.author()?;
         ACTIVITY_CONTENT.check(&self.input.content)?;
         check_links(&self.input.links)?;
         let created = Activity {
@@ -134,7 +134,7 @@ impl Command for UpdateActivity {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         let caller = tx.caller;
         let before = find(tx.read(), caller, self.activity, Action::Write).await?;
-        let author = tx.caller.person()?;
+        let (author, _) = tx.caller.author()?;
         let input = &self.input;
         versions::expect(input.expected_version, before.version)?;
         if let Some(content) = &input.content {

@@ -1,7 +1,7 @@
 //! Chat: messages in a project.
 
 use domain::text::{MESSAGE_CONTENT, mentions, references};
-use domain::{Action, AuthorKind, MessageId, ProjectId, UserId};
+use domain::{Action, MessageId, ProjectId, UserId};
 use protocol::{Change, Message, MessagePage, MessageText};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ async fn mentioned(c: &mut Connection<'_>, content: &str) -> Result<Vec<UserId>,
 fn announce(tx: &mut Tx<'_>, message: Message) {
     let project = Some(message.project);
     let body = EventBody::Change { change: Change::Message { message } };
-    tx.announce(PendingEvent { project, audience: None, facts_before: None, body });
+    tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
 /// An own message that still stands.
@@ -81,7 +81,7 @@ impl Command for SendMessage {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
         let caller = tx.caller;
         tx.check(self.project, Action::Write, "project").await?;
-        let author = caller.person()?;
+        let (author, author_kind) = caller.author()?;
         MESSAGE_CONTENT.check(&self.input.content)?;
         let mentions = mentioned(tx.read(), &self.input.content).await?;
         let sent = Message {
@@ -89,7 +89,7 @@ impl Command for SendMessage {
             project: self.project,
             number: tx.next_message(self.project).await?,
             author,
-            author_kind: AuthorKind::User,
+            author_kind,
             content: self.input.content.clone(),
             references: references(&self.input.content),
             mentions,

@@ -113,7 +113,7 @@ fn token(row: &Row) -> Result<Token, StoreError> {
 
 async fn tokens_of(c: &mut Connection<'_>, user: UserId) -> Result<Vec<Token>, StoreError> {
     let sql = "SELECT id, name, kind, created_at, expires_at, last_used_at FROM tokens WHERE user_id = $1 \
-               ORDER BY created_at, id";
+               AND session IS NULL ORDER BY created_at, id";
     c.all(sql, vec![text(user)]).await?.iter().map(token).collect()
 }
 
@@ -122,15 +122,20 @@ async fn token_credential(
     secret: &Secret,
     now: Timestamp,
 ) -> Result<Option<Credential>, StoreError> {
-    let sql = "SELECT t.id, t.user_id, t.runner, t.expires_at, u.name, u.hub_owner FROM tokens t \
-               JOIN users u ON u.id = t.user_id WHERE t.hash = $1 AND u.disabled = 0 \
+    let sql = "SELECT t.id, t.user_id, t.runner, t.session, t.expires_at, u.name, u.hub_owner, s.project FROM tokens t \
+               JOIN users u ON u.id = t.user_id LEFT JOIN sessions s ON s.id = t.session \
+               WHERE t.hash = $1 AND u.disabled = 0 \
                AND (t.expires_at IS NULL OR t.expires_at > $2)";
     let Some(row) = c.first(sql, args![secret.hash(), now]).await? else { return Ok(None) };
     let user: UserId = row.parsed("user_id")?;
+    let actor = match row.text_or_none("session")? {
+        Some(_) => Actor::Agent { user, project: row.parsed("project")?, session: row.parsed("session")? },
+        None => Actor::User { id: user, hub_owner: row.flag("hub_owner")? },
+    };
     Ok(Some(Credential {
         id: row.text("id")?,
         depends_on: user.to_string(),
-        actor: Actor::User { id: user, hub_owner: row.flag("hub_owner")? },
+        actor,
         name: row.text("name")?,
         runner: row.text_or_none("runner")?.and_then(|id| id.parse().ok()),
         by_cookie: false,

@@ -17,7 +17,7 @@ pub struct Extent {
 
 fn event(row: &Row) -> Result<Event, StoreError> {
     let parse_project = |text: String| text.parse().map_err(|error| StoreError::Corrupt(format!("project: {error}")));
-    let parse_user = |text: String| text.parse().map_err(|error| StoreError::Corrupt(format!("audience: {error}")));
+    let parse_user = |text: String| text.parse().map_err(|error| StoreError::Corrupt(format!("user: {error}")));
     let facts = match row.text_or_none("facts_before")? {
         Some(_) => Some(row.json::<FactsColumn>("facts_before")?.into()),
         None => None,
@@ -28,6 +28,7 @@ fn event(row: &Row) -> Result<Event, StoreError> {
         project: row.text_or_none("project")?.map(parse_project).transpose()?,
         audience: row.text_or_none("audience")?.map(parse_user).transpose()?,
         facts_before: facts,
+        execution_of: row.text_or_none("execution_of")?.map(parse_user).transpose()?,
         body: row.json("body")?,
     })
 }
@@ -46,7 +47,7 @@ impl Store {
 
     /// At most `limit` events after `since`, in order.
     pub async fn events_after(&self, since: Seq, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let sql = "SELECT seq, at, project, audience, facts_before, body FROM events WHERE seq > $1 \
+        let sql = "SELECT seq, at, project, audience, facts_before, execution_of, body FROM events WHERE seq > $1 \
                    ORDER BY seq LIMIT $2";
         let mut reader = self.readers.get().await?;
         reader.borrow().all(sql, args![since.0, limit]).await?.iter().map(event).collect()

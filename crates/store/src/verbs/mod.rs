@@ -9,11 +9,13 @@ mod invites;
 mod observers;
 pub(crate) mod projects;
 mod runners;
+mod sessions;
 mod state;
 mod unread;
 mod upkeep;
 mod users;
 mod versions;
+mod workspaces;
 
 pub use activities::{CreateActivity, UpdateActivity};
 pub use chat::{DeleteMessage, EditMessage, SendMessage};
@@ -26,6 +28,9 @@ pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
 pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
 pub use runners::{CreateRunner, RemoveRunner, SeeRunner};
+pub use sessions::{
+    Desired, KeepRecording, MintAgentToken, ResumeSession, SeenFacts, SpawnSession, StopSession, TakeFacts,
+};
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};

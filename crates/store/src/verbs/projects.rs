@@ -1,6 +1,8 @@
 //! Projects.
 
-use domain::text::{BRANCH, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, title};
+use std::collections::HashMap;
+
+use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, title};
 use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
 use serde::Serialize;
@@ -58,9 +60,7 @@ pub(crate) async fn check(
     action: Action,
     noun: &'static str,
 ) -> Result<ProjectFacts, StoreError> {
-    let sql = "SELECT id, owner, visibility, share_execution FROM projects WHERE id = $1";
-    let row = c.first(sql, vec![text(id)]).await?.ok_or(StoreError::NotFound(noun))?;
-    let facts = facts(&row)?;
+    let facts = facts_of(c, id).await?.ok_or(StoreError::NotFound(noun))?;
     caller.may(action, Resource::Project(&facts), noun)?;
     Ok(facts)
 }
@@ -72,6 +72,19 @@ fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
         visibility: row.parsed("visibility")?,
         share_execution: row.flag("share_execution")?,
     })
+}
+
+/// What access to a project depends on, whoever asks.
+pub(crate) async fn facts_of(c: &mut Connection<'_>, id: ProjectId) -> Result<Option<ProjectFacts>, StoreError> {
+    let sql = "SELECT id, owner, visibility, share_execution FROM projects WHERE id = $1";
+    c.first(sql, vec![text(id)]).await?.as_ref().map(facts).transpose()
+}
+
+/// What access to every project depends on.
+pub(crate) async fn all_facts(c: &mut Connection<'_>) -> Result<HashMap<ProjectId, ProjectFacts>, StoreError> {
+    let sql = "SELECT id, owner, visibility, share_execution FROM projects";
+    let rows = c.all(sql, args![]).await?;
+    rows.iter().map(|row| facts(row).map(|facts| (facts.id, facts))).collect()
 }
 
 /// Every project that the caller may see, oldest first.
@@ -90,7 +103,7 @@ pub(crate) async fn visible(c: &mut Connection<'_>, caller: &Caller) -> Result<V
 fn announce(tx: &mut Tx<'_>, project: Project, facts_before: Option<ProjectFacts>) {
     let id = Some(project.id);
     let body = EventBody::Change { change: Change::Project { project } };
-    tx.announce(PendingEvent { project: id, audience: None, facts_before, body });
+    tx.announce(PendingEvent { project: id, audience: None, facts_before, execution_of: None, body });
 }
 
 fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> Result<(), StoreError> {
@@ -108,11 +121,26 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
         }
         if let Some(branch) = &repository.base_branch {
             BRANCH.check(branch)?;
-            let plain = branch.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/-".contains(&b));
-            if !plain || branch.starts_with('-') || branch.contains("..") {
-                let message = "a branch has letters, digits and `._/-` only, and does not start with `-`";
-                return Err(StoreError::invalid("repositories.base_branch", message));
+            domain::branch::check(branch)
+                .map_err(|error| StoreError::invalid("repositories.base_branch", error.to_string()))?;
+        }
+        for line in [&repository.setup, &repository.teardown].into_iter().flatten() {
+            SETUP.check(line)?;
+        }
+        if repository.copy.len() > MAX_COPIES {
+            let message = format!("a repository copies at most {MAX_COPIES} patterns");
+            return Err(StoreError::invalid("repositories.copy", message));
+        }
+        for pattern in &repository.copy {
+            COPY.check(pattern)?;
+            if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
+                let message = "a pattern stays inside the repository: no leading `/`, no `..`";
+                return Err(StoreError::invalid("repositories.copy", message));
             }
+        }
+        if repository.ports.as_ref().is_some_and(|ports| ports.first < 1024 || ports.last < ports.first) {
+            let message = "ports are a range from 1024 on, such as 4000 to 4099";
+            return Err(StoreError::invalid("repositories.ports", message));
         }
     }
     Ok(())
@@ -290,6 +318,10 @@ impl Command for DeleteProject {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let caller = tx.caller;
         let before = find(tx.read(), caller, self.project, Action::Govern).await?;
+        let live = "SELECT id FROM sessions WHERE project = $1 AND ended_at IS NULL";
+        if tx.read().first(live, vec![text(before.id)]).await?.is_some() {
+            return Err(StoreError::Conflict("sessions still run in this project: stop them first".into()));
+        }
         let links = tx.read().all("SELECT id FROM observers WHERE project = $1", vec![text(before.id)]).await?;
         let mut links: Vec<String> = links.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
         for sql in [
@@ -298,6 +330,9 @@ impl Command for DeleteProject {
             "DELETE FROM reads WHERE project = $1",
             "DELETE FROM messages WHERE project = $1",
             "DELETE FROM versions WHERE subject = $1 OR subject IN (SELECT id FROM activities WHERE project = $1)",
+            "DELETE FROM tokens WHERE session IN (SELECT id FROM sessions WHERE project = $1)",
+            "DELETE FROM sessions WHERE project = $1",
+            "DELETE FROM workspaces WHERE project = $1",
             "DELETE FROM activities WHERE project = $1",
             "DELETE FROM projects WHERE id = $1",
         ] {
@@ -310,7 +345,7 @@ impl Command for DeleteProject {
         tx.forget(before.id);
         tx.access_changed(before.id);
         let facts_before = Some(before.facts());
-        tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, body });
+        tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, execution_of: None, body });
         if !links.is_empty() {
             links.sort();
             tx.revoke(links);
@@ -334,7 +369,6 @@ impl Store {
     /// What access to every project depends on, for deciding who is told what.
     pub async fn project_facts(&self) -> Result<Vec<ProjectFacts>, StoreError> {
         let mut reader = self.readers.get().await?;
-        let sql = "SELECT id, owner, visibility, share_execution FROM projects";
-        reader.borrow().all(sql, args![]).await?.iter().map(facts).collect()
+        Ok(all_facts(&mut reader.borrow()).await?.into_values().collect())
     }
 }

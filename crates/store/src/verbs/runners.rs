@@ -2,16 +2,17 @@
 
 use domain::text::NAME;
 use domain::{Action, Resource, RunnerId, TokenKind};
-use protocol::{Change, NewRunner, Runner, RunnerCreate};
+use protocol::{Change, NewRunner, Runner, RunnerAbout, RunnerCreate};
 use serde::Serialize;
 
 use super::{credentials, users};
 use crate::batch::PendingEvent;
-use crate::sql::{Connection, Row, args, text};
+use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
-const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at \
+const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at, \
+    r.about \
     FROM runners r JOIN users u ON u.id = r.owner";
 
 fn runner(row: &Row) -> Result<Runner, StoreError> {
@@ -22,6 +23,7 @@ fn runner(row: &Row) -> Result<Runner, StoreError> {
         connected: false,
         last_seen_at: row.time_or_none("last_seen_at")?,
         created_at: row.time("created_at")?,
+        about: row.text_or_none("about")?.map(|_| row.json("about")).transpose()?,
     })
 }
 
@@ -32,7 +34,7 @@ pub(crate) async fn all(c: &mut Connection<'_>) -> Result<Vec<Runner>, StoreErro
 
 fn announce(tx: &mut Tx<'_>, change: Change) {
     let body = EventBody::Change { change };
-    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, body });
+    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, execution_of: None, body });
 }
 
 /// Registers a runner of the caller's.
@@ -60,7 +62,7 @@ impl Command for CreateRunner {
         let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";
         tx.run(sql, args![id.to_string(), owner.id.to_string(), &name, tx.now]).await?;
         let (_, secret) = credentials::add_token(tx, owner.id, TokenKind::Runner, Some(id), &name, None).await?;
-        let made = Runner { id, name, owner, connected: false, last_seen_at: None, created_at: tx.now };
+        let made = Runner { id, name, owner, connected: false, last_seen_at: None, created_at: tx.now, about: None };
         announce(tx, Change::Runner { runner: made.clone() });
         tx.audit(Self::VERB, id, AuditScope::Hub, format!("registered runner `{}`", made.name));
         Ok(NewRunner { runner: made, secret: secret.reveal().to_owned() })
@@ -85,6 +87,11 @@ impl Command for RemoveRunner {
         if tx.caller.may(Action::ManageOwn, Resource::Belongings(found.owner.id), "runner").is_err() {
             return Err(StoreError::Forbidden("only the runner's owner may remove it"));
         }
+        let live = "SELECT id FROM sessions WHERE runner = $1 AND ended_at IS NULL";
+        if tx.read().first(live, vec![text(self.runner)]).await?.is_some() {
+            let message = format!("`{}` still has sessions: stop them first", found.name);
+            return Err(StoreError::Conflict(message));
+        }
         let tokens = tx.read().all("SELECT id FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         let tokens = tokens.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
         tx.run("DELETE FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
@@ -101,6 +108,8 @@ impl Command for RemoveRunner {
 pub struct SeeRunner {
     /// Which.
     pub runner: RunnerId,
+    /// What it says about itself; absent when it goes.
+    pub about: Option<RunnerAbout>,
 }
 
 impl Command for SeeRunner {
@@ -111,9 +120,12 @@ impl Command for SeeRunner {
         let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
         // It may have been removed while it was connected.
         let Some(row) = row else { return Ok(()) };
-        let seen = Runner { last_seen_at: Some(tx.now), ..runner(&row)? };
-        let sql = "UPDATE runners SET last_seen_at = $1 WHERE id = $2";
-        tx.run(sql, args![tx.now, self.runner.to_string()]).await?;
+        let before = runner(&row)?;
+        let about = self.about.clone().or_else(|| before.about.clone());
+        let seen = Runner { last_seen_at: Some(tx.now), about, ..before };
+        let sql = "UPDATE runners SET last_seen_at = $1, about = $2 WHERE id = $3";
+        let about = seen.about.as_ref().map(to_json);
+        tx.run(sql, args![tx.now, about, self.runner.to_string()]).await?;
         announce(tx, Change::Runner { runner: seen });
         Ok(())
     }

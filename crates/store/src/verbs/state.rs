@@ -1,11 +1,12 @@
 //! The full state that a client may see, as of one position.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use domain::{Action, Actor, ProjectId, Seq};
+use domain::{Action, Actor, ProjectFacts, ProjectId, Seq, Timestamp};
 use protocol::{Change, Project};
 
-use super::{activities, projects, runners, unread, users};
+use super::workspaces::{only as in_project, sees};
+use super::{activities, projects, runners, sessions, unread, users, workspaces};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
@@ -23,7 +24,7 @@ impl Store {
             changes.extend(runners::all(&mut c).await?.into_iter().map(|runner| Change::Runner { runner }));
         }
         let visible = projects::visible(&mut c, caller).await?;
-        changes.extend(contents(&mut c, caller, visible, None).await?);
+        changes.extend(contents(&mut c, caller, visible, None, self.now()).await?);
         Ok((seq, changes))
     }
 
@@ -36,7 +37,7 @@ impl Store {
             Err(StoreError::NotFound(_)) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
-        contents(&mut c, caller, vec![project], Some(id)).await
+        contents(&mut c, caller, vec![project], Some(id), self.now()).await
     }
 }
 
@@ -46,11 +47,20 @@ async fn contents(
     caller: &Caller,
     projects: Vec<Project>,
     only: Option<ProjectId>,
+    now: Timestamp,
 ) -> Result<Vec<Change>, StoreError> {
     let visible: HashSet<ProjectId> = projects.iter().map(|project| project.id).collect();
+    let facts: HashMap<ProjectId, ProjectFacts> =
+        projects.iter().map(|project| (project.id, project.facts())).collect();
     let activities = activities::of(c, only).await?.into_iter().filter(|activity| visible.contains(&activity.project));
     let mut changes: Vec<Change> = projects.into_iter().map(|project| Change::Project { project }).collect();
     changes.extend(activities.map(|activity| Change::Activity { activity }));
+    let workspaces = workspaces::of(c, in_project(only)).await?.into_iter();
+    let workspaces = workspaces.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
+    changes.extend(workspaces.map(|workspace| Change::Workspace { workspace }));
+    let sessions = sessions::of(c, in_project(only), Some(now)).await?.into_iter();
+    let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
+    changes.extend(sessions.map(|session| Change::Session { session }));
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
         let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
         changes.extend(unreads.map(|unread| Change::Unread { unread }));

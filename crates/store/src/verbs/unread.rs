@@ -74,7 +74,13 @@ impl Command for ReadChat {
         let unread = one(tx.read(), me.id, self.project).await?;
         if read > known {
             let body = EventBody::Change { change: Change::Unread { unread: unread.clone() } };
-            tx.announce(PendingEvent { project: Some(self.project), audience: Some(me.id), facts_before: None, body });
+            tx.announce(PendingEvent {
+                project: Some(self.project),
+                audience: Some(me.id),
+                facts_before: None,
+                execution_of: None,
+                body,
+            });
         }
         Ok(unread)
     }

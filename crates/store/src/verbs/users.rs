@@ -44,7 +44,7 @@ pub(crate) fn reference(row: &Row, prefix: &str) -> Result<UserRef, StoreError> 
 
 pub(crate) fn announce(tx: &mut Tx<'_>, user: User) {
     let body = EventBody::Change { change: Change::User { user } };
-    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, body });
+    tx.announce(PendingEvent { project: None, audience: None, facts_before: None, execution_of: None, body });
 }
 
 fn name_key(name: &str) -> String {

@@ -41,7 +41,11 @@ async fn a_project_is_private_to_its_creator_unless_said(floor: Floor) {
 
 async fn every_setting_is_kept(floor: Floor) {
     let repositories = vec![
-        Repository { location: "https://example.org/a.git".into(), base_branch: Some("main".into()), ..Repository::default() },
+        Repository {
+            location: "https://example.org/a.git".into(),
+            base_branch: Some("main".into()),
+            ..Repository::default()
+        },
         Repository { location: "/srv/b".into(), base_branch: None, ..Repository::default() },
     ];
     let input = ProjectCreate {

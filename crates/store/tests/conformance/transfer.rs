@@ -24,7 +24,8 @@ both!(
 
 /// Something in every table and every column that may be empty.
 async fn fill(floor: &Floor) {
-    let repositories = vec![protocol::Repository { location: "/srv/a".into(), base_branch: None, ..Default::default() }];
+    let repositories =
+        vec![protocol::Repository { location: "/srv/a".into(), base_branch: None, ..Default::default() }];
     let input = ProjectCreate {
         content: "Ünïcode 🦀\n\"quoted\" \\ \t tab".into(),
         visibility: Some(Visibility::ReadWrite),

@@ -1,0 +1,111 @@
+//! Rules for structured lines: which line, what it shows, what it says of state, conversation and tokens.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::json::{self, Conditions};
+use crate::recogniser::{State, WaitingFor};
+use crate::template::Template;
+
+/// What one kind of line means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventRule {
+    /// Fields by dotted path and what they must be.
+    #[serde(default)]
+    pub(crate) when: Conditions,
+    /// A list in the line: the rule is about each of its elements, and paths begin there.
+    pub(crate) each: Option<String>,
+    /// What must hold of the element.
+    #[serde(default, rename = "where")]
+    pub(crate) where_: Conditions,
+    /// What people read, with dotted paths as placeholders; without it, nothing is shown.
+    pub(crate) show: Option<Show>,
+    #[serde(default)]
+    pub(crate) style: Style,
+    /// At most so many lines are shown of it.
+    #[serde(default = "all")]
+    pub(crate) rows: usize,
+    pub(crate) state: Option<StateName>,
+    #[serde(rename = "for")]
+    pub(crate) waiting_for: Option<WaitingFor>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) model: Option<String>,
+    /// Where the tokens are that went in, those from the cache included.
+    #[serde(default)]
+    pub(crate) input: Vec<String>,
+    #[serde(default)]
+    pub(crate) cached: Vec<String>,
+    #[serde(default)]
+    pub(crate) output: Vec<String>,
+    /// US dollars.
+    pub(crate) cost: Option<String>,
+    /// The numbers are the conversation's sums so far, not to be added to those before.
+    #[serde(default)]
+    pub(crate) totals: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StateName {
+    Working,
+    Waiting,
+    Idle,
+    Finished,
+}
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Style {
+    #[default]
+    Text,
+    Quiet,
+    Tool,
+    Good,
+    Bad,
+}
+
+/// A template of dotted paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Show(pub(crate) Template);
+
+impl EventRule {
+    /// The parts of the line that this rule is about.
+    pub(crate) fn about<'a>(&self, line: &'a Value) -> Vec<&'a Value> {
+        if !json::holds(&self.when, line) {
+            return Vec::new();
+        }
+        let parts = match &self.each {
+            None => vec![line],
+            Some(path) => json::at(line, path).and_then(Value::as_array).into_iter().flatten().collect(),
+        };
+        parts.into_iter().filter(|part| json::holds(&self.where_, part)).collect()
+    }
+
+    pub(crate) fn state(&self) -> Option<State> {
+        Some(self.state?.with(self.waiting_for, None))
+    }
+}
+
+impl StateName {
+    pub(crate) fn with(self, waiting_for: Option<WaitingFor>, what: Option<String>) -> State {
+        match self {
+            Self::Working => State::Working,
+            Self::Idle => State::Idle,
+            Self::Finished => State::Finished,
+            Self::Waiting => State::Waiting { on: waiting_for.unwrap_or(WaitingFor::Question), what },
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Show {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Template::of_paths(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+fn all() -> usize {
+    usize::MAX
+}

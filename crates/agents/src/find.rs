@@ -1,0 +1,90 @@
+//! Which agents are installed on this machine.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::adapter::Adapter;
+use crate::adapters::Adapters;
+use crate::environment::environment;
+use crate::text;
+
+/// An adapter, and whether its program is here.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct FoundAgent {
+    /// The adapter's name.
+    pub name: String,
+    /// What people read.
+    pub label: String,
+    /// Where the program is; `None` if it is missing.
+    pub path: Option<PathBuf>,
+    /// What it says of its version, if it says it in time.
+    pub version: Option<String>,
+    /// The command that installs it, if it is missing.
+    pub install: Option<String>,
+    /// Needs no program of its own: it runs whatever it is told.
+    pub any: bool,
+}
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_LIMIT: usize = 64;
+
+impl Adapters {
+    /// Which of them are installed here, by the `PATH` of the person's environment. Versions are asked for at the same time.
+    pub async fn find(&self, person: &BTreeMap<String, String>) -> Vec<FoundAgent> {
+        let mut tasks = Vec::new();
+        for adapter in self.iter() {
+            let (adapter, person) = (adapter.clone(), person.clone());
+            tasks.push(tokio::spawn(async move { find(&adapter, &person).await }));
+        }
+        let mut found = Vec::new();
+        for task in tasks {
+            found.extend(task.await.ok());
+        }
+        found
+    }
+}
+
+async fn find(adapter: &Adapter, person: &BTreeMap<String, String>) -> FoundAgent {
+    let program = adapter.program();
+    let path = program.as_deref().and_then(|program| look_up(program, person.get("PATH")?));
+    let version = match &path {
+        Some(path) if !adapter.version.is_empty() => version(adapter, path, person).await,
+        _ => None,
+    };
+    let missing = program.is_some() && path.is_none() && !adapter.install.is_empty();
+    FoundAgent {
+        name: adapter.name.to_string(),
+        label: adapter.label.clone(),
+        version,
+        install: missing.then(|| adapter.install.clone()),
+        any: program.is_none(),
+        path,
+    }
+}
+
+/// The program in the absolute folders of `path`: a relative one would let a workspace decide what we run.
+fn look_up(program: &str, path: &str) -> Option<PathBuf> {
+    let is_program = |file: &PathBuf| {
+        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|file| file.is_absolute() && is_program(file));
+    }
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(program)).find(is_program)
+}
+
+async fn version(adapter: &Adapter, path: &Path, person: &BTreeMap<String, String>) -> Option<String> {
+    let mut command = Command::new(path);
+    command.args(&adapter.version).env_clear().envs(environment(adapter, person)).current_dir("/");
+    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text::line(text.lines().find(|line| !line.trim().is_empty())?, VERSION_LIMIT);
+    output.status.success().then_some(version)
+}

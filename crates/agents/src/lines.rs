@@ -1,0 +1,164 @@
+//! The wrapper around an agent that prints structured lines: keeps each line, and shows it as people read it.
+//!
+//! Runs inside the session's terminal as `shopfloor session-lines --session-dir DIR --adapter NAME [--stdin FILE] -- child…`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::adapter::Adapter;
+use crate::render::render;
+
+/// Where the raw lines are kept, in the session's folder.
+pub const EVENTS_FILE: &str = "events.jsonl";
+/// The adapter as it was when the session began.
+pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
+
+/// A longer line is kept, but not shown.
+const LINE_LIMIT: u64 = 16 << 20;
+/// How long, after the agent has ended, something it left behind may hold on to its output.
+const DRAIN: Duration = Duration::from_millis(500);
+const CANNOT_START: i32 = 127;
+
+/// Runs the agent and returns its exit code; 128 and the signal's number if a signal ended it.
+pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
+    match run(args) {
+        Ok(code) => code,
+        Err(message) => {
+            // The terminal is what a person looks at; when even that is gone, the exit code still says it.
+            let _ = writeln!(std::io::stderr(), "session-lines: {message}");
+            CANNOT_START
+        }
+    }
+}
+
+#[derive(Default)]
+struct Args {
+    session_dir: PathBuf,
+    stdin: Option<String>,
+    child: Vec<String>,
+}
+
+fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
+    let mut args = args.into_iter();
+    let mut parsed = Args::default();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--session-dir" => parsed.session_dir = value()?.into(),
+            // For whoever looks at the list of processes: the rules are those in the session's folder.
+            "--adapter" => drop(value()?),
+            "--stdin" => parsed.stdin = Some(value()?),
+            "--" => {
+                parsed.child = args.collect();
+                break;
+            }
+            _ => return Err(format!("unknown argument {arg}")),
+        }
+    }
+    if parsed.child.is_empty() { Err("there is nothing to run after --".to_owned()) } else { Ok(parsed) }
+}
+
+fn run(args: impl IntoIterator<Item = String>) -> Result<i32, String> {
+    let args = parse(args)?;
+    let file = args.session_dir.join(ADAPTER_FILE);
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let adapter = Adapter::parse(&file, &text).map_err(|error| error.to_string())?;
+    let events = events(&args.session_dir)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| error.to_string())?.block_on(follow(args, adapter, events))
+}
+
+fn events(session_dir: &Path) -> Result<File, String> {
+    let file = session_dir.join(EVENTS_FILE);
+    let open = File::options().create(true).append(true).mode(0o600).open(&file);
+    open.map_err(|error| format!("{}: {error}", file.display()))
+}
+
+async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, String> {
+    // Before the start, so that no signal finds us without: those of the terminal reach the agent by themselves, and
+    // must not end us before it.
+    let on = |kind| signal(kind).map_err(|error| error.to_string());
+    let (mut hangup, mut terminate) = (on(SignalKind::hangup())?, on(SignalKind::terminate())?);
+    let (mut interrupt, mut quit) = (on(SignalKind::interrupt())?, on(SignalKind::quit())?);
+    let (mut child, output) = start(&args)?;
+    let (done, drained) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        copy(output, events, &adapter);
+        let _ = done.send(());
+    });
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status.map_err(|error| error.to_string())?,
+            _ = hangup.recv() => pass_on(&child, rustix::process::Signal::HUP),
+            _ = terminate.recv() => pass_on(&child, rustix::process::Signal::TERM),
+            _ = interrupt.recv() => {}
+            _ = quit.recv() => {}
+        }
+    };
+    let _ = tokio::time::timeout(DRAIN, drained).await;
+    Ok(code(status))
+}
+
+fn start(args: &Args) -> Result<(Child, std::io::PipeReader), String> {
+    let stdin = match &args.stdin {
+        None => Stdio::null(),
+        Some(name) => {
+            let file = args.session_dir.join(name);
+            File::open(&file).map_err(|error| format!("{}: {error}", file.display()))?.into()
+        }
+    };
+    let (output, pipe) = std::io::pipe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(&args.child[0]);
+    command.args(&args.child[1..]).stdin(stdin).stdout(pipe);
+    let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", args.child[0]))?;
+    Ok((child, output))
+}
+
+fn pass_on(child: &Child, signal: rustix::process::Signal) {
+    let pid = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+    if let Some(pid) = pid {
+        // It may have ended just now.
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Until the end of the output, or until the terminal or the disk no longer takes it.
+fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
+    let mut output = BufReader::with_capacity(64 << 10, output);
+    let mut begun = false;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match output.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let whole = !begun && (line.ends_with(b"\n") || (line.len() as u64) < LINE_LIMIT);
+        begun = !line.ends_with(b"\n");
+        let kept = events.write_all(&line);
+        let shown = if whole { show(adapter, &line) } else { Ok(()) };
+        if kept.is_err() && shown.is_err() {
+            return;
+        }
+    }
+}
+
+fn show(adapter: &Adapter, line: &[u8]) -> std::io::Result<()> {
+    let line = String::from_utf8_lossy(line);
+    let shown = render(adapter, line.trim_end());
+    let mut terminal = std::io::stdout().lock();
+    terminal.write_all(shown.as_bytes())?;
+    terminal.flush()
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

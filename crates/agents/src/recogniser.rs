@@ -1,0 +1,178 @@
+//! What an agent is doing, from what can be seen of it. Pure: the caller brings screens and lines.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::adapter::{Adapter, Mode};
+use crate::json;
+use crate::text;
+
+/// What an agent is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum State {
+    /// It thinks or runs tools.
+    Working,
+    /// It can go on only when a person acts.
+    Waiting {
+        /// What kind of act.
+        on: WaitingFor,
+        /// What the agent asks, if it says so: a command, a question.
+        what: Option<String>,
+    },
+    /// Its turn is over, and it takes another prompt.
+    Idle,
+    /// The run is over; the process is about to end.
+    Finished,
+}
+
+/// What a waiting agent needs from a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingFor {
+    /// To be allowed to do something.
+    Permission,
+    /// To be told that this folder can be trusted.
+    Trust,
+    /// An answer.
+    Question,
+    /// To be logged in.
+    Login,
+    /// A provider's limit to pass.
+    Limit,
+}
+
+/// What an agent has used so far, as it says itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens that went in, those from the cache included.
+    pub input: u64,
+    /// Of those, the ones from the cache.
+    pub cached: u64,
+    /// Tokens that came out, those of its thoughts included.
+    pub output: u64,
+    /// US dollars, where the agent says it.
+    pub cost: Option<f64>,
+}
+
+/// A screen as it is now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// The visible lines as plain text.
+    pub text: String,
+    /// The terminal's title.
+    pub title: String,
+    /// How often the bell has rung since the session began.
+    pub bells: u64,
+    /// How long nothing has been printed.
+    pub quiet_ms: u64,
+}
+
+/// What was recognised so far. `None` and empty: not (yet) known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    /// What the agent is doing.
+    pub state: Option<State>,
+    /// The id by which its conversation can be resumed.
+    pub conversation: Option<String>,
+    /// The model it uses.
+    pub model: Option<String>,
+    /// What it has used.
+    pub usage: Usage,
+    /// The bell has rung since the observation before this one.
+    pub attention: bool,
+}
+
+/// Follows one session. The same screens and lines always give the same answers.
+#[derive(Debug, Clone)]
+pub struct Recogniser {
+    adapter: Arc<Adapter>,
+    screens: bool,
+    bells: u64,
+    seen: Seen,
+}
+
+const ID_LIMIT: usize = 128;
+const LINE_LIMIT: usize = 16 << 20;
+
+impl Recogniser {
+    /// Follows a session that starts now.
+    pub fn new(adapter: Arc<Adapter>, mode: Mode) -> Self {
+        // A run with structured lines is known from those: what it prints for people says nothing of its state.
+        let screens = !adapter.start(mode).is_some_and(|start| start.lines);
+        Self { adapter, screens, bells: 0, seen: Seen::default() }
+    }
+
+    /// Goes on with what was known, after the runner was started again.
+    pub fn with(mut self, known: Seen) -> Self {
+        self.seen = known;
+        self
+    }
+
+    /// Takes a screen into account.
+    pub fn observe(&mut self, screen: &Observation) -> Seen {
+        self.seen.attention = screen.bells > self.bells;
+        self.bells = self.bells.max(screen.bells);
+        if self.screens
+            && let Some(state) = self.adapter.screen.iter().find_map(|rule| rule.state(screen))
+        {
+            self.seen.state = Some(state);
+        }
+        self.seen.clone()
+    }
+
+    /// Takes a line of `events.jsonl`, or of the agent's own log, into account. What is not JSON says nothing.
+    pub fn line(&mut self, line: &str) -> Seen {
+        self.seen.attention = false;
+        if line.len() <= LINE_LIMIT
+            && let Ok(line) = serde_json::from_str::<Value>(line)
+        {
+            self.event(&line);
+        }
+        self.seen.clone()
+    }
+
+    fn event(&mut self, line: &Value) {
+        let adapter = Arc::clone(&self.adapter);
+        for rule in &adapter.event {
+            for part in rule.about(line) {
+                let word = |path: &Option<String>| json::at(part, path.as_deref()?).and_then(Value::as_str).map(id);
+                if let Some(state) = rule.state() {
+                    self.seen.state = Some(state);
+                }
+                if let Some(Some(conversation)) = word(&rule.conversation) {
+                    self.seen.conversation = Some(conversation);
+                }
+                if let Some(Some(model)) = word(&rule.model) {
+                    self.seen.model = Some(model);
+                }
+                let sum = |paths| json::sum(part, paths);
+                let usage = &mut self.seen.usage;
+                count(&mut usage.input, sum(&rule.input), rule.totals);
+                count(&mut usage.cached, sum(&rule.cached), rule.totals);
+                count(&mut usage.output, sum(&rule.output), rule.totals);
+                let cost = rule.cost.as_deref().and_then(|path| json::at(part, path)?.as_f64());
+                if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+                    usage.cost = Some(if rule.totals { cost } else { usage.cost.unwrap_or(0.0) + cost });
+                }
+            }
+        }
+    }
+}
+
+/// A name from the agent: one that could be an option or has strange characters is none.
+fn id(name: &str) -> Option<String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-".contains(c);
+    let fits = !name.is_empty() && name.len() <= ID_LIMIT && !name.starts_with('-') && name.chars().all(good);
+    fits.then(|| text::plain(name))
+}
+
+fn count(so_far: &mut u64, now: Option<u64>, totals: bool) {
+    match now {
+        Some(now) if totals => *so_far = now,
+        Some(now) => *so_far = so_far.saturating_add(now),
+        None => {}
+    }
+}

@@ -1,0 +1,30 @@
+//! Text from a stranger, made safe to be shown or typed: no control characters but those that we choose.
+
+/// Without escape sequences' introducers and other control characters; line breaks and tabs stay.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n").chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+}
+
+/// One line of at most `limit` characters.
+pub(crate) fn line(text: &str, limit: usize) -> String {
+    let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    shorten(&words, limit)
+}
+
+/// At most `limit` characters, with a mark where something was cut off.
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_escape_survives() {
+        assert_eq!(super::plain("a\x1b[201~b\r\n\tc\x07\u{9b}d\x7f"), "a[201~b\n\tcd");
+        assert_eq!(super::line(" a\n\n b ", 9), "a b");
+        assert_eq!(super::line("äöüß", 3), "äöü…");
+    }
+}

@@ -1,0 +1,85 @@
+//! What a runner should have, as its link tells it.
+
+use domain::{ProjectId, RunnerId, SessionId};
+use protocol::link::{DesiredSession, DesiredWorkspace};
+
+use super::spawn::repository;
+use crate::sql::{Row, args, text};
+use crate::verbs::workspaces::json_or_none;
+use crate::{Store, StoreError};
+
+/// What a runner should have, as of one generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Desired {
+    /// Counts the changes.
+    pub generation: u64,
+    /// Facts up to this number are stored.
+    pub acknowledged: u64,
+    /// Every session that is not over.
+    pub sessions: Vec<DesiredSession>,
+    /// Sessions whose recordings are never thrown away.
+    pub keep: Vec<SessionId>,
+}
+
+const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
+    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.conversation, s.resumes, s.owner, w.repository, w.base, \
+    w.branch, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner FROM sessions s \
+    JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity JOIN projects p ON p.id = s.project";
+
+impl Store {
+    /// What a runner should have; `None`: there is no such runner any more.
+    pub async fn desired(&self, runner: RunnerId) -> Result<Option<Desired>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let sql = "SELECT generation, facts FROM runners WHERE id = $1";
+        let Some(row) = c.first(sql, vec![text(runner)]).await? else { return Ok(None) };
+        let sessions = format!("{COLUMNS} WHERE s.runner = $1 AND s.ended_at IS NULL ORDER BY s.created_at, s.id");
+        let sessions = c.all(&sessions, vec![text(runner)]).await?;
+        let keep = c.all("SELECT id FROM sessions WHERE runner = $1 AND keep = 1", vec![text(runner)]).await?;
+        Ok(Some(Desired {
+            generation: row.integer("generation")?.cast_unsigned(),
+            acknowledged: row.integer("facts")?.cast_unsigned(),
+            sessions: sessions.iter().map(desired).collect::<Result<_, _>>()?,
+            keep: keep.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?,
+        }))
+    }
+
+    /// The runner of a project's session, for a link that asks about it.
+    pub async fn project_of(&self, session: SessionId) -> Result<Option<ProjectId>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let row =
+            reader.borrow().first("SELECT project FROM sessions WHERE id = $1", args![session.to_string()]).await?;
+        row.map(|row| row.parsed("project")).transpose()
+    }
+}
+
+fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
+    let stop = row.text_or_none("stop")?;
+    let resumed = row.text_or_none("resumes")?.is_some();
+    let (project, activity) = (row.text("project_content")?, row.text("activity_content")?);
+    Ok(DesiredSession {
+        session: row.parsed("id")?,
+        project: row.parsed("project")?,
+        activity: row.parsed("activity")?,
+        run: stop.is_none(),
+        force: stop.as_deref() == Some("force"),
+        agent: row.text("agent")?,
+        mode: row.parsed("mode")?,
+        model: row.text_or_none("model")?,
+        prompt: row.text("prompt")?,
+        context: format!("# The project\n\n{project}\n\n# The activity\n\n{activity}\n"),
+        argv: row.json("argv")?,
+        conversation: resumed.then(|| row.text_or_none("conversation")).transpose()?.flatten(),
+        sandbox: json_or_none(row, "sandbox")?,
+        record_input: row.flag("record_input")?,
+        cols: u16::try_from(row.count("cols")?).unwrap_or(120),
+        rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
+        workspace: DesiredWorkspace {
+            workspace: row.parsed("workspace")?,
+            repository: repository(row.text_or_none("repository")?)?,
+            base: row.text_or_none("base")?,
+            branch: row.text("branch")?,
+            trusted: row.text("project_owner")? == row.text("owner")?,
+        },
+    })
+}

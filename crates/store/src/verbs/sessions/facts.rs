@@ -1,0 +1,170 @@
+//! Facts: what runners say happened, each stored once and in order.
+
+use domain::{JournalId, RunnerId, SessionId, Timestamp, WorkspaceId, WorkspaceStatus};
+use protocol::link::{Fact, FactBody};
+use protocol::{Session, SessionState, Workspace};
+use serde::{Deserialize, Serialize};
+
+use super::{announce, get};
+use crate::sql::{args, text, to_json};
+use crate::tx::{AuditScope, Tx};
+use crate::verbs::workspaces;
+use crate::{Command, StoreError};
+
+/// Stores what a runner says happened. What is stored already is passed over.
+#[derive(Debug, Serialize)]
+pub struct TakeFacts {
+    /// Which runner.
+    pub runner: RunnerId,
+    /// Which memory the facts are numbered in.
+    pub journal: JournalId,
+    /// The facts, in order.
+    pub facts: Vec<Fact>,
+}
+
+/// How far a runner's facts are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFacts {
+    /// Facts up to this number are stored; the runner may forget them.
+    pub acknowledged: u64,
+}
+
+impl Command for TakeFacts {
+    type Output = SeenFacts;
+    const VERB: &'static str = "runner.facts";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<SeenFacts, StoreError> {
+        let sql = "SELECT journal, facts FROM runners WHERE id = $1";
+        let row = tx.read().first(sql, vec![text(self.runner)]).await?.ok_or(StoreError::NotFound("runner"))?;
+        let same = row.text_or_none("journal")?.as_deref() == Some(self.journal.to_string().as_str());
+        // Another journal is a runner that lost its memory: it counts from 1 again.
+        let before = if same { row.integer("facts")?.cast_unsigned() } else { 0 };
+        let mut seen = before;
+        for fact in &self.facts {
+            if fact.number != seen + 1 {
+                continue;
+            }
+            take(tx, self.runner, fact).await?;
+            seen = fact.number;
+        }
+        if seen != before || !same {
+            let sql = "UPDATE runners SET journal = $1, facts = $2 WHERE id = $3";
+            tx.run(sql, args![self.journal.to_string(), seen, self.runner.to_string()]).await?;
+        }
+        Ok(SeenFacts { acknowledged: seen })
+    }
+}
+
+async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), StoreError> {
+    match &fact.body {
+        FactBody::SessionState { session, state } => state_changed(tx, runner, *session, state).await,
+        FactBody::SessionUsage { session, usage, model, conversation } => {
+            let Some(before) = own(tx, runner, *session).await? else { return Ok(()) };
+            let sql = "UPDATE sessions SET usage = $1, model = COALESCE($2, model), \
+                       conversation = COALESCE($3, conversation) WHERE id = $4";
+            let id = before.id.to_string();
+            tx.run(sql, args![to_json(usage), model.clone(), conversation.clone(), id]).await?;
+            let resumable = before.resumable || conversation.is_some();
+            let model = model.clone().or(before.model.clone());
+            announce(tx, Session { usage: usage.clone(), model, resumable, ..before });
+            Ok(())
+        }
+        FactBody::Recorded { session, output_bytes, disk_bytes, duration_ms } => {
+            let Some(mut after) = own(tx, runner, *session).await? else { return Ok(()) };
+            after.recording.output_bytes = *output_bytes;
+            after.recording.disk_bytes = *disk_bytes;
+            after.recording.duration_ms = *duration_ms;
+            let sql = "UPDATE sessions SET output_bytes = $1, disk_bytes = $2, duration_ms = $3 WHERE id = $4";
+            tx.run(sql, args![*output_bytes, *disk_bytes, *duration_ms, after.id.to_string()]).await?;
+            announce(tx, after);
+            Ok(())
+        }
+        FactBody::WorkspaceReady { workspace, path, branch: _, base, ports } => {
+            let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
+            let base = base.clone().or(before.base.clone());
+            let after = Workspace {
+                path: Some(path.clone()),
+                base,
+                ports: ports.clone(),
+                status: WorkspaceStatus::Ready,
+                detail: None,
+                ..before
+            };
+            workspaces::update(tx, after).await
+        }
+        FactBody::WorkspaceFailed { workspace, detail } => {
+            let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
+            let detail = Some(shortened(detail));
+            workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await
+        }
+        FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at } => {
+            let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
+            let after = Workspace {
+                stats: stats.clone().or(before.stats.clone()),
+                disk_bytes: disk_bytes.or(before.disk_bytes),
+                saved_at: saved_at.or(before.saved_at),
+                ..before
+            };
+            workspaces::update(tx, after).await
+        }
+        FactBody::WorkspaceCleaned { workspace } => {
+            let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
+            tx.audit("workspace.clean", before.id, AuditScope::Project(before.project), "the workspace was deleted");
+            workspaces::update(tx, Workspace { status: WorkspaceStatus::Cleaned, disk_bytes: Some(0), ..before }).await
+        }
+    }
+}
+
+/// What is over stays over: a late fact cannot bring a session back.
+async fn state_changed(
+    tx: &mut Tx<'_>,
+    runner: RunnerId,
+    session: SessionId,
+    state: &SessionState,
+) -> Result<(), StoreError> {
+    let Some(before) = own(tx, runner, session).await? else { return Ok(()) };
+    if before.state.ended() {
+        return Ok(());
+    }
+    let since = honest(state.since, before.created_at, tx.now);
+    let state = SessionState { since, detail: state.detail.as_deref().map(shortened), ..state.clone() };
+    let ended: Option<Timestamp> = state.ended().then_some(tx.now);
+    let sql = "UPDATE sessions SET status = $1, detail = $2, code = $3, signal = $4, since = $5, ended_at = $6 \
+               WHERE id = $7";
+    let values = args![
+        state.status.word(),
+        state.detail.clone(),
+        state.code.map(i64::from),
+        state.signal.map(i64::from),
+        state.since,
+        ended,
+        before.id.to_string(),
+    ];
+    tx.run(sql, values).await?;
+    if state.ended() {
+        super::tokens::end(tx, before.id).await?;
+        let how = state.code.map_or(state.status.to_string(), |code| format!("exited with {code}"));
+        tx.audit("session.ended", before.id, AuditScope::Project(before.project), format!("`{}` {how}", before.title));
+    }
+    announce(tx, Session { state, ..before });
+    Ok(())
+}
+
+/// A runner's clock may be wrong: what it says happened between the session's start and now.
+fn honest(said: Timestamp, earliest: Timestamp, now: Timestamp) -> Timestamp {
+    said.max(earliest).min(now)
+}
+
+/// Enough of a reason for anybody to act on.
+fn shortened(detail: &str) -> String {
+    detail.chars().filter(|c| !c.is_control() || *c == '\n').take(2000).collect()
+}
+
+/// A session that this runner has; a fact about any other is not its to tell.
+async fn own(tx: &mut Tx<'_>, runner: RunnerId, id: SessionId) -> Result<Option<Session>, StoreError> {
+    Ok(get(tx.read(), id).await?.map(|(session, _)| session).filter(|session| session.runner == runner))
+}
+
+async fn own_workspace(tx: &mut Tx<'_>, runner: RunnerId, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+    Ok(workspaces::get(tx.read(), id).await?.filter(|workspace| workspace.runner == runner))
+}

@@ -1,0 +1,207 @@
+//! Sessions: what the hub wants to run, and what runners say of it.
+
+mod desired;
+mod facts;
+mod spawn;
+mod tokens;
+
+pub use desired::Desired;
+pub use facts::{SeenFacts, TakeFacts};
+pub use spawn::{ResumeSession, SpawnSession};
+pub use tokens::MintAgentToken;
+
+use domain::{Action, Resource, RunnerId, SessionId};
+use protocol::{
+    Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop, Usage,
+};
+use serde::Serialize;
+
+use super::workspaces::{self, check_filter, narrowed, sees};
+use super::{projects, users};
+use crate::sql::{Connection, Row, args, text};
+use crate::tx::{AuditScope, Tx};
+use crate::{Caller, Command, Store, StoreError};
+
+const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner, s.owner, u.name AS owner_name, \
+    s.agent, s.mode, s.model, s.title, s.prompt, s.argv, s.sandbox, s.record_input, s.cols, s.rows_high, s.status, \
+    s.detail, s.code, s.signal, s.since, s.stop, s.usage, s.conversation, s.resumes, s.output_bytes, s.disk_bytes, \
+    s.duration_ms, s.keep, s.created_at, s.ended_at FROM sessions s JOIN users u ON u.id = s.owner";
+
+/// For how long a session that is over is part of the state that clients hold.
+const REMEMBERED: i64 = 7 * 24 * 3_600_000;
+
+fn session(row: &Row) -> Result<Session, StoreError> {
+    let number = |column: &str| row.integer(column).map(i64::cast_unsigned);
+    let small = |column: &str| -> Result<Option<i32>, StoreError> {
+        Ok(row.integer_or_none(column)?.and_then(|value| i32::try_from(value).ok()))
+    };
+    Ok(Session {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        activity: row.parsed("activity")?,
+        workspace: row.parsed("workspace")?,
+        runner: row.parsed("runner")?,
+        owner: users::reference(row, "owner")?,
+        agent: row.text("agent")?,
+        mode: row.parsed("mode")?,
+        model: row.text_or_none("model")?,
+        title: row.text("title")?,
+        state: SessionState {
+            status: row.parsed("status")?,
+            detail: row.text_or_none("detail")?,
+            code: small("code")?,
+            signal: small("signal")?,
+            since: row.time("since")?,
+        },
+        stopping: row.text_or_none("stop")?.is_some(),
+        usage: row.json::<Usage>("usage")?,
+        resumable: row.text_or_none("conversation")?.is_some(),
+        resumes: row.text_or_none("resumes")?.and_then(|id| id.parse().ok()),
+        sandbox: row.text_or_none("sandbox")?.is_some(),
+        recording: Recording {
+            output_bytes: number("output_bytes")?,
+            disk_bytes: number("disk_bytes")?,
+            duration_ms: number("duration_ms")?,
+            keep: row.flag("keep")?,
+        },
+        created_at: row.time("created_at")?,
+    })
+}
+
+/// A session, whoever asks.
+async fn get(c: &mut Connection<'_>, id: SessionId) -> Result<Option<(Session, Row)>, StoreError> {
+    let Some(row) = c.first(&format!("{COLUMNS} WHERE s.id = $1"), vec![text(id)]).await? else { return Ok(None) };
+    Ok(Some((session(&row)?, row)))
+}
+
+/// A session, if the caller may do this to it.
+async fn find(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    id: SessionId,
+    action: Action,
+) -> Result<(Session, Row), StoreError> {
+    let (found, row) = get(c, id).await?.ok_or(StoreError::NotFound("session"))?;
+    let facts = projects::facts_of(c, found.project).await?.ok_or(StoreError::NotFound("session"))?;
+    caller.may(action, Resource::Execution { project: &facts, owner: found.owner.id }, "session")?;
+    Ok((found, row))
+}
+
+/// Sessions that are not over, those that ended lately, or all; oldest first.
+pub(crate) async fn of(
+    c: &mut Connection<'_>,
+    filter: ExecutionFilter,
+    since: Option<domain::Timestamp>,
+) -> Result<Vec<Session>, StoreError> {
+    let (mut sql, mut values) = narrowed(COLUMNS, "s", filter);
+    if let Some(since) = since {
+        values.extend(args![since.plus_millis(-REMEMBERED)]);
+        sql.push_str(&format!(" AND (s.ended_at IS NULL OR s.ended_at > ${})", values.len()));
+    } else if !filter.ended.unwrap_or(false) {
+        sql.push_str(" AND s.ended_at IS NULL");
+    }
+    sql.push_str(" ORDER BY s.created_at, s.id");
+    c.all(&sql, values).await?.iter().map(session).collect()
+}
+
+fn announce(tx: &mut Tx<'_>, session: Session) {
+    let (project, owner) = (session.project, session.owner.id);
+    tx.announce_execution(project, owner, Change::Session { session });
+}
+
+/// Asks a session to stop.
+#[derive(Debug, Serialize)]
+pub struct StopSession {
+    /// Which.
+    pub session: SessionId,
+    /// How.
+    pub input: SessionStop,
+}
+
+impl Command for StopSession {
+    type Output = Session;
+    const VERB: &'static str = "session.stop";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
+        let caller = tx.caller;
+        let (before, row) = find(tx.read(), caller, self.session, Action::Drive).await?;
+        let stop = if self.input.force { "force" } else { "gracefully" };
+        let already = row.text_or_none("stop")?;
+        // Asking again is no news, unless it is asked harder.
+        if before.state.ended() || already.as_deref() == Some("force") || already.as_deref() == Some(stop) {
+            return Ok(before);
+        }
+        tx.run("UPDATE sessions SET stop = $1 WHERE id = $2", args![stop, before.id.to_string()]).await?;
+        tx.desire(before.runner).await?;
+        let after = Session { stopping: true, ..before };
+        announce(tx, after.clone());
+        let detail = format!("asked `{}` to stop, {stop}", after.title);
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), detail);
+        Ok(after)
+    }
+}
+
+/// Marks a recording as worth preserving, or not.
+#[derive(Debug, Serialize)]
+pub struct KeepRecording {
+    /// Which session's.
+    pub session: SessionId,
+    /// Whether.
+    pub input: RecordingKeep,
+}
+
+impl Command for KeepRecording {
+    type Output = Session;
+    const VERB: &'static str = "recording.keep";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
+        let caller = tx.caller;
+        let (mut after, _) = find(tx.read(), caller, self.session, Action::Drive).await?;
+        if after.recording.keep == self.input.keep {
+            return Ok(after);
+        }
+        after.recording.keep = self.input.keep;
+        tx.run("UPDATE sessions SET keep = $1 WHERE id = $2", args![self.input.keep, after.id.to_string()]).await?;
+        tx.desire(after.runner).await?;
+        announce(tx, after.clone());
+        let detail = if self.input.keep { "marked the recording to keep" } else { "lets the recording expire" };
+        tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), detail);
+        Ok(after)
+    }
+}
+
+impl Store {
+    /// The sessions that the caller may see.
+    pub async fn sessions(&self, caller: &Caller, filter: ExecutionFilter) -> Result<Vec<Session>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        check_filter(&mut c, caller, filter).await?;
+        let facts = projects::all_facts(&mut c).await?;
+        let mut found = of(&mut c, filter, None).await?;
+        found.retain(|session| sees(caller, facts.get(&session.project), session.owner.id));
+        Ok(found)
+    }
+
+    /// One session, if the caller may do this to it.
+    pub async fn session(&self, caller: &Caller, id: SessionId, action: Action) -> Result<Session, StoreError> {
+        Ok(find(&mut self.readers.snapshot().await?.borrow(), caller, id, action).await?.0)
+    }
+
+    /// One session with what it was started with.
+    pub async fn session_detail(&self, caller: &Caller, id: SessionId) -> Result<SessionDetail, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let (session, row) = find(&mut c, caller, id, Action::SeeExecution).await?;
+        let workspace = workspaces::get(&mut c, session.workspace).await?;
+        let workspace = workspace.ok_or_else(|| StoreError::Corrupt(format!("{id} has no workspace")))?;
+        Ok(SessionDetail { session, workspace, prompt: row.text("prompt")?, argv: row.json("argv")? })
+    }
+
+    /// How many sessions each runner has that are not over.
+    pub async fn live_sessions(&self) -> Result<Vec<(RunnerId, u32)>, StoreError> {
+        let sql = "SELECT runner, COUNT(*) AS total FROM sessions WHERE ended_at IS NULL GROUP BY runner";
+        let mut reader = self.readers.get().await?;
+        let rows = reader.borrow().all(sql, args![]).await?;
+        rows.iter().map(|row| Ok((row.parsed("runner")?, row.count("total")?))).collect()
+    }
+}

@@ -1,0 +1,371 @@
+//! Spawning a session: its activity, workspace, row and links in one transaction.
+
+use domain::text::{AGENT, MAX_ARGV, MAX_LINKS, MODEL, PROMPT, TextError, title};
+use domain::{
+    Action, LinkKind, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, UserId, WorkspaceId, WorkspaceStatus,
+    branch,
+};
+use protocol::{
+    Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, Sandbox, Session, SessionSpawn,
+    SessionState, Usage, UserRef, Workspace,
+};
+use serde::Serialize;
+
+use super::{announce, find};
+use crate::sql::{args, text, to_json};
+use crate::tx::{AuditScope, Tx};
+use crate::verbs::{activities, projects, workspaces};
+use crate::{Command, CreateActivity, StoreError, UpdateActivity};
+
+/// Spawns a session on one of the caller's runners.
+#[derive(Debug, Serialize)]
+pub struct SpawnSession {
+    /// What it is to be.
+    pub input: SessionSpawn,
+    /// The runner that was chosen for it.
+    pub runner: RunnerId,
+}
+
+impl Command for SpawnSession {
+    type Output = Session;
+    const VERB: &'static str = "session.spawn";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
+        check_input(&self.input)?;
+        let owner = tx.caller.person()?;
+        own_runner(tx, self.runner, owner.id).await?;
+        let place = self.place(tx, owner.id).await?;
+        // Nothing is refused from here on.
+        let activity = match place.activity {
+            Some(activity) => activity,
+            None => self.start_activity(tx, place.project.id).await?,
+        };
+        let workspace = match place.workspace {
+            Some(workspace) => workspace,
+            None => self.make_workspace(tx, &activity, &owner, place.repository).await?,
+        };
+        let input = &self.input;
+        let plan = Plan {
+            agent: input.agent.clone(),
+            mode: input.mode.unwrap_or(SessionMode::Interactive),
+            model: input.model.clone(),
+            title: session_title(input),
+            prompt: input.prompt.clone().unwrap_or_default(),
+            argv: input.argv.clone(),
+            sandbox: input.sandbox.clone(),
+            record_input: input.record_input.unwrap_or(false),
+            cols: input.cols.unwrap_or(120),
+            rows: input.rows.unwrap_or(32),
+            conversation: None,
+            resumes: None,
+        };
+        add(tx, plan, activity, workspace, Self::VERB).await
+    }
+}
+
+/// Where a session is to work, as far as it is there already.
+struct Place {
+    project: Project,
+    activity: Option<Activity>,
+    workspace: Option<Workspace>,
+    repository: Option<Repository>,
+}
+
+impl SpawnSession {
+    /// Looks everything up that the input names, and refuses what does not fit.
+    async fn place(&self, tx: &mut Tx<'_>, owner: UserId) -> Result<Place, StoreError> {
+        let (caller, input) = (tx.caller, &self.input);
+        let activity = match input.activity {
+            Some(id) => Some(activities::find(tx.read(), caller, id, Action::Write).await?),
+            None => None,
+        };
+        let project = match (&activity, input.project) {
+            (Some(activity), Some(project)) if activity.project != project => {
+                return Err(StoreError::invalid("project", "the activity is in another project"));
+            }
+            (Some(activity), _) => activity.project,
+            (None, Some(project)) => project,
+            (None, None) => {
+                let message = "name the activity that the session is for, or a project to start one in";
+                return Err(StoreError::invalid("activity", message));
+            }
+        };
+        let project = projects::find(tx.read(), caller, project, Action::Write).await?;
+        let workspace = match input.workspace {
+            Some(id) => {
+                let found = workspaces::find(tx.read(), caller, id, Action::Drive).await?;
+                workspaces::usable(&found)?;
+                let fits = Some(found.activity) == input.activity && found.runner == self.runner;
+                if !fits || found.owner.id != owner {
+                    let message = "that workspace is of another activity or on another runner";
+                    return Err(StoreError::invalid("workspace", message));
+                }
+                Some(found)
+            }
+            None => None,
+        };
+        let repository = match &input.repository {
+            Some(location) => {
+                let known = project.repositories.iter().find(|repository| repository.location == *location).cloned();
+                Some(known.ok_or_else(|| StoreError::invalid("repository", "the project does not name it"))?)
+            }
+            None => project.repositories.first().cloned(),
+        };
+        Ok(Place { project, activity, workspace, repository })
+    }
+
+    /// A fresh activity: there are no orphans.
+    async fn start_activity(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Activity, StoreError> {
+        let content = match self.input.prompt.as_deref().map(str::trim) {
+            Some(prompt) if !prompt.is_empty() => prompt.to_owned(),
+            _ => session_title(&self.input),
+        };
+        let input = ActivityCreate { content, ..Default::default() };
+        let made = CreateActivity { project, input }.run(tx).await?;
+        tx.settle().await?;
+        Ok(made)
+    }
+
+    /// A fresh workspace on a branch of its own.
+    async fn make_workspace(
+        &self,
+        tx: &mut Tx<'_>,
+        activity: &Activity,
+        owner: &UserRef,
+        repository: Option<Repository>,
+    ) -> Result<Workspace, StoreError> {
+        let id = WorkspaceId::generate();
+        let branch = match &self.input.branch {
+            Some(name) => name.clone(),
+            None => branch::of_workspace(&activity.name, id),
+        };
+        let base = self.input.base.clone().or_else(|| repository.as_ref().and_then(|r| r.base_branch.clone()));
+        let made = Workspace {
+            id,
+            project: activity.project,
+            activity: activity.id,
+            runner: self.runner,
+            owner: owner.clone(),
+            repository: repository.as_ref().map(|repository| repository.location.clone()),
+            branch: repository.as_ref().map(|_| branch.clone()),
+            base,
+            path: None,
+            status: WorkspaceStatus::Preparing,
+            detail: None,
+            ports: None,
+            stats: None,
+            disk_bytes: None,
+            saved_at: None,
+            created_at: tx.now,
+            updated_at: tx.now,
+        };
+        workspaces::add(tx, &made, repository.as_ref(), &branch).await?;
+        Ok(made)
+    }
+}
+
+/// Goes on with the conversation of a session that is over.
+#[derive(Debug, Serialize)]
+pub struct ResumeSession {
+    /// Which.
+    pub session: SessionId,
+}
+
+impl Command for ResumeSession {
+    type Output = Session;
+    const VERB: &'static str = "session.resume";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
+        let caller = tx.caller;
+        let (before, row) = find(tx.read(), caller, self.session, Action::Drive).await?;
+        if !before.state.ended() {
+            return Err(StoreError::Conflict("that session is not over: attach to it".into()));
+        }
+        let Some(conversation) = row.text_or_none("conversation")? else {
+            return Err(StoreError::Conflict("its agent named no conversation to resume: spawn a new session".into()));
+        };
+        own_runner(tx, before.runner, before.owner.id).await?;
+        let workspace = workspaces::get(tx.read(), before.workspace).await?.ok_or(StoreError::NotFound("workspace"))?;
+        workspaces::usable(&workspace)?;
+        let activity = activities::find(tx.read(), caller, before.activity, Action::Write).await?;
+        let plan = Plan {
+            agent: before.agent,
+            mode: SessionMode::Interactive,
+            model: before.model,
+            title: before.title,
+            prompt: String::new(),
+            argv: row.json("argv")?,
+            sandbox: workspaces::json_or_none(&row, "sandbox")?,
+            record_input: row.flag("record_input")?,
+            cols: u16::try_from(row.count("cols")?).unwrap_or(120),
+            rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
+            conversation: Some(conversation),
+            resumes: Some(before.id),
+        };
+        add(tx, plan, activity, workspace, Self::VERB).await
+    }
+}
+
+/// What a session is started with.
+struct Plan {
+    agent: String,
+    mode: SessionMode,
+    model: Option<String>,
+    title: String,
+    prompt: String,
+    argv: Vec<String>,
+    sandbox: Option<Sandbox>,
+    record_input: bool,
+    cols: u16,
+    rows: u16,
+    conversation: Option<String>,
+    resumes: Option<SessionId>,
+}
+
+async fn add(
+    tx: &mut Tx<'_>,
+    plan: Plan,
+    activity: Activity,
+    workspace: Workspace,
+    verb: &'static str,
+) -> Result<Session, StoreError> {
+    let made = Session {
+        id: SessionId::generate(),
+        project: activity.project,
+        activity: activity.id,
+        workspace: workspace.id,
+        runner: workspace.runner,
+        owner: workspace.owner.clone(),
+        agent: plan.agent,
+        mode: plan.mode,
+        model: plan.model,
+        title: plan.title,
+        state: SessionState { status: SessionStatus::Starting, detail: None, code: None, signal: None, since: tx.now },
+        stopping: false,
+        usage: Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
+        resumable: plan.conversation.is_some(),
+        resumes: plan.resumes,
+        sandbox: plan.sandbox.is_some(),
+        recording: Recording { output_bytes: 0, disk_bytes: 0, duration_ms: 0, keep: false },
+        created_at: tx.now,
+    };
+    let sql = "INSERT INTO sessions (id, project, activity, workspace, runner, owner, agent, mode, model, title, \
+               prompt, argv, sandbox, record_input, cols, rows_high, status, since, usage, conversation, resumes, \
+               output_bytes, disk_bytes, duration_ms, keep, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
+               $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 0, 0, $22)";
+    let values = args![
+        made.id.to_string(),
+        made.project.to_string(),
+        made.activity.to_string(),
+        made.workspace.to_string(),
+        made.runner.to_string(),
+        made.owner.id.to_string(),
+        &made.agent,
+        made.mode.word(),
+        made.model.clone(),
+        &made.title,
+        &plan.prompt,
+        to_json(&plan.argv),
+        plan.sandbox.as_ref().map(to_json),
+        plan.record_input,
+        u32::from(plan.cols),
+        u32::from(plan.rows),
+        made.state.status.word(),
+        tx.now,
+        to_json(&made.usage),
+        plan.conversation,
+        made.resumes.map(|id| id.to_string()),
+        tx.now,
+    ];
+    tx.run(sql, values).await?;
+    tx.desire(made.runner).await?;
+    announce(tx, made.clone());
+    link(tx, &activity, &made, &workspace).await?;
+    let detail = format!("`{}` by {} for `{}`", made.title, made.agent, activity.name);
+    tx.audit(verb, made.id, AuditScope::Project(made.project), detail);
+    Ok(made)
+}
+
+/// Names session, workspace and branch in the activity; the oldest sessions make room when there are too many links.
+async fn link(
+    tx: &mut Tx<'_>,
+    activity: &Activity,
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<(), StoreError> {
+    let mut links = activity.links.clone();
+    let fresh = [
+        Some(Link { kind: LinkKind::Workspace, target: workspace.id.to_string() }),
+        workspace.branch.clone().map(|target| Link { kind: LinkKind::Branch, target }),
+        Some(Link { kind: LinkKind::Session, target: session.id.to_string() }),
+    ];
+    for link in fresh.into_iter().flatten() {
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    while links.len() > MAX_LINKS {
+        let oldest = links.iter().position(|link| link.kind == LinkKind::Session).unwrap_or(0);
+        links.remove(oldest);
+    }
+    let input = ActivityUpdate { links: Some(links), ..Default::default() };
+    UpdateActivity { activity: activity.id, input }.run(tx).await.map(|_| ())
+}
+
+async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM runners WHERE id = $1 AND owner = $2";
+    match tx.read().first(sql, vec![text(runner), text(owner)]).await? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::invalid("runner", "that is none of your runners")),
+    }
+}
+
+/// What a session is called: the first line of its prompt, or its command.
+fn session_title(input: &SessionSpawn) -> String {
+    match input.prompt.as_deref().map(str::trim) {
+        Some(prompt) if !prompt.is_empty() => title(prompt),
+        _ if !input.argv.is_empty() => title(&input.argv.join(" ")),
+        _ => input.agent.clone(),
+    }
+}
+
+fn check_input(input: &SessionSpawn) -> Result<(), StoreError> {
+    AGENT.check(&input.agent)?;
+    if let Some(prompt) = &input.prompt {
+        PROMPT.check(prompt)?;
+    }
+    if let Some(model) = &input.model {
+        MODEL.check(model)?;
+        if model.starts_with('-') {
+            return Err(StoreError::invalid("model", "a model's name does not start with `-`"));
+        }
+    }
+    for (field, name) in [("branch", &input.branch), ("base", &input.base)] {
+        if let Some(name) = name {
+            branch::check(name).map_err(|error| StoreError::invalid(field, error.to_string()))?;
+        }
+    }
+    let (count, length) = MAX_ARGV;
+    let total: usize = input.argv.iter().map(String::len).sum();
+    if input.argv.len() > count || total > length {
+        let message = format!("a command has at most {count} arguments with {length} bytes in all");
+        return Err(StoreError::invalid("argv", message));
+    }
+    if input.argv.iter().any(|arg| arg.contains('\0')) {
+        return Err(TextError::Control { field: "argv", code: 0, position: 0 }.into());
+    }
+    if input.argv.first().is_some_and(String::is_empty) || (input.agent == "command" && input.argv.is_empty()) {
+        return Err(StoreError::invalid("argv", "name the program to run, such as `-- make test`"));
+    }
+    let size = |value: Option<u16>, most: u16| value.is_none_or(|value| (2..=most).contains(&value));
+    if !size(input.cols, 500) || !size(input.rows, 300) {
+        return Err(StoreError::invalid("cols", "a terminal has 2 to 500 columns and 2 to 300 rows"));
+    }
+    Ok(())
+}
+
+/// The first of a project's repositories, or the named one, as it is now.
+pub(super) fn repository(column: Option<String>) -> Result<Option<Repository>, StoreError> {
+    let parse = |text: String| serde_json::from_str(&text).map_err(|e| StoreError::Corrupt(format!("repository: {e}")));
+    column.map(parse).transpose()
+}

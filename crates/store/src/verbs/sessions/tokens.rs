@@ -1,0 +1,50 @@
+//! The token of a session's agent: one at a time, and it ends with the session.
+
+use domain::{RunnerId, SessionId, TokenKind};
+use serde::Serialize;
+
+use super::get;
+use crate::sql::{args, text};
+use crate::tx::{AuditScope, Tx};
+use crate::verbs::credentials;
+use crate::{Command, StoreError};
+
+/// Makes the token of a session's agent; any earlier one ends.
+#[derive(Debug, Serialize)]
+pub struct MintAgentToken {
+    /// The runner that asks.
+    pub runner: RunnerId,
+    /// Which session.
+    pub session: SessionId,
+}
+
+impl Command for MintAgentToken {
+    type Output = Option<String>;
+    const VERB: &'static str = "session.token";
+    const SECRET: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Option<String>, StoreError> {
+        let found = get(tx.read(), self.session).await?.map(|(session, _)| session);
+        let Some(session) = found.filter(|session| session.runner == self.runner && !session.state.ended()) else {
+            return Ok(None);
+        };
+        end(tx, session.id).await?;
+        let owner = session.owner.id;
+        let (token, secret) = credentials::add_token(tx, owner, TokenKind::Agent, None, &session.title, None).await?;
+        let sql = "UPDATE tokens SET session = $1 WHERE id = $2";
+        tx.run(sql, args![session.id.to_string(), token.id.to_string()]).await?;
+        tx.audit(Self::VERB, session.id, AuditScope::Private(owner), "made the token of the session's agent");
+        Ok(Some(secret.reveal().to_owned()))
+    }
+}
+
+/// Ends the tokens of a session, and every connection made with them.
+pub(super) async fn end(tx: &mut Tx<'_>, session: SessionId) -> Result<(), StoreError> {
+    let rows = tx.read().all("SELECT id FROM tokens WHERE session = $1", vec![text(session)]).await?;
+    let ids: Vec<String> = rows.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
+    if !ids.is_empty() {
+        tx.run("DELETE FROM tokens WHERE session = $1", vec![text(session)]).await?;
+        tx.revoke(ids);
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Workspaces: what the hub knows of the worktrees on runners.
+
+use domain::{Action, ProjectFacts, ProjectId, Resource, WorkspaceId, WorkspaceStatus};
+use protocol::{Change, ExecutionFilter, Repository, Workspace};
+
+use super::{projects, users};
+use crate::sql::{Connection, Row, Value, args, text, to_json};
+use crate::tx::Tx;
+use crate::{Caller, Store, StoreError};
+
+const COLUMNS: &str = "SELECT w.id, w.project, w.activity, w.runner, w.owner, u.name AS owner_name, w.repository, \
+    w.branch, w.base, w.path, w.status, w.detail, w.ports, w.stats, w.disk_bytes, w.saved_at, w.created_at, \
+    w.updated_at FROM workspaces w JOIN users u ON u.id = w.owner";
+
+/// A JSON column that may be null.
+pub(crate) fn json_or_none<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>, StoreError> {
+    row.text_or_none(column)?.map(|_| row.json(column)).transpose()
+}
+
+/// A number column that may be null and is never negative.
+pub(crate) fn size_or_none(row: &Row, column: &str) -> Result<Option<u64>, StoreError> {
+    Ok(row.integer_or_none(column)?.map(i64::cast_unsigned))
+}
+
+fn workspace(row: &Row) -> Result<Workspace, StoreError> {
+    let repository: Option<Repository> = json_or_none(row, "repository")?;
+    Ok(Workspace {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        activity: row.parsed("activity")?,
+        runner: row.parsed("runner")?,
+        owner: users::reference(row, "owner")?,
+        branch: repository.is_some().then(|| row.text("branch")).transpose()?,
+        repository: repository.map(|repository| repository.location),
+        base: row.text_or_none("base")?,
+        path: row.text_or_none("path")?,
+        status: row.parsed("status")?,
+        detail: row.text_or_none("detail")?,
+        ports: json_or_none(row, "ports")?,
+        stats: json_or_none(row, "stats")?,
+        disk_bytes: size_or_none(row, "disk_bytes")?,
+        saved_at: row.time_or_none("saved_at")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}
+
+/// A workspace, whoever asks.
+pub(crate) async fn get(c: &mut Connection<'_>, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
+    c.first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?.as_ref().map(workspace).transpose()
+}
+
+/// A workspace, if the caller may do this to it.
+pub(crate) async fn find(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    id: WorkspaceId,
+    action: Action,
+) -> Result<Workspace, StoreError> {
+    let found = get(c, id).await?.ok_or(StoreError::NotFound("workspace"))?;
+    let facts = projects::facts_of(c, found.project).await?.ok_or(StoreError::NotFound("workspace"))?;
+    caller.may(action, Resource::Execution { project: &facts, owner: found.owner.id }, "workspace")?;
+    Ok(found)
+}
+
+/// Workspaces that are not deleted, or all, oldest first. What may be seen is for the caller to check.
+pub(crate) async fn of(c: &mut Connection<'_>, filter: ExecutionFilter) -> Result<Vec<Workspace>, StoreError> {
+    let (mut sql, values) = narrowed(COLUMNS, "w", filter);
+    if !filter.ended.unwrap_or(false) {
+        sql.push_str(" AND w.status <> 'cleaned'");
+    }
+    sql.push_str(" ORDER BY w.created_at, w.id");
+    c.all(&sql, values).await?.iter().map(workspace).collect()
+}
+
+/// A query narrowed to a project and an activity; ready for further conditions.
+pub(crate) fn narrowed(columns: &str, table: &str, filter: ExecutionFilter) -> (String, Vec<Value>) {
+    let mut sql = format!("{columns} WHERE 1 = 1");
+    let mut values = Vec::new();
+    if let Some(project) = filter.project {
+        values.push(text(project));
+        sql.push_str(&format!(" AND {table}.project = ${}", values.len()));
+    }
+    if let Some(activity) = filter.activity {
+        values.push(text(activity));
+        sql.push_str(&format!(" AND {table}.activity = ${}", values.len()));
+    }
+    (sql, values)
+}
+
+/// What the caller may look into: its project is visible, and it is theirs or execution is shared.
+pub(crate) fn sees(caller: &Caller, facts: Option<&ProjectFacts>, owner: domain::UserId) -> bool {
+    facts.is_some_and(|facts| {
+        caller.may(Action::See, Resource::Project(facts), "project").is_ok()
+            && caller.may(Action::SeeExecution, Resource::Execution { project: facts, owner }, "session").is_ok()
+    })
+}
+
+/// Adds a workspace's row and tells those who may look.
+pub(crate) async fn add(
+    tx: &mut Tx<'_>,
+    made: &Workspace,
+    repository: Option<&Repository>,
+    branch: &str,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO workspaces (id, project, activity, runner, owner, repository, branch, base, status, \
+               created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+    let values = args![
+        made.id.to_string(),
+        made.project.to_string(),
+        made.activity.to_string(),
+        made.runner.to_string(),
+        made.owner.id.to_string(),
+        repository.map(to_json),
+        branch,
+        made.base.clone(),
+        made.status.word(),
+        tx.now,
+    ];
+    tx.run(sql, values).await?;
+    announce(tx, made.clone());
+    Ok(())
+}
+
+/// Writes what a runner said about a workspace, and tells those who may look.
+pub(crate) async fn update(tx: &mut Tx<'_>, after: Workspace) -> Result<(), StoreError> {
+    let sql = "UPDATE workspaces SET base = $1, path = $2, status = $3, detail = $4, ports = $5, stats = $6, \
+               disk_bytes = $7, saved_at = $8, updated_at = $9 WHERE id = $10";
+    let values = args![
+        after.base.clone(),
+        after.path.clone(),
+        after.status.word(),
+        after.detail.clone(),
+        after.ports.as_ref().map(to_json),
+        after.stats.as_ref().map(to_json),
+        after.disk_bytes.map(u64::cast_signed),
+        after.saved_at,
+        tx.now,
+        after.id.to_string(),
+    ];
+    tx.run(sql, values).await?;
+    announce(tx, Workspace { updated_at: tx.now, ..after });
+    Ok(())
+}
+
+fn announce(tx: &mut Tx<'_>, workspace: Workspace) {
+    let (project, owner) = (workspace.project, workspace.owner.id);
+    tx.announce_execution(project, owner, Change::Workspace { workspace });
+}
+
+/// A workspace that a session can be spawned into.
+pub(crate) fn usable(workspace: &Workspace) -> Result<(), StoreError> {
+    match workspace.status {
+        WorkspaceStatus::Cleaned => Err(StoreError::Conflict("that workspace was deleted: restore it first".into())),
+        WorkspaceStatus::Failed => Err(StoreError::Conflict("that workspace could not be made: use another".into())),
+        WorkspaceStatus::Preparing | WorkspaceStatus::Ready => Ok(()),
+    }
+}
+
+impl Store {
+    /// The workspaces that the caller may see.
+    pub async fn workspaces(&self, caller: &Caller, filter: ExecutionFilter) -> Result<Vec<Workspace>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        check_filter(&mut c, caller, filter).await?;
+        let facts = projects::all_facts(&mut c).await?;
+        let mut found = of(&mut c, filter).await?;
+        found.retain(|workspace| sees(caller, facts.get(&workspace.project), workspace.owner.id));
+        Ok(found)
+    }
+
+    /// One workspace, if the caller may do this to it.
+    pub async fn workspace(&self, caller: &Caller, id: WorkspaceId, action: Action) -> Result<Workspace, StoreError> {
+        find(&mut self.readers.snapshot().await?.borrow(), caller, id, action).await
+    }
+}
+
+/// Refuses a filter that names what the caller may not see.
+pub(crate) async fn check_filter(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    filter: ExecutionFilter,
+) -> Result<(), StoreError> {
+    if let Some(project) = filter.project {
+        projects::check(c, caller, project, Action::See, "project").await?;
+    }
+    if let Some(activity) = filter.activity {
+        super::activities::find(c, caller, activity, Action::See).await?;
+    }
+    Ok(())
+}
+
+/// The project that something is in, for the sync of one project.
+pub(crate) fn only(project: Option<ProjectId>) -> ExecutionFilter {
+    ExecutionFilter { project, ..Default::default() }
+}
