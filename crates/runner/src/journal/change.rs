@@ -1,0 +1,70 @@
+//! Changes of the journal as data, so that those that belong together are one transaction.
+
+use domain::{HubId, SessionId, WorkspaceId};
+use protocol::link::DesiredSession;
+use serde::Serialize;
+use sqlx::SqliteConnection;
+
+use super::facts::integer;
+use super::{JournalError, Memory, Step, WorkspaceRow};
+
+/// One change of the journal.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    /// The hub that this journal belongs to.
+    Hub(HubId),
+    /// What the hub wants was taken in up to here.
+    Generation(u64),
+    /// What the hub wants of a session; one that is new is at this step.
+    Desired(Box<DesiredSession>, Step),
+    /// The sessions whose recordings are never thrown away, and no others.
+    Keep(Vec<SessionId>),
+    /// A session got this far.
+    Step(SessionId, Step),
+    /// What is known of a session.
+    Memory(SessionId, Box<Memory>),
+    /// What is known of a workspace.
+    Workspace(WorkspaceId, Box<WorkspaceRow>),
+}
+
+impl Change {
+    pub(super) async fn apply(&self, tx: &mut SqliteConnection) -> Result<(), JournalError> {
+        let query = match self {
+            Self::Hub(hub) => sqlx::query("UPDATE runner SET hub = $1 WHERE one = 1").bind(hub.to_string()),
+            Self::Generation(generation) => {
+                sqlx::query("UPDATE runner SET generation = $1 WHERE one = 1").bind(integer(*generation))
+            }
+            Self::Desired(desired, step) => sqlx::query(
+                "INSERT INTO sessions (session, workspace, step, keep, desired, memory) VALUES ($1, $2, $3, 0, $4, '{}') \
+                 ON CONFLICT (session) DO UPDATE SET desired = excluded.desired",
+            )
+            .bind(desired.session.to_string())
+            .bind(desired.workspace.workspace.to_string())
+            .bind(step.word())
+            .bind(json(desired)?),
+            Self::Keep(sessions) => {
+                let keep: Vec<_> = sessions.iter().map(ToString::to_string).collect();
+                sqlx::query("UPDATE sessions SET keep = session IN (SELECT value FROM json_each($1))").bind(json(&keep)?)
+            }
+            Self::Step(session, step) => {
+                let sql = "UPDATE sessions SET step = $1 WHERE session = $2";
+                sqlx::query(sql).bind(step.word()).bind(session.to_string())
+            }
+            Self::Memory(session, memory) => {
+                let sql = "UPDATE sessions SET memory = $1 WHERE session = $2";
+                sqlx::query(sql).bind(json(memory)?).bind(session.to_string())
+            }
+            Self::Workspace(workspace, row) => {
+                let sql = "INSERT INTO workspaces (workspace, body) VALUES ($1, $2) \
+                           ON CONFLICT (workspace) DO UPDATE SET body = excluded.body";
+                sqlx::query(sql).bind(workspace.to_string()).bind(json(row)?)
+            }
+        };
+        query.execute(tx).await?;
+        Ok(())
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, JournalError> {
+    serde_json::to_string(value).map_err(|error| JournalError::Damaged(error.to_string()))
+}

@@ -1,0 +1,102 @@
+//! Opening the journal: who holds it, is its schema ours.
+
+use std::fs::{DirBuilder, File, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use domain::JournalId;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+use tokio::sync::{Mutex, Notify};
+
+use super::Journal;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// How long a statement waits for another process's lock.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Why the journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another runner has it.
+    #[error("{0} is in use by another runner: stop that one, or choose another --data-dir")]
+    Held(PathBuf),
+    /// The folder or a file in it cannot be made.
+    #[error("cannot use {0}: {1}")]
+    Folder(PathBuf, #[source] std::io::Error),
+    /// It was written by a newer program.
+    #[error("the journal has schema {0}, which this program does not know: use a newer shopfloor")]
+    Newer(i64),
+    /// It cannot be read or written.
+    #[error("the journal failed: {0}")]
+    Sql(#[from] sqlx::Error),
+    /// It holds something that no runner wrote.
+    #[error("the journal is damaged: {0}")]
+    Damaged(String),
+}
+
+impl Journal {
+    /// Opens the journal in `data_dir`, which is made if need be, and holds it against other runners.
+    pub(crate) async fn open(data_dir: &Path) -> Result<Self, JournalError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(data_dir)
+            .map_err(|error| JournalError::Folder(data_dir.to_owned(), error))?;
+        let lock = hold(data_dir)?;
+        let mut connection = connect(data_dir).await?;
+        let row =
+            "INSERT INTO runner (one, journal, generation, facts) VALUES (1, $1, 0, 0) ON CONFLICT (one) DO NOTHING";
+        sqlx::query(row).bind(JournalId::generate().to_string()).execute(&mut connection).await?;
+        // Whatever is there may have been sent by the process before this one.
+        let sent = super::head(&mut connection).await?.facts;
+        Ok(Self { connection: Mutex::new(connection), sent: AtomicU64::new(sent), news: Notify::new(), _lock: lock })
+    }
+}
+
+/// A connection to the journal in `data_dir`, with its schema up to date.
+pub(super) async fn connect(data_dir: &Path) -> Result<SqliteConnection, JournalError> {
+    let path = data_dir.join("journal.db");
+    private_file(&path).map_err(|error| JournalError::Folder(path.clone(), error))?;
+    let options = SqliteConnectOptions::new()
+        .filename(&path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY);
+    let mut connection = options.connect().await?;
+    MIGRATIONS.run(&mut connection).await.map_err(|error| match error {
+        MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => JournalError::Newer(version),
+        MigrateError::Execute(error) => JournalError::Sql(error),
+        other => JournalError::Damaged(other.to_string()),
+    })?;
+    Ok(connection)
+}
+
+fn hold(data_dir: &Path) -> Result<File, JournalError> {
+    let path = data_dir.join("journal.lock");
+    let fail = |error| JournalError::Folder(path.clone(), error);
+    let file = private_file(&path).map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Held(data_dir.to_owned())),
+        Err(TryLockError::Error(error)) => Err(fail(error)),
+    }
+}
+
+fn private_file(path: &Path) -> std::io::Result<File> {
+    File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
+}
+
+pub(super) fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, JournalError> {
+    text.parse().map_err(|error: T::Err| JournalError::Damaged(error.to_string()))
+}
+
+pub(super) fn count(row: &SqliteRow, column: &str) -> Result<u64, JournalError> {
+    let number: i64 = row.try_get(column)?;
+    u64::try_from(number).map_err(|_| JournalError::Damaged(format!("{column} is {number}")))
+}

@@ -1,0 +1,136 @@
+//! What the journal remembers of sessions and workspaces.
+
+use std::path::PathBuf;
+
+use domain::{ActivityId, ProjectId, SessionId, Timestamp, WorkspaceId};
+use protocol::link::{DesiredSession, DesiredWorkspace};
+use protocol::{GitStats, PortRange, SessionState, Usage};
+use serde::{Deserialize, Serialize};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::open::parse;
+use super::{Journal, JournalError};
+
+/// How far a session got. Written before what it says is done, so that nothing is done twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    /// The hub wants it; no process of it was ever started.
+    Accepted,
+    /// Its host may have been started.
+    Starting,
+    /// Its host was started.
+    Running,
+    /// It is over, and the hub is told how.
+    Ended,
+}
+
+impl Step {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl std::str::FromStr for Step {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Accepted, Self::Starting, Self::Running, Self::Ended];
+        all.into_iter().find(|step| step.word() == text).ok_or_else(|| format!("`{text}` is no step of a session"))
+    }
+}
+
+/// A session as it is remembered.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionRow {
+    pub(crate) session: SessionId,
+    pub(crate) step: Step,
+    /// Whether its recording is never thrown away.
+    pub(crate) keep: bool,
+    pub(crate) desired: DesiredSession,
+    pub(crate) memory: Memory,
+}
+
+/// What is known of a session besides what the hub wants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Memory {
+    /// What the hub was told last.
+    pub(crate) state: Option<SessionState>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) model: Option<String>,
+    /// Names the conversation for the agent that resumes it.
+    pub(crate) conversation: Option<String>,
+    /// The prompt was handed over, or was about to be: it is never handed over again.
+    pub(crate) prompted: bool,
+    /// Its recording was thrown away to make room.
+    pub(crate) forgotten: bool,
+}
+
+/// A workspace as it is remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WorkspaceRow {
+    pub(crate) project: ProjectId,
+    pub(crate) activity: ActivityId,
+    pub(crate) desired: DesiredWorkspace,
+    /// Whether it can be worked in.
+    pub(crate) ready: bool,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) base: Option<String>,
+    pub(crate) ports: Option<PortRange>,
+    pub(crate) stats: Option<GitStats>,
+    pub(crate) disk_bytes: Option<u64>,
+    pub(crate) saved_at: Option<Timestamp>,
+    pub(crate) used_at: Timestamp,
+    /// Whether it was deleted.
+    pub(crate) cleaned: bool,
+}
+
+impl Journal {
+    /// Every session, oldest first.
+    pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT session, step, keep, desired, memory FROM sessions ORDER BY session";
+        let rows = sqlx::query(sql).fetch_all(&mut *connection).await?;
+        rows.iter().map(session_row).collect()
+    }
+
+    /// One session.
+    pub(crate) async fn session(&self, session: SessionId) -> Result<Option<SessionRow>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT session, step, keep, desired, memory FROM sessions WHERE session = $1";
+        let row = sqlx::query(sql).bind(session.to_string()).fetch_optional(&mut *connection).await?;
+        row.as_ref().map(session_row).transpose()
+    }
+
+    /// Every workspace that is not deleted.
+    pub(crate) async fn workspaces(&self) -> Result<Vec<(WorkspaceId, WorkspaceRow)>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(&mut *connection).await?;
+        rows.iter().map(workspace_row).collect()
+    }
+}
+
+fn session_row(row: &SqliteRow) -> Result<SessionRow, JournalError> {
+    Ok(SessionRow {
+        session: parse(&row.try_get::<String, _>("session")?)?,
+        step: parse(&row.try_get::<String, _>("step")?)?,
+        keep: row.try_get("keep")?,
+        desired: json(row, "desired")?,
+        memory: json(row, "memory")?,
+    })
+}
+
+fn workspace_row(row: &SqliteRow) -> Result<(WorkspaceId, WorkspaceRow), JournalError> {
+    Ok((parse(&row.try_get::<String, _>("workspace")?)?, json(row, "body")?))
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<T, JournalError> {
+    let text: String = row.try_get(column)?;
+    serde_json::from_str(&text).map_err(|error| JournalError::Damaged(format!("{column}: {error}")))
+}

@@ -1,0 +1,193 @@
+//! One connection: hello, then frames in both directions until it breaks.
+
+use std::convert::Infallible;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
+use protocol::terminal::TerminalFrame;
+use protocol::{PROTOCOL, RunnerAbout};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+
+use super::line::Outgoing;
+use super::{Cut, Ear, Line, LinkError};
+use crate::Options;
+use crate::journal::{Change, Journal};
+use crate::options::Patience;
+
+/// How many facts are read from the journal at once.
+const BATCH: u32 = 64;
+
+type Sink = SplitSink<client::RawSocket, Message>;
+type Stream = SplitStream<client::RawSocket>;
+
+/// Connects and serves the connection until it ends, which it always does with a reason.
+pub(super) async fn once(
+    options: &Options,
+    journal: &Journal,
+    about: &RunnerAbout,
+    ear: &dyn Ear,
+) -> Result<Infallible, LinkError> {
+    let config = WebSocketConfig::default()
+        .read_buffer_size(8 * 1024)
+        .write_buffer_size(0)
+        .max_message_size(Some(MAX_LINK_FRAME))
+        .max_frame_size(Some(MAX_LINK_FRAME));
+    let socket = client::dial(&options.hub, "/api/link", options.token.expose(), config).await?;
+    let (mut sink, mut stream) = socket.split();
+    let acknowledged = greet(&mut sink, &mut stream, journal, about, options.patience).await?;
+    tracing::info!(hub = options.hub, "linked to the hub");
+    let line = Line::new();
+    let _over = Over { line: &line, ear };
+    ear.connected(&line);
+    tokio::select! {
+        ended = write(&mut sink, &line) => ended,
+        ended = read(&mut stream, &line, ear, options.patience) => ended,
+        ended = heartbeat(&line, options.patience) => ended,
+        ended = tell_facts(&line, journal, acknowledged) => ended,
+    }
+}
+
+/// Ends the line with its connection, however that ends.
+struct Over<'a> {
+    line: &'a Line,
+    ear: &'a dyn Ear,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.line.cut();
+        self.ear.disconnected();
+    }
+}
+
+/// Says hello and takes the welcome; how many facts the hub has.
+async fn greet(
+    sink: &mut Sink,
+    stream: &mut Stream,
+    journal: &Journal,
+    about: &RunnerAbout,
+    patience: Patience,
+) -> Result<u64, LinkError> {
+    let head = journal.head().await?;
+    let hello = FromRunner::Hello { protocol: PROTOCOL, journal: head.journal, about: about.clone() };
+    put(sink, Outgoing::Text(encode(&hello)?)).await?;
+    let (version, hub, acknowledged) = loop {
+        match next(stream, patience).await? {
+            Heard::Frame(frame) => match *frame {
+                ToRunner::Welcome { protocol, hub, acknowledged, .. } => break (protocol, hub, acknowledged),
+                other => tracing::debug!(?other, "before the welcome"),
+            },
+            Heard::Terminal(_) | Heard::Life => {}
+        }
+    };
+    if version != PROTOCOL {
+        return Err(LinkError::Version(version, PROTOCOL));
+    }
+    match head.hub {
+        Some(known) if known != hub => return Err(LinkError::OtherHub(known)),
+        Some(_) => {}
+        None => journal.write(&[Change::Hub(hub)], &[]).await,
+    }
+    if acknowledged > head.facts {
+        journal.start_over().await?;
+        return Err(LinkError::Behind);
+    }
+    journal.acknowledge(acknowledged).await?;
+    Ok(acknowledged)
+}
+
+async fn write(sink: &mut Sink, line: &Line) -> Result<Infallible, LinkError> {
+    loop {
+        let frame = line.next().await.map_err(cut)?;
+        put(sink, frame).await?;
+    }
+}
+
+async fn read(stream: &mut Stream, line: &Line, ear: &dyn Ear, patience: Patience) -> Result<Infallible, LinkError> {
+    loop {
+        match next(stream, patience).await? {
+            Heard::Frame(frame) => ear.frame(line, *frame),
+            Heard::Terminal(frame) => ear.terminal(frame),
+            Heard::Life => {}
+        }
+    }
+}
+
+async fn heartbeat(line: &Line, patience: Patience) -> Result<Infallible, LinkError> {
+    let mut ticks = interval(patience.heartbeat);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        line.send(&FromRunner::Heartbeat {}).await.map_err(cut)?;
+        // Answered by every WebSocket: that is how we know that somebody is there.
+        line.ping().await.map_err(cut)?;
+    }
+}
+
+async fn tell_facts(line: &Line, journal: &Journal, acknowledged: u64) -> Result<Infallible, LinkError> {
+    let mut told = acknowledged;
+    loop {
+        let news = journal.news();
+        tokio::pin!(news);
+        news.as_mut().enable();
+        let facts = journal.to_send(told, BATCH).await?;
+        if facts.is_empty() {
+            news.await;
+            continue;
+        }
+        for fact in facts {
+            told = fact.number;
+            line.send(&FromRunner::Fact(fact)).await.map_err(cut)?;
+        }
+    }
+}
+
+enum Heard {
+    Frame(Box<ToRunner>),
+    Terminal(TerminalFrame),
+    /// A ping or pong: somebody is there.
+    Life,
+}
+
+async fn next(stream: &mut Stream, patience: Patience) -> Result<Heard, LinkError> {
+    let Ok(message) = timeout(patience.silence, stream.next()).await else {
+        return Err(LinkError::Silent(patience.silence.as_secs()));
+    };
+    match message {
+        None => Err(LinkError::Closed),
+        Some(Err(error)) => Err(LinkError::Broken(error.to_string())),
+        Some(Ok(Message::Text(text))) => {
+            let frame = serde_json::from_str(&text).map_err(|error| LinkError::Frame(error.to_string()))?;
+            Ok(Heard::Frame(frame))
+        }
+        Some(Ok(Message::Binary(bytes))) => {
+            let frame = TerminalFrame::decode(&bytes).map_err(|error| LinkError::Frame(error.to_string()))?;
+            Ok(Heard::Terminal(frame))
+        }
+        Some(Ok(Message::Close(frame))) => Err(match frame {
+            Some(frame) if !frame.reason.is_empty() => LinkError::Broken(frame.reason.to_string()),
+            _ => LinkError::Closed,
+        }),
+        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(Heard::Life),
+    }
+}
+
+async fn put(sink: &mut Sink, frame: Outgoing) -> Result<(), LinkError> {
+    let message = match frame {
+        Outgoing::Text(text) => Message::text(text),
+        Outgoing::Bytes(bytes) => Message::binary(bytes),
+        Outgoing::Ping => Message::Ping(Bytes::new()),
+    };
+    sink.send(message).await.map_err(|error| LinkError::Broken(error.to_string()))
+}
+
+fn encode(frame: &FromRunner) -> Result<String, LinkError> {
+    serde_json::to_string(frame).map_err(|error| LinkError::Frame(error.to_string()))
+}
+
+fn cut(_: Cut) -> LinkError {
+    LinkError::Closed
+}

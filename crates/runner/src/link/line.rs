@@ -1,0 +1,277 @@
+//! The write side of one connection: what matters first, and terminals fairly after it, in bounded memory.
+//!
+//! Control never waits behind output. Each terminal has room for one frame, so that one that floods waits for the socket
+//! and not in memory; among those that have one, the terminal that was given the least goes first, so that a keystroke's
+//! echo does not queue behind a flood.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use protocol::link::FromRunner;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// How many control frames wait at most.
+const CONTROL: usize = 256;
+
+/// The connection is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the link to the hub is cut")]
+pub(crate) struct Cut;
+
+/// What is written next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outgoing {
+    Text(String),
+    Bytes(Vec<u8>),
+    Ping,
+}
+
+/// A connection as those see it who send. Ends with its connection: nothing of one reaches the next.
+#[derive(Debug, Clone)]
+pub(crate) struct Line(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    queue: Mutex<Queue>,
+    /// There is something to write.
+    filled: Notify,
+    /// There is room for control frames.
+    room: Notify,
+    cut: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    control: VecDeque<Outgoing>,
+    slots: BTreeMap<u32, Slot>,
+    /// How much a terminal that was always busy has been given.
+    clock: u64,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    frame: Option<Vec<u8>>,
+    /// How much this one will have been given with the frame that waits.
+    given: u64,
+    emptied: Arc<Notify>,
+}
+
+/// One terminal's way into the connection.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    line: Line,
+    channel: u32,
+    emptied: Arc<Notify>,
+}
+
+impl Line {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Inner {
+            queue: Mutex::default(),
+            filled: Notify::new(),
+            room: Notify::new(),
+            cut: CancellationToken::new(),
+        }))
+    }
+
+    /// Ends it: whoever sends or waits learns so.
+    pub(crate) fn cut(&self) {
+        self.0.cut.cancel();
+    }
+
+    /// Returns when it is over.
+    pub(crate) async fn ended(&self) {
+        self.0.cut.cancelled().await;
+    }
+
+    /// Sends a control frame as soon as there is room.
+    pub(crate) async fn send(&self, frame: &FromRunner) -> Result<(), Cut> {
+        let text = serde_json::to_string(frame).map_err(|_| Cut)?;
+        self.push(Outgoing::Text(text)).await
+    }
+
+    pub(super) async fn ping(&self) -> Result<(), Cut> {
+        self.push(Outgoing::Ping).await
+    }
+
+    async fn push(&self, frame: Outgoing) -> Result<(), Cut> {
+        let inner = &self.0;
+        loop {
+            let room = inner.room.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            if inner.cut.is_cancelled() {
+                return Err(Cut);
+            }
+            {
+                let mut queue = inner.queue.lock();
+                if queue.control.len() < CONTROL {
+                    queue.control.push_back(frame);
+                    inner.filled.notify_one();
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                () = room => {}
+                () = inner.cut.cancelled() => return Err(Cut),
+            }
+        }
+    }
+
+    /// A lane for the terminal on `channel`; one that was there before loses its place.
+    pub(crate) fn lane(&self, channel: u32) -> Lane {
+        let mut queue = self.0.queue.lock();
+        let slot = Slot { given: queue.clock, ..Slot::default() };
+        let emptied = slot.emptied.clone();
+        queue.slots.insert(channel, slot);
+        Lane { line: self.clone(), channel, emptied }
+    }
+
+    /// What is to be written next; waits for something.
+    pub(super) async fn next(&self) -> Result<Outgoing, Cut> {
+        loop {
+            if self.0.cut.is_cancelled() {
+                return Err(Cut);
+            }
+            if let Some(frame) = self.take() {
+                return Ok(frame);
+            }
+            tokio::select! {
+                () = self.0.filled.notified() => {}
+                () = self.0.cut.cancelled() => return Err(Cut),
+            }
+        }
+    }
+
+    fn take(&self) -> Option<Outgoing> {
+        let mut queue = self.0.queue.lock();
+        if let Some(frame) = queue.control.pop_front() {
+            self.0.room.notify_one();
+            return Some(frame);
+        }
+        let waiting = queue.slots.values_mut().filter(|slot| slot.frame.is_some());
+        let slot = waiting.min_by_key(|slot| slot.given)?;
+        let (frame, given) = (slot.frame.take(), slot.given);
+        slot.emptied.notify_one();
+        queue.clock = given;
+        frame.map(Outgoing::Bytes)
+    }
+}
+
+impl Lane {
+    /// Sends one frame, once the one before it is on its way.
+    pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Cut> {
+        let inner = &self.line.0;
+        loop {
+            if inner.cut.is_cancelled() {
+                return Err(Cut);
+            }
+            {
+                let mut queue = inner.queue.lock();
+                let clock = queue.clock;
+                // Another lane has this channel by now.
+                let slot = queue.slots.get_mut(&self.channel).filter(|slot| Arc::ptr_eq(&slot.emptied, &self.emptied));
+                let slot = slot.ok_or(Cut)?;
+                if slot.frame.is_none() {
+                    slot.given = slot.given.max(clock) + frame.len() as u64;
+                    slot.frame = Some(frame);
+                    inner.filled.notify_one();
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                () = self.emptied.notified() => {}
+                () = inner.cut.cancelled() => return Err(Cut),
+            }
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        let mut queue = self.line.0.queue.lock();
+        if queue.slots.get(&self.channel).is_some_and(|slot| Arc::ptr_eq(&slot.emptied, &self.emptied)) {
+            queue.slots.remove(&self.channel);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(frame: Outgoing) -> String {
+        match frame {
+            Outgoing::Text(text) => text,
+            Outgoing::Bytes(bytes) => format!("{} bytes of {}", bytes.len(), bytes[0]),
+            Outgoing::Ping => "ping".to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn control_overtakes_output_and_an_echo_overtakes_a_flood() {
+        let line = Line::new();
+        let (flood, echo) = (line.lane(1), line.lane(2));
+        flood.send(vec![1; 30_000]).await.unwrap();
+        assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
+        flood.send(vec![1; 30_000]).await.unwrap();
+        echo.send(vec![2; 3]).await.unwrap();
+        line.send(&FromRunner::Heartbeat {}).await.unwrap();
+        assert!(text(line.next().await.unwrap()).contains("heartbeat"));
+        assert_eq!(text(line.next().await.unwrap()), "3 bytes of 2");
+        assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
+    }
+
+    #[tokio::test]
+    async fn two_floods_take_turns() {
+        let line = Line::new();
+        let (one, two) = (line.lane(1), line.lane(2));
+        let mut order = Vec::new();
+        one.send(vec![1; 100]).await.unwrap();
+        two.send(vec![2; 100]).await.unwrap();
+        for _ in 0..6 {
+            let Outgoing::Bytes(bytes) = line.next().await.unwrap() else { panic!("not output") };
+            order.push(bytes[0]);
+            let lane = if bytes[0] == 1 { &one } else { &two };
+            lane.send(vec![bytes[0]; 100]).await.unwrap();
+        }
+        assert_eq!(order.iter().filter(|first| **first == 1).count(), 3, "{order:?}");
+    }
+
+    #[tokio::test]
+    async fn a_lane_holds_one_frame_and_waits_with_the_next() {
+        let line = Line::new();
+        let lane = line.lane(7);
+        lane.send(vec![1]).await.unwrap();
+        let second = tokio::spawn(async move { lane.send(vec![2]).await.map(|()| lane) });
+        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![1]));
+        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![2]));
+        second.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_learns_that_it_is_over() {
+        let line = Line::new();
+        let lane = line.lane(7);
+        lane.send(vec![1]).await.unwrap();
+        let waits = tokio::spawn(async move { lane.send(vec![2]).await });
+        line.cut();
+        assert_eq!(waits.await.unwrap(), Err(Cut));
+        assert_eq!(line.send(&FromRunner::Heartbeat {}).await, Err(Cut));
+        assert_eq!(line.next().await, Err(Cut));
+    }
+
+    #[tokio::test]
+    async fn a_channel_that_is_given_anew_takes_nothing_from_before() {
+        let line = Line::new();
+        let old = line.lane(7);
+        old.send(vec![1]).await.unwrap();
+        let new = line.lane(7);
+        assert_eq!(old.send(vec![2]).await, Err(Cut));
+        drop(old);
+        new.send(vec![3]).await.unwrap();
+        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![3]));
+    }
+}

@@ -1,0 +1,107 @@
+//! The link to the hub: one outward WebSocket, for ever. Knows frames, not what they mean.
+
+mod connection;
+mod line;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use client::{Backoff, ClientError};
+use protocol::link::ToRunner;
+use protocol::terminal::TerminalFrame;
+use protocol::{ProblemKind, RunnerAbout};
+use tokio::time::Instant;
+
+use crate::Options;
+use crate::journal::Journal;
+
+pub(crate) use line::{Cut, Lane, Line};
+
+/// Who is told what the hub says. Nothing here may wait: the next keystroke is behind it.
+pub(crate) trait Ear: Send + Sync + 'static {
+    /// A connection begins.
+    fn connected(&self, line: &Line);
+    /// The connection is over.
+    fn disconnected(&self);
+    /// The hub said something.
+    fn frame(&self, line: &Line, frame: ToRunner);
+    /// A watcher typed, or took something in.
+    fn terminal(&self, frame: TerminalFrame);
+}
+
+/// Why a connection ended.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkError {
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error("the hub said nothing for {0} seconds")]
+    Silent(u64),
+    #[error("the hub closed the connection")]
+    Closed,
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    #[error("the hub's frame could not be read: {0}")]
+    Frame(String),
+    #[error("the hub speaks version {0} of the protocol, this runner version {1}: update the older one")]
+    Version(u32, u32),
+    #[error("this data directory belongs to another hub ({0}): choose another --data-dir for this one")]
+    OtherHub(domain::HubId),
+    #[error("the hub remembers more than this journal: counting anew under another name")]
+    Behind,
+    #[error("the journal failed: {0}")]
+    Journal(#[from] crate::JournalError),
+}
+
+impl LinkError {
+    /// Whether somebody must act before another try can succeed.
+    fn needs_somebody(&self) -> bool {
+        match self {
+            Self::Client(ClientError::Problem(problem)) => matches!(
+                problem.kind,
+                ProblemKind::Unauthenticated | ProblemKind::Forbidden | ProblemKind::Protocol | ProblemKind::NotFound
+            ),
+            Self::Client(ClientError::Protocol(_)) | Self::Version(..) | Self::OtherHub(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Keeps a connection to the hub for ever, with growing waits between tries.
+pub(crate) async fn run(options: Arc<Options>, journal: Arc<Journal>, about: RunnerAbout, ear: Arc<dyn Ear>) {
+    let patience = options.patience;
+    let mut backoff = Backoff::new(patience.first_wait, patience.longest_wait);
+    loop {
+        let began = Instant::now();
+        let error = match connection::once(&options, &journal, &about, &*ear).await {
+            Ok(never) => match never {},
+            Err(error) => error,
+        };
+        // A hub that accepts and then fails must not be asked without pause.
+        if began.elapsed() > patience.longest_wait {
+            backoff.reset();
+        }
+        let wait = if error.needs_somebody() { jittered(patience.refused_wait) } else { backoff.next_wait() };
+        let seconds = wait.as_secs_f32();
+        if error.needs_somebody() {
+            tracing::error!(
+                hub = options.hub,
+                "the hub does not take this runner: {}; next try in {seconds:.0} s",
+                told(&error)
+            );
+        } else {
+            tracing::warn!(hub = options.hub, "no link to the hub: {}; next try in {seconds:.1} s", told(&error));
+        }
+        tokio::time::sleep(wait).await;
+    }
+}
+
+fn jittered(wait: Duration) -> Duration {
+    Backoff::new(wait, wait).next_wait()
+}
+
+fn told(error: &LinkError) -> String {
+    match error {
+        LinkError::Client(ClientError::Unreachable { url, source }) => format!("{url}: {source}"),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,86 @@
+//! What a runner is started with.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::Secret;
+
+/// What a runner is started with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The hub's address, as `http://127.0.0.1:4720`.
+    pub hub: String,
+    /// The runner's own token.
+    pub token: Secret,
+    /// What its owner calls it; only for its log.
+    pub name: String,
+    /// Where journal, repositories, workspaces and sessions are.
+    pub data_dir: PathBuf,
+    /// What its owner calls it by, for choosing.
+    pub labels: Vec<String>,
+    /// How many sessions it runs at once.
+    pub capacity: u32,
+    /// Where people add adapters, under `agents/`.
+    pub config_dir: PathBuf,
+    /// The `shopfloor` binary, which is also every session's host.
+    pub exe: PathBuf,
+    /// The version that the hub is told.
+    pub version: String,
+    /// What workspaces and shared object stores may take on the disk; absent: no limit.
+    pub disk_quota: Option<u64>,
+    /// What recordings may take on the disk; absent: no limit.
+    pub recordings_limit: Option<u64>,
+    /// How long a stopped session may take to end by itself.
+    pub stop_grace: Duration,
+    /// How patient the link is.
+    pub patience: Patience,
+}
+
+/// How patient the link is.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How often the runner says that it is there.
+    pub heartbeat: Duration,
+    /// A hub that says nothing for this long is gone.
+    pub silence: Duration,
+    /// The first wait before another try.
+    pub first_wait: Duration,
+    /// The longest wait before another try.
+    pub longest_wait: Duration,
+    /// The wait when the hub does not accept the token.
+    pub refused_wait: Duration,
+}
+
+impl Options {
+    /// Everything by default, except what only the caller knows.
+    pub fn new(hub: impl Into<String>, token: Secret, data_dir: impl Into<PathBuf>, exe: impl Into<PathBuf>) -> Self {
+        let data_dir = data_dir.into();
+        Self {
+            hub: hub.into(),
+            token,
+            name: "runner".to_owned(),
+            config_dir: data_dir.clone(),
+            data_dir,
+            labels: Vec::new(),
+            capacity: 16,
+            exe: exe.into(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            disk_quota: None,
+            recordings_limit: Some(20 * 1024 * 1024 * 1024),
+            stop_grace: Duration::from_secs(10),
+            patience: Patience::default(),
+        }
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            heartbeat: Duration::from_secs(protocol::link::HEARTBEAT_SECONDS),
+            silence: Duration::from_secs(3 * protocol::link::HEARTBEAT_SECONDS),
+            first_wait: Duration::from_millis(200),
+            longest_wait: Duration::from_secs(15),
+            refused_wait: Duration::from_secs(60),
+        }
+    }
+}
