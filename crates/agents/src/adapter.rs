@@ -173,7 +173,8 @@ impl Adapter {
 
     /// Whether a conversation of it can be taken up again in this mode.
     pub fn resumes(&self, mode: Mode) -> bool {
-        self.start(mode).is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
+        self.start(mode)
+            .is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
     }
 
     /// The program it needs, if that is always the same one.

@@ -23,12 +23,17 @@ pub(crate) struct EventRule {
     pub(crate) show: Option<Show>,
     #[serde(default)]
     pub(crate) style: Style,
+    /// It goes on where the one before ended, as parts of one text do.
+    #[serde(default)]
+    pub(crate) joined: bool,
     /// At most so many lines are shown of it.
     #[serde(default = "all")]
     pub(crate) rows: usize,
     pub(crate) state: Option<StateName>,
     #[serde(rename = "for")]
     pub(crate) waiting_for: Option<WaitingFor>,
+    /// A line whose value here was the same in the line before is not counted again.
+    pub(crate) once: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) model: Option<String>,
     /// Where the tokens are that went in, those from the cache included.

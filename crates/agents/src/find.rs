@@ -70,13 +70,15 @@ async fn find(adapter: &Adapter, person: &BTreeMap<String, String>) -> FoundAgen
 
 /// The program in the absolute folders of `path`: a relative one would let a workspace decide what we run.
 fn look_up(program: &str, path: &str) -> Option<PathBuf> {
-    let is_program = |file: &PathBuf| {
-        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
+    let is_program =
+        |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| file.is_absolute() && is_program(file));
     }
-    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(program)).find(is_program)
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(is_program)
 }
 
 async fn version(adapter: &Adapter, path: &Path, person: &BTreeMap<String, String>) -> Option<String> {

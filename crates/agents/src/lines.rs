@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::adapter::Adapter;
-use crate::render::render;
+use crate::render::Renderer;
 
 /// Where the raw lines are kept, in the session's folder.
 pub const EVENTS_FILE: &str = "events.jsonl";
@@ -133,6 +133,7 @@ fn pass_on(child: &Child, signal: rustix::process::Signal) {
 /// Until the end of the output, or until the terminal or the disk no longer takes it.
 fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
     let mut output = BufReader::with_capacity(64 << 10, output);
+    let mut renderer = Renderer::new(adapter);
     let mut begun = false;
     let mut line = Vec::new();
     loop {
@@ -144,16 +145,16 @@ fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
         let whole = !begun && (line.ends_with(b"\n") || (line.len() as u64) < LINE_LIMIT);
         begun = !line.ends_with(b"\n");
         let kept = events.write_all(&line);
-        let shown = if whole { show(adapter, &line) } else { Ok(()) };
+        let shown = if whole { show(&mut renderer, &line) } else { Ok(()) };
         if kept.is_err() && shown.is_err() {
             return;
         }
     }
 }
 
-fn show(adapter: &Adapter, line: &[u8]) -> std::io::Result<()> {
+fn show(renderer: &mut Renderer<'_>, line: &[u8]) -> std::io::Result<()> {
     let line = String::from_utf8_lossy(line);
-    let shown = render(adapter, line.trim_end());
+    let shown = renderer.render(line.trim_end());
     let mut terminal = std::io::stdout().lock();
     terminal.write_all(shown.as_bytes())?;
     terminal.flush()

@@ -1,11 +1,13 @@
 //! What an agent is doing, from what can be seen of it. Pure: the caller brings screens and lines.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Mode};
+use crate::event::EventRule;
 use crate::json;
 use crate::text;
 
@@ -91,6 +93,8 @@ pub struct Recogniser {
     adapter: Arc<Adapter>,
     screens: bool,
     bells: u64,
+    /// By rule: what was counted last.
+    counted: BTreeMap<usize, String>,
     seen: Seen,
 }
 
@@ -102,7 +106,7 @@ impl Recogniser {
     pub fn new(adapter: Arc<Adapter>, mode: Mode) -> Self {
         // A run with structured lines is known from those: what it prints for people says nothing of its state.
         let screens = !adapter.start(mode).is_some_and(|start| start.lines);
-        Self { adapter, screens, bells: 0, seen: Seen::default() }
+        Self { adapter, screens, bells: 0, counted: BTreeMap::new(), seen: Seen::default() }
     }
 
     /// Goes on with what was known, after the runner was started again.
@@ -136,28 +140,38 @@ impl Recogniser {
 
     fn event(&mut self, line: &Value) {
         let adapter = Arc::clone(&self.adapter);
-        for rule in &adapter.event {
+        for (index, rule) in adapter.event.iter().enumerate() {
             for part in rule.about(line) {
-                let word = |path: &Option<String>| json::at(part, path.as_deref()?).and_then(Value::as_str).map(id);
                 if let Some(state) = rule.state() {
                     self.seen.state = Some(state);
                 }
-                if let Some(Some(conversation)) = word(&rule.conversation) {
-                    self.seen.conversation = Some(conversation);
-                }
-                if let Some(Some(model)) = word(&rule.model) {
-                    self.seen.model = Some(model);
-                }
-                let sum = |paths| json::sum(part, paths);
-                let usage = &mut self.seen.usage;
-                count(&mut usage.input, sum(&rule.input), rule.totals);
-                count(&mut usage.cached, sum(&rule.cached), rule.totals);
-                count(&mut usage.output, sum(&rule.output), rule.totals);
-                let cost = rule.cost.as_deref().and_then(|path| json::at(part, path)?.as_f64());
-                if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
-                    usage.cost = Some(if rule.totals { cost } else { usage.cost.unwrap_or(0.0) + cost });
+                let word = |path: &Option<String>| json::at(part, path.as_deref()?)?.as_str().and_then(id);
+                self.seen.conversation = word(&rule.conversation).or(self.seen.conversation.take());
+                self.seen.model = word(&rule.model).or(self.seen.model.take());
+                let mark = rule.once.as_deref().and_then(|path| json::at(part, path)?.as_str());
+                let again = mark.is_some_and(|mark| self.counted.get(&index).is_some_and(|last| last == mark));
+                self.counted.extend(mark.map(|mark| (index, mark.to_owned())));
+                if !again {
+                    self.seen.usage.count(rule, part);
                 }
             }
+        }
+    }
+}
+
+impl Usage {
+    fn count(&mut self, rule: &EventRule, part: &Value) {
+        let add = |so_far: &mut u64, paths: &[String]| {
+            if let Some(now) = json::sum(part, paths) {
+                *so_far = if rule.totals { now } else { so_far.saturating_add(now) };
+            }
+        };
+        add(&mut self.input, &rule.input);
+        add(&mut self.cached, &rule.cached);
+        add(&mut self.output, &rule.output);
+        let cost = rule.cost.as_deref().and_then(|path| json::at(part, path)?.as_f64());
+        if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+            self.cost = Some(if rule.totals { cost } else { self.cost.unwrap_or(0.0) + cost });
         }
     }
 }
@@ -167,12 +181,4 @@ fn id(name: &str) -> Option<String> {
     let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-".contains(c);
     let fits = !name.is_empty() && name.len() <= ID_LIMIT && !name.starts_with('-') && name.chars().all(good);
     fits.then(|| text::plain(name))
-}
-
-fn count(so_far: &mut u64, now: Option<u64>, totals: bool) {
-    match now {
-        Some(now) if totals => *so_far = now,
-        Some(now) => *so_far = so_far.saturating_add(now),
-        None => {}
-    }
 }

@@ -10,19 +10,51 @@ use crate::text;
 
 const VALUE_LIMIT: usize = 16 * 1024;
 
-/// What is shown of a line; empty if nothing is. A line that is not JSON is shown as it is.
-pub(crate) fn render(adapter: &Adapter, line: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(line) else {
-        return format!("{}\n", text::plain(line));
-    };
-    let rules = adapter.event.iter().filter(|rule| rule.show.is_some());
-    rules.flat_map(|rule| rule.about(&value).into_iter().filter_map(|part| shown(rule, part))).collect()
+/// Shows one agent's lines in their order.
+#[derive(Debug)]
+pub(crate) struct Renderer<'a> {
+    adapter: &'a Adapter,
+    /// The text shown last may go on: its line has not ended.
+    open: bool,
+}
+
+impl<'a> Renderer<'a> {
+    pub(crate) fn new(adapter: &'a Adapter) -> Self {
+        Self { adapter, open: false }
+    }
+
+    /// What is shown of a line; empty if nothing is. A line that is not JSON is shown as it is.
+    pub(crate) fn render(&mut self, line: &str) -> String {
+        let mut all = String::new();
+        match serde_json::from_str::<Value>(line) {
+            Err(_) => self.add(&mut all, &format!("{}\n", text::plain(line)), false),
+            Ok(value) => {
+                for rule in self.adapter.event.iter().filter(|rule| rule.show.is_some()) {
+                    for shown in rule.about(&value).into_iter().filter_map(|part| shown(rule, part)) {
+                        self.add(&mut all, &shown, rule.joined);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, all: &mut String, shown: &str, joined: bool) {
+        if self.open && !joined {
+            all.push('\n');
+        }
+        all.push_str(shown);
+        self.open = joined;
+    }
 }
 
 fn shown(rule: &EventRule, part: &Value) -> Option<String> {
     let template = &rule.show.as_ref()?.0;
     let filled = template.fill(|path| json::at(part, path).filter(|value| !value.is_null()).cloned().map(as_text))?;
     let filled = text::shorten(&text::plain(&filled), VALUE_LIMIT);
+    if rule.joined {
+        return Some(filled);
+    }
     let lines: Vec<_> = filled.trim_end().lines().collect();
     if lines.is_empty() {
         return None;

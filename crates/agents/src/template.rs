@@ -8,6 +8,8 @@ pub(crate) enum Format {
     Plain,
     Json,
     Toml,
+    /// Nothing of it: only whether it is there counts.
+    If,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,10 +23,11 @@ pub(crate) enum Part {
 pub(crate) struct Template(pub(crate) Vec<Part>);
 
 /// What a placeholder may be, wherever it stands.
+#[rustfmt::skip]
 pub(crate) const NAMES: &[&str] = &[
-    "argv", "args", "autonomy", "command", "config", "conversation", "env", "env_names", "home", "mcp", "model",
-    "new_conversation", "prompt_file", "server", "session_dir", "shell", "system", "system_file", "trusted", "untrusted",
-    "workspace",
+    "argv", "args", "ask", "autonomy", "command", "config", "conversation", "edit", "env", "env_names", "full", "home",
+    "mcp", "model", "new_conversation", "prompt_file", "server", "session_dir", "shell", "system", "system_file",
+    "trusted", "untrusted", "workspace",
 ];
 
 impl Template {
@@ -44,6 +47,11 @@ impl Template {
             [Part::Value { name, format: Format::Plain }] => Some(name),
             _ => None,
         }
+    }
+
+    /// Whether it is nothing but a condition.
+    pub(crate) fn is_condition(&self) -> bool {
+        matches!(self.0.as_slice(), [Part::Value { format: Format::If, .. }])
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -72,6 +80,7 @@ impl Format {
             Self::Plain => value,
             Self::Json => serde_json::Value::String(value).to_string(),
             Self::Toml => toml::Value::String(value).to_string(),
+            Self::If => String::new(),
         }
     }
 }
@@ -100,7 +109,8 @@ fn parse(text: &str, known: impl Fn(&str) -> bool) -> Result<Template, String> {
             continue;
         }
         let end = found.find('}').filter(|end| *end > 0);
-        let end = end.ok_or_else(|| format!("a brace in {text:?} has no partner; write {{{{ or }}}} for a brace itself"))?;
+        let end =
+            end.ok_or_else(|| format!("a brace in {text:?} has no partner; write {{{{ or }}}} for a brace itself"))?;
         if !plain.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut plain)));
         }
@@ -120,10 +130,14 @@ fn placeholder(inside: &str, known: &impl Fn(&str) -> bool) -> Result<Part, Stri
         "plain" => Format::Plain,
         "json" => Format::Json,
         "toml" => Format::Toml,
-        other => return Err(format!("unknown format `{other}` in {{{inside}}}, expected json or toml")),
+        "if" => Format::If,
+        other => return Err(format!("unknown format `{other}` in {{{inside}}}, expected json, toml or if")),
     };
     if !known(name) {
-        return Err(format!("unknown placeholder {{{name}}}, expected one of {}, json.NAME, file.NAME", NAMES.join(", ")));
+        return Err(format!(
+            "unknown placeholder {{{name}}}, expected one of {}, json.NAME, file.NAME",
+            NAMES.join(", ")
+        ));
     }
     Ok(Part::Value { name: name.to_owned(), format })
 }
@@ -151,7 +165,7 @@ mod tests {
     fn a_fault_says_what_is_allowed() {
         let fault = |text| parse(text, is_ours).unwrap_err();
         assert!(fault("{modell}").contains("expected one of argv, "), "{}", fault("{modell}"));
-        assert!(fault("{model:xml}").contains("expected json or toml"));
+        assert!(fault("{model:xml}").contains("expected json, toml or if"));
         assert!(fault("{model").contains("no partner"));
         assert!(fault("}").contains("no partner"));
     }

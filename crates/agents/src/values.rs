@@ -26,9 +26,10 @@ impl<'a> Values<'a> {
         let fresh = request.conversation.is_none() && adapter.templates().iter().any(|t| uses(t, "new_conversation"));
         let new_conversation = fresh.then(|| uuid::Uuid::now_v7().to_string());
         let mut values = Self { adapter, request, new_conversation, documents: BTreeMap::new() };
-        let documents = adapter.json.iter().filter_map(|(name, shape)| {
-            Some((name.as_str(), shape.fill(&|name| values.value(name))?))
-        });
+        let documents = adapter
+            .json
+            .iter()
+            .filter_map(|(name, shape)| Some((name.as_str(), shape.fill(&|name| values.value(name))?)));
         values.documents = documents.collect();
         values
     }
@@ -61,6 +62,9 @@ impl<'a> Values<'a> {
             "home" => request.home.as_deref().map(path),
             "trusted" => request.trusted.then(|| path(&request.workspace)),
             "untrusted" => (!request.trusted).then(|| path(&request.workspace)),
+            "ask" => (request.autonomy == Autonomy::Ask).then(String::new),
+            "edit" => (request.autonomy == Autonomy::Edit).then(String::new),
+            "full" => (request.autonomy == Autonomy::Full).then(String::new),
             name => {
                 let document = name.strip_prefix("file.")?;
                 self.documents.contains_key(document).then(|| in_session(&format!("{document}.json")))
@@ -84,7 +88,10 @@ impl<'a> Values<'a> {
                 Some("argv") => filled.extend(self.request.argv.iter().cloned()),
                 Some("autonomy") => filled.extend(self.autonomy().iter().cloned()),
                 Some("mcp") => filled.extend(self.server_args()),
-                _ => filled.push(self.fill(template)?),
+                _ => {
+                    let text = self.fill(template)?;
+                    filled.extend((!template.is_condition()).then_some(text));
+                }
             }
         }
         Some(filled)

@@ -28,7 +28,10 @@ fn those_that_come_with_us_are_without_fault() {
 fn a_fault_names_file_line_key_and_what_is_allowed() {
     let error = fault(&format!("{GOOD}[headless]\nargs = [\"-p\"]\npromt = \"stdin\"\n"));
     let text = error.to_string();
-    assert!(text.starts_with("mine.toml:6: `headless.promt`: unknown field `promt`, expected one of `args`, `prompt`"), "{text}");
+    assert!(
+        text.starts_with("mine.toml:6: `headless.promt`: unknown field `promt`, expected one of `args`, `prompt`"),
+        "{text}"
+    );
 
     let error = fault(&format!("{GOOD}[headless]\nprompt = \"argv\"\n"));
     assert_eq!((error.line, error.key.as_str()), (5, "headless.prompt"));
@@ -67,7 +70,9 @@ fn a_persons_adapter_is_added_and_a_faulty_one_takes_no_other_away() {
     std::fs::write(folder.join("bad.toml"), "name = 3\n").unwrap();
     std::fs::write(folder.join("notes.txt"), "not an adapter").unwrap();
     let adapters = Adapters::load(config.path());
-    assert!(adapters.get("mine").is_some_and(|mine| mine.supports(Mode::Headless) && !mine.supports(Mode::Interactive)));
+    assert!(
+        adapters.get("mine").is_some_and(|mine| mine.supports(Mode::Headless) && !mine.supports(Mode::Interactive))
+    );
     assert!(adapters.get("codex").is_some());
     let [error] = adapters.errors() else { panic!("one fault: {:?}", adapters.errors()) };
     assert_eq!((error.file.clone(), error.line), (folder.join("bad.toml"), 1));

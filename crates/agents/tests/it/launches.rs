@@ -50,7 +50,8 @@ fn neither_prompt_nor_secret_is_in_any_arguments() {
 #[test]
 fn structured_lines_run_in_the_wrapper() {
     let launch = started("codex", &request(Mode::Headless));
-    let start = ["/bin/shopfloor", "session-lines", "--session-dir", "/s/ses_1", "--adapter", "codex", "--stdin", "prompt.txt"];
+    let start =
+        ["/bin/shopfloor", "session-lines", "--session-dir", "/s/ses_1", "--adapter", "codex", "--stdin", "prompt.txt"];
     assert_eq!(launch.argv[..8], start);
     assert_eq!(launch.argv[8..11], ["--", "codex", "exec"]);
     assert!(launch.events && matches!(launch.prompt, Prompt::None));
@@ -76,7 +77,11 @@ fn what_could_be_an_option_is_refused() {
         for field in ["model", "conversation"] {
             let mut request = request(Mode::Headless);
             let value = Some(hostile.to_owned());
-            if field == "model" { request.model = value } else { request.conversation = value }
+            if field == "model" {
+                request.model = value
+            } else {
+                request.conversation = value
+            }
             let error = launch(adapters.get("codex").unwrap(), &request).unwrap_err();
             assert!(matches!(error, LaunchError::Refused(_)), "{field} {hostile:?}");
         }
@@ -115,7 +120,10 @@ fn autonomy_is_passed_on_and_full_only_when_asked_for() {
         let full = argv(Autonomy::Full);
         assert!(full.contains("dangerously") || full.contains("bypass") || full.contains("yolo"), "{agent}: {full}");
         for less in [argv(Autonomy::Ask), argv(Autonomy::Edit)] {
-            assert!(!less.contains("dangerously") && !less.contains("bypass") && !less.contains("yolo"), "{agent}: {less}");
+            assert!(
+                !less.contains("dangerously") && !less.contains("bypass") && !less.contains("yolo"),
+                "{agent}: {less}"
+            );
         }
     }
 }
@@ -123,10 +131,21 @@ fn autonomy_is_passed_on_and_full_only_when_asked_for() {
 #[test]
 fn an_agent_gets_only_the_listed_variables() {
     let person: BTreeMap<String, String> = [
-        ("PATH", "/bin"), ("HOME", "/h"), ("LC_ALL", "C"), ("XDG_CONFIG_HOME", "/c"), ("TERM", "dumb"),
-        ("OPENAI_API_KEY", "o"), ("ANTHROPIC_API_KEY", "a"), ("GEMINI_API_KEY", "g"), ("CODEX_HOME", "/x"),
-        ("GITHUB_TOKEN", "t"), ("AWS_SECRET_ACCESS_KEY", "s"), ("LD_PRELOAD", "/evil.so"), ("SHOPFLOOR_TOKEN", "p"),
-        ("DATABASE_URL", "d"), ("NODE_OPTIONS", "--require=/evil.js"),
+        ("PATH", "/bin"),
+        ("HOME", "/h"),
+        ("LC_ALL", "C"),
+        ("XDG_CONFIG_HOME", "/c"),
+        ("TERM", "dumb"),
+        ("OPENAI_API_KEY", "o"),
+        ("ANTHROPIC_API_KEY", "a"),
+        ("GEMINI_API_KEY", "g"),
+        ("CODEX_HOME", "/x"),
+        ("GITHUB_TOKEN", "t"),
+        ("AWS_SECRET_ACCESS_KEY", "s"),
+        ("LD_PRELOAD", "/evil.so"),
+        ("SHOPFLOOR_TOKEN", "p"),
+        ("DATABASE_URL", "d"),
+        ("NODE_OPTIONS", "--require=/evil.js"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();
@@ -139,7 +158,8 @@ fn an_agent_gets_only_the_listed_variables() {
     let common = ["COLORTERM", "HOME", "LC_ALL", "PATH", "TERM", "XDG_CONFIG_HOME"];
     assert_eq!(names("shell"), common);
     assert_eq!(names("command"), common);
-    let more = |agent: &str| names(agent).into_iter().filter(|name| !common.contains(&name.as_str())).collect::<Vec<_>>();
+    let more =
+        |agent: &str| names(agent).into_iter().filter(|name| !common.contains(&name.as_str())).collect::<Vec<_>>();
     assert_eq!(more("codex"), ["CODEX_HOME", "OPENAI_API_KEY"]);
     assert_eq!(more("gemini"), ["GEMINI_API_KEY"]);
     assert!(!more("claude").iter().any(|name| name.starts_with("OPENAI") || name.starts_with("GEMINI")));
