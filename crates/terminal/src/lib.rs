@@ -1,1 +1,24 @@
 //! Pseudo-terminal, virtual screen, recording and session host; the only crate that opens a terminal.
+//!
+//! - [`host::main`] is the session host: a process of its own that owns the terminal of one session.
+//! - [`HostLink`] is the runner's side: [`HostLink::start`], [`HostLink::adopt`], then requests and [`Events`].
+//! - [`Screen`] is the virtual screen, [`Snapshot`] what paints it elsewhere, exactly.
+//! - [`Masks`] keeps known secrets out of everything that is shown or stored.
+//!
+//! Positions in the stream of a session ("offsets") count the bytes of output after masking, from 0. Snapshots, data,
+//! recording and `exit.json` all mean the same position by the same number.
+
+pub mod host;
+mod link;
+mod masks;
+mod pty;
+mod ring;
+mod screen;
+mod spec;
+mod wire;
+
+pub use link::{Adopted, Events, HostLink, LinkError};
+pub use masks::Masks;
+pub use screen::{MOST_COLS, MOST_ROWS, Screen, Snapshot};
+pub use spec::{Exit, Files, FinalScreen, Spec};
+pub use wire::{Event, Observed, Request};

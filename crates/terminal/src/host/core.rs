@@ -1,0 +1,306 @@
+//! What a host holds: screen, last output, connections. Everything here happens at one instant, between two awaits of
+//! one thread, so that a snapshot and the first live byte after it cannot be torn apart.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::watcher::{Observer, Stream, WINDOW, Watcher};
+use crate::masks::Masks;
+use crate::ring::{Ring, whole_characters};
+use crate::screen::Screen;
+use crate::spec::{Exit, Spec};
+use crate::wire::{Event, Observed, Request};
+
+const RING: usize = 1 << 20;
+/// The longest frame of output.
+const LONGEST_DATA: usize = 32 << 10;
+/// More input than this that the program does not read is refused.
+const MOST_INPUT: usize = 1 << 20;
+
+/// What the owner loop has to do because of a request.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) resize: Option<(u16, u16)>,
+    pub(crate) stop: Option<Duration>,
+}
+
+pub(crate) struct Core {
+    pub(crate) screen: Screen,
+    ring: Ring,
+    masks: Masks,
+    watchers: BTreeMap<u64, Watcher>,
+    next_watcher: u64,
+    /// What is to be typed, before everything else in its own queue.
+    pub(crate) input: VecDeque<u8>,
+    /// Bytes that were just put into the queue, to be looked at for signals.
+    pub(crate) fresh_input: Vec<u8>,
+    pub(crate) wishes: Wishes,
+    /// Rung when there is input or a wish.
+    pub(crate) kick: Rc<Notify>,
+    /// The position and number of the last resize: a stream cannot be resumed across it.
+    resized_at: Option<u64>,
+    /// Counts everything that can be seen: output and resizes.
+    change: u64,
+    last_output: Instant,
+    grace: Duration,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) ever_connected: bool,
+    masked: Vec<u8>,
+}
+
+impl Core {
+    pub(crate) fn new(spec: &Spec) -> Core {
+        Core {
+            screen: Screen::new(spec.cols, spec.rows, spec.scrollback),
+            ring: Ring::new(RING),
+            masks: Masks::new(&spec.masks),
+            watchers: BTreeMap::new(),
+            next_watcher: 0,
+            input: VecDeque::new(),
+            fresh_input: Vec::new(),
+            wishes: Wishes::default(),
+            kick: Rc::new(Notify::new()),
+            resized_at: None,
+            change: 0,
+            last_output: Instant::now(),
+            grace: Duration::from_millis(spec.stop_grace_ms),
+            exit: None,
+            ever_connected: false,
+            masked: Vec::new(),
+        }
+    }
+
+    /// Takes output of the program in. Does not wake anybody.
+    pub(crate) fn output(&mut self, bytes: &[u8]) {
+        if self.masks.is_empty() {
+            self.show(bytes);
+            return;
+        }
+        let mut masked = std::mem::take(&mut self.masked);
+        self.masks.push(bytes, &mut masked);
+        self.show(&masked);
+        masked.clear();
+        self.masked = masked;
+    }
+
+    fn show(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.screen.feed(bytes);
+        self.ring.push(bytes);
+        self.change += 1;
+        self.last_output = Instant::now();
+        let answers = self.screen.take_answers();
+        self.type_in(&answers);
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.ring.end()
+    }
+
+    pub(crate) fn resized(&mut self, cols: u16, rows: u16) {
+        self.screen.resize(cols, rows);
+        self.resized_at = Some(self.ring.end());
+        self.change += 1;
+        for watcher in self.watchers.values_mut() {
+            if let Some(stream) = &mut watcher.stream {
+                stream.snapshot = true;
+            }
+            watcher.bell.notify_one();
+        }
+    }
+
+    /// The session has ended: nothing will be added any more.
+    pub(crate) fn ended(&mut self, exit: impl FnOnce(u64) -> Exit) {
+        let mut rest = Vec::new();
+        self.masks.finish(&mut rest);
+        self.show(&rest);
+        self.exit = Some(exit(self.ring.end()));
+        self.wake_all();
+    }
+
+    pub(crate) fn wake_all(&mut self) {
+        for watcher in self.watchers.values() {
+            watcher.bell.notify_one();
+        }
+    }
+
+    /// Whether all connections have been told everything.
+    pub(crate) fn drained(&self) -> bool {
+        self.watchers.values().all(|watcher| watcher.drained)
+    }
+
+    /// Wakes observers that are due; returns when the next one is.
+    pub(crate) fn observers(&mut self, now: Instant) -> Option<Instant> {
+        let (change, last_output) = (self.change, self.last_output);
+        let mut next: Option<Instant> = None;
+        for watcher in self.watchers.values_mut() {
+            let Some(observer) = &watcher.observer else { continue };
+            if watcher.observe_now {
+                continue;
+            }
+            match observer.due(change, last_output) {
+                Some(due) if due <= now => {
+                    watcher.observe_now = true;
+                    watcher.bell.notify_one();
+                }
+                Some(due) => next = Some(next.map_or(due, |next| next.min(due))),
+                None => (),
+            }
+        }
+        next
+    }
+
+    pub(crate) fn connected(&mut self) -> (u64, Rc<Notify>) {
+        self.ever_connected = true;
+        self.next_watcher += 1;
+        let watcher = Watcher::new(self.exit.is_none());
+        let bell = Rc::clone(&watcher.bell);
+        self.watchers.insert(self.next_watcher, watcher);
+        (self.next_watcher, bell)
+    }
+
+    pub(crate) fn disconnected(&mut self, id: u64) {
+        if let Some(watcher) = self.watchers.remove(&id) {
+            watcher.bell.notify_one();
+        }
+        self.kick.notify_one();
+    }
+
+    pub(crate) fn request(&mut self, id: u64, request: Request) {
+        let (start, end, resized_at) = (self.ring.start(), self.ring.end(), self.resized_at);
+        let Some(watcher) = self.watchers.get_mut(&id) else { return };
+        watcher.asked = true;
+        match request {
+            Request::Watch { from } => {
+                let resumed = from
+                    .filter(|from| (start..=end).contains(from))
+                    // A resize at the very position may or may not have been seen.
+                    .filter(|from| resized_at.is_none_or(|resized_at| *from > resized_at));
+                let cursor = resumed.unwrap_or(end);
+                watcher.stream = Some(Stream { cursor, acknowledged: cursor, snapshot: resumed.is_none() });
+                (watcher.exit_sent, watcher.drained) = (false, false);
+            }
+            Request::Unwatch => watcher.stream = None,
+            Request::Credit { offset } => {
+                if let Some(stream) = &mut watcher.stream {
+                    stream.acknowledged = stream.acknowledged.max(offset.min(end));
+                }
+            }
+            Request::Snapshot => {
+                if let Some(stream) = &mut watcher.stream {
+                    stream.snapshot = true;
+                }
+            }
+            Request::Observe { every_ms } => {
+                watcher.observer = Some(Observer::new(every_ms));
+                watcher.observe_now = true;
+                self.kick.notify_one();
+            }
+            Request::Input { bytes } => self.typed(&bytes),
+            Request::Resize { cols, rows } => {
+                self.wishes.resize = Some((cols, rows));
+                self.kick.notify_one();
+            }
+            Request::Stop { grace_ms } => {
+                self.wishes.stop = Some(grace_ms.map_or(self.grace, Duration::from_millis));
+                self.kick.notify_one();
+            }
+            Request::Mark { .. } | Request::Keep => (),
+        }
+        if let Some(watcher) = self.watchers.get(&id) {
+            watcher.bell.notify_one();
+        }
+    }
+
+    fn typed(&mut self, bytes: &[u8]) {
+        self.fresh_input.extend_from_slice(bytes);
+        self.type_in(bytes);
+    }
+
+    fn type_in(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() && self.input.len() + bytes.len() <= MOST_INPUT {
+            self.input.extend(bytes);
+            self.kick.notify_one();
+        }
+    }
+
+    /// The beginning of what is to be typed.
+    pub(crate) fn next_input(&self) -> Vec<u8> {
+        let (first, _) = self.input.as_slices();
+        first[..first.len().min(4096)].to_vec()
+    }
+
+    /// So much of it has been typed; if it cannot be, nobody will read it.
+    pub(crate) fn typed_in(&mut self, written: std::io::Result<usize>) {
+        match written {
+            Ok(count) => drop(self.input.drain(..count)),
+            Err(_) => self.input.clear(),
+        }
+    }
+
+    /// What a connection is to be told next; `None`: nothing for now.
+    pub(crate) fn next_event(&mut self, id: u64) -> Option<Event> {
+        let now = Instant::now();
+        let (start, end) = (self.ring.start(), self.ring.end());
+        let watcher = self.watchers.get_mut(&id)?;
+        if watcher.observe_now {
+            watcher.observe_now = false;
+            let observer = watcher.observer.as_mut()?;
+            observer.told(self.change, now, self.last_output);
+            return Some(Event::Observed(self.observed(now)));
+        }
+        if let Some(stream) = &mut watcher.stream {
+            let left = (stream.acknowledged + WINDOW).saturating_sub(stream.cursor);
+            if stream.snapshot || (stream.cursor < start && left > 0) {
+                stream.snapshot = false;
+                stream.cursor = end;
+                stream.acknowledged = stream.acknowledged.max(end);
+                return Some(Event::Snapshot(self.screen.snapshot()));
+            }
+            if stream.cursor >= start && stream.cursor < end && left > 0 {
+                let mut bytes = self.ring.read(stream.cursor, LONGEST_DATA.min(left as usize));
+                let whole = whole_characters(&bytes);
+                let more = stream.cursor + (bytes.len() as u64) < end || self.exit.is_none();
+                if more && whole > 0 {
+                    bytes.truncate(whole);
+                }
+                if whole > 0 || !more || bytes.len() > 3 {
+                    let offset = stream.cursor;
+                    stream.cursor += bytes.len() as u64;
+                    return Some(Event::Data { offset, bytes });
+                }
+            }
+        }
+        let exit = self.exit.as_ref()?;
+        let told = watcher.stream.as_ref().is_none_or(|stream| stream.cursor >= end);
+        if !watcher.asked {
+            return None;
+        }
+        if told && !watcher.exit_sent {
+            watcher.exit_sent = true;
+            return Some(Event::Exit { offset: exit.offset, code: exit.code, signal: exit.signal });
+        }
+        if watcher.exit_sent {
+            watcher.drained = true;
+            self.kick.notify_one();
+        }
+        None
+    }
+
+    fn observed(&self, now: Instant) -> Observed {
+        Observed {
+            offset: self.ring.end(),
+            text: self.screen.text(),
+            title: self.screen.title().to_owned(),
+            bell: self.screen.bells(),
+            notifications: self.screen.notifications(),
+            cursor_visible: self.screen.cursor_visible(),
+            quiet_ms: now.saturating_duration_since(self.last_output).as_millis() as u64,
+        }
+    }
+}

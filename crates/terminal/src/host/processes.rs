@@ -1,0 +1,87 @@
+//! The processes of a session: those that descend from the host, and no other.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use tokio::time::Instant;
+
+/// How often the tree is looked at while it is being stopped.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Parents of all processes that are not dead already.
+fn parents() -> HashMap<i32, i32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return HashMap::new() };
+    entries
+        .filter_map(|entry| {
+            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // The name of the program is in parentheses and may itself contain some.
+            let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
+            let state = fields.next()?;
+            let parent: i32 = fields.next()?.parse().ok()?;
+            (!matches!(state, "Z" | "X")).then_some((pid, parent))
+        })
+        .collect()
+}
+
+fn descends(parents: &HashMap<i32, i32>, mut pid: i32, ancestor: i32) -> bool {
+    while let Some(parent) = parents.get(&pid) {
+        if *parent == ancestor {
+            return true;
+        }
+        pid = *parent;
+    }
+    false
+}
+
+/// All processes that descend from this one. Orphans do too: this process adopts them.
+pub(crate) fn descendants() -> Vec<Pid> {
+    let own = std::process::id() as i32;
+    let parents = parents();
+    parents.keys().filter(|pid| descends(&parents, **pid, own)).filter_map(|pid| Pid::from_raw(*pid)).collect()
+}
+
+/// Sends signals to one process if it still descends from us: its number may have gone to somebody else meanwhile.
+fn signal(pid: Pid, signals: &[Signal]) {
+    let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
+    if !descends(&parents(), pid.as_raw_nonzero().get(), std::process::id() as i32) {
+        return;
+    }
+    for signal in signals {
+        let _ = rustix::process::pidfd_send_signal(&handle, *signal);
+    }
+}
+
+/// Waits for orphans that we adopted and that have ended, but not for the child itself.
+pub(crate) fn reap_orphans(child: Option<Pid>) {
+    let own = std::process::id();
+    let Ok(children) = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")) else { return };
+    for pid in children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
+        if Some(pid) != child {
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// Asks all processes of the session to end, and kills those that have not when the time is over.
+pub(crate) async fn stop_all(grace: Duration, child: Option<Pid>) {
+    let deadline = Instant::now() + grace;
+    // A stopped process does not see that it should end before it goes on.
+    for pid in descendants() {
+        signal(pid, &[Signal::HUP, Signal::TERM, Signal::CONT]);
+    }
+    loop {
+        reap_orphans(child);
+        let left = descendants();
+        if left.is_empty() {
+            return;
+        }
+        if Instant::now() >= deadline {
+            for pid in left {
+                signal(pid, &[Signal::KILL]);
+            }
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}

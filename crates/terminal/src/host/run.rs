@@ -1,0 +1,275 @@
+//! The life of a session: read, show, record, answer, until nothing is left; then say how it ended.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use pty_process::{OwnedReadPty, OwnedWritePty};
+use rustix::process::Pid;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Child;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::task::spawn_local;
+
+use super::connection;
+use super::core::Core;
+use super::own::Owned;
+use super::processes;
+use crate::pty::{self, Opened, Pty};
+use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
+
+/// Watchers are woken at most this often while there is much output…
+const COLLECT: Duration = Duration::from_millis(4);
+/// …or when so much has come.
+const COLLECT_BYTES: u64 = 32 << 10;
+/// The most that is read before others have their turn.
+const READ: usize = 64 << 10;
+/// How long the host stays for connections that have not been told everything.
+const LINGER: Duration = Duration::from_secs(10);
+/// How long it stays for the one who started it.
+const LINGER_FOR_FIRST: Duration = Duration::from_secs(2);
+
+pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
+    let Owned { spec, listener, lock } = owned;
+    let core = Rc::new(RefCell::new(Core::new(&spec)));
+    let listener = tokio::net::UnixListener::from_std(listener)?;
+    let accepting = spawn_local(connection::accept(listener, Rc::clone(&core)));
+
+    let status = live(&spec, &core).await?;
+    finish(dir, &core, status)?;
+    linger(&core).await;
+    accepting.abort();
+    let _ = std::fs::remove_file(Files::new(dir).socket());
+    drop(lock);
+    Ok(())
+}
+
+/// How the child ended: a code or a signal.
+type Status = (Option<i32>, Option<i32>);
+
+async fn live(spec: &Spec, core: &Rc<RefCell<Core>>) -> io::Result<Status> {
+    let Opened { pty, reader, writer, child } = pty::open(spec)?;
+    let child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            let program = spec.argv.first().map_or("nothing", String::as_str);
+            core.borrow_mut().output(format!("cannot start {program}: {error}\r\n").as_bytes());
+            let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+            return Ok((Some(code), None));
+        }
+    };
+    Session { pty, core: Rc::clone(core), pid: pty::pid(&child), grace: Duration::from_millis(spec.stop_grace_ms) }
+        .run(child, reader, writer)
+        .await
+}
+
+struct Session {
+    pty: Pty,
+    core: Rc<RefCell<Core>>,
+    pid: Option<Pid>,
+    grace: Duration,
+}
+
+impl Session {
+    async fn run(self, mut child: Child, mut reader: OwnedReadPty, mut writer: OwnedWritePty) -> io::Result<Status> {
+        let kick = Rc::clone(&self.core.borrow().kick);
+        // Hang-ups and interrupts of whoever started us are not for us.
+        let (mut hangups, mut interrupts) = (signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?);
+        let mut terminations = signal(SignalKind::terminate())?;
+        let mut children = signal(SignalKind::child())?;
+        let (child_sender, mut child_ended) = oneshot::channel();
+        spawn_local(async move {
+            let _ = child_sender.send(child.wait().await);
+        });
+        let mut status: Option<ExitStatus> = None;
+        let mut tree: Option<tokio::task::JoinHandle<()>> = None;
+        let mut buffer = vec![0; READ];
+        let mut open = true;
+        let mut pace = Pace::new();
+
+        loop {
+            let typed = self.core.borrow().next_input();
+            let next = earliest(pace.wake_at, self.core.borrow_mut().observers(Instant::now()));
+            tokio::select! {
+                biased;
+                () = kick.notified() => {}
+                _ = hangups.recv() => {}
+                _ = interrupts.recv() => {}
+                _ = terminations.recv() => self.stop(self.grace),
+                _ = children.recv() => processes::reap_orphans(self.pid.filter(|_| status.is_none())),
+                ended = &mut child_ended, if status.is_none() => {
+                    status = Some(ended.map_err(io::Error::other)??);
+                    let grace = self.grace;
+                    tree = Some(spawn_local(async move { processes::stop_all(grace, None).await }));
+                }
+                () = finished(&mut tree), if tree.is_some() => {
+                    self.drain(&mut buffer);
+                    break;
+                }
+                () = at(next) => {}
+                written = writer.write(&typed), if !typed.is_empty() => self.core.borrow_mut().typed_in(written),
+                first = reader.read(&mut buffer), if open => match first {
+                    Ok(count) if count > 0 => {
+                        let more = self.pty.read(&mut buffer[count..]);
+                        self.core.borrow_mut().output(&buffer[..count + more]);
+                    }
+                    // Nobody has the other side open any more.
+                    _ => open = false,
+                },
+            }
+            self.wishes()?;
+            self.type_input();
+            self.wake(&mut pace);
+            // Connections have their turn, however much output there is.
+            tokio::task::yield_now().await;
+        }
+        Ok(status.map_or((None, None), |status| (status.code(), status.signal())))
+    }
+
+    fn wake(&self, pace: &mut Pace) {
+        let mut core = self.core.borrow_mut();
+        if pace.now(core.offset()) {
+            core.wake_all();
+        }
+    }
+
+    fn stop(&self, grace: Duration) {
+        let child = self.pid;
+        spawn_local(async move { processes::stop_all(grace, child).await });
+    }
+
+    fn wishes(&self) -> io::Result<()> {
+        let wishes = std::mem::take(&mut self.core.borrow_mut().wishes);
+        if let Some((cols, rows)) = wishes.resize {
+            let mut core = self.core.borrow_mut();
+            core.resized(cols, rows);
+            let (cols, rows) = core.screen.size();
+            self.pty.resize(cols, rows)?;
+        }
+        if let Some(grace) = wishes.stop {
+            self.stop(grace);
+        }
+        Ok(())
+    }
+
+    /// Types what the terminal takes. If it takes nothing because the program does not read, a key that stands for a
+    /// signal is not made to wait: the signal is sent, and what was typed before it is forgotten, as a terminal does.
+    fn type_input(&self) {
+        let mut core = self.core.borrow_mut();
+        let fresh = std::mem::take(&mut core.fresh_input);
+        while !core.input.is_empty() {
+            let (first, _) = core.input.as_slices();
+            match self.pty.write(first) {
+                Ok(0) => break,
+                Ok(count) => drop(core.input.drain(..count)),
+                Err(_) => core.input.clear(),
+            }
+        }
+        if core.input.is_empty() {
+            return;
+        }
+        if let Some((at, signal)) =
+            fresh.iter().enumerate().rev().find_map(|(at, byte)| Some((at, self.pty.signal_of(*byte)?)))
+        {
+            core.input.clear();
+            core.input.extend(&fresh[at + 1..]);
+            self.pty.signal_foreground(signal);
+        }
+    }
+
+    fn drain(&self, buffer: &mut [u8]) {
+        loop {
+            match self.pty.read(buffer) {
+                0 => return,
+                count => self.core.borrow_mut().output(&buffer[..count]),
+            }
+        }
+    }
+}
+
+/// When watchers are woken: at once after a pause, otherwise when enough has come together.
+struct Pace {
+    woken_at: Instant,
+    woken_offset: u64,
+    wake_at: Option<Instant>,
+}
+
+impl Pace {
+    fn new() -> Pace {
+        Pace { woken_at: Instant::now(), woken_offset: 0, wake_at: None }
+    }
+
+    fn now(&mut self, offset: u64) -> bool {
+        if offset == self.woken_offset {
+            return false;
+        }
+        let now = Instant::now();
+        let due = self.woken_at + COLLECT;
+        if now < due && offset - self.woken_offset < COLLECT_BYTES {
+            self.wake_at = Some(due);
+            return false;
+        }
+        *self = Pace { woken_at: now, woken_offset: offset, wake_at: None };
+        true
+    }
+}
+
+fn earliest(first: Option<Instant>, second: Option<Instant>) -> Option<Instant> {
+    [first, second].into_iter().flatten().min()
+}
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn finished(task: &mut Option<tokio::task::JoinHandle<()>>) {
+    if let Some(task) = task {
+        let _ = task.await;
+    }
+}
+
+fn finish(dir: &Path, core: &Rc<RefCell<Core>>, (code, signal): Status) -> io::Result<()> {
+    let mut core = core.borrow_mut();
+    let files = Files::new(dir);
+    let at = jiff::Timestamp::now().to_string();
+    core.ended(|offset| Exit { code, signal, offset, at });
+    let text = core.screen.text();
+    let snapshot = core.screen.snapshot();
+    let screen = FinalScreen {
+        offset: snapshot.offset,
+        cols: snapshot.cols,
+        rows: snapshot.rows,
+        title: snapshot.title,
+        bytes: String::from_utf8_lossy(&snapshot.bytes).into_owned(),
+        text,
+    };
+    replace_file(&files.screen(), &serde_json::to_vec(&screen)?)?;
+    replace_file(&files.exit(), &serde_json::to_vec(&core.exit)?)?;
+    core.wake_all();
+    Ok(())
+}
+
+/// Stays until everybody has been told everything, but not for ever.
+async fn linger(core: &Rc<RefCell<Core>>) {
+    let kick = Rc::clone(&core.borrow().kick);
+    let ended = tokio::time::Instant::now();
+    loop {
+        let (ever, drained) = (core.borrow().ever_connected, core.borrow().drained());
+        if ever && drained {
+            return;
+        }
+        let until = ended + if ever { LINGER } else { LINGER_FOR_FIRST };
+        tokio::select! {
+            () = kick.notified() => {}
+            () = tokio::time::sleep_until(until) => return,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The runner's side of a session host: starting it, finding it again, talking to it.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+
+use crate::host::{alive, short_path};
+use crate::spec::{Exit, Files};
+use crate::wire::{Event, Request, read_frame};
+
+/// How long a host may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Why a host cannot be talked to.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The session ended before anybody was connected.
+    #[error("the session has ended")]
+    Ended(Exit),
+    /// The host could not start; this is what it said.
+    #[error("the session host did not start: {0}")]
+    NotStarted(String),
+    /// The connection is closed: the host has ended, or was killed.
+    #[error("the session host is gone")]
+    Closed,
+    /// Something else.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What was found of a session.
+#[derive(Debug)]
+pub enum Adopted {
+    /// Its host lives.
+    Running(HostLink, Events),
+    /// It has ended.
+    Ended(Exit),
+    /// Its host was killed: nobody knows how it ended.
+    Gone,
+}
+
+/// A connection to a session host; clones share it.
+#[derive(Debug, Clone)]
+pub struct HostLink {
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+/// What a session host tells, in order.
+#[derive(Debug)]
+pub struct Events {
+    events: mpsc::Receiver<io::Result<Event>>,
+}
+
+impl Events {
+    /// The next event; `None` when the connection is closed, be it by the host or because something went wrong.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await.and_then(Result::ok)
+    }
+}
+
+impl HostLink {
+    /// Starts a host for the session in `dir`, whose `spec.json` is there, as `exe session-host dir`. It outlives us.
+    pub async fn start(dir: &Path, exe: &Path) -> Result<(HostLink, Events), LinkError> {
+        let log = std::fs::File::options().create(true).append(true).open(Files::new(dir).log())?;
+        let mut child = tokio::process::Command::new(exe)
+            .arg("session-host")
+            .arg(dir)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match HostLink::connect(dir).await {
+                Ok(link) => return Ok(link),
+                Err(error) if tokio::time::Instant::now() > patience => return Err(error),
+                Err(_) => (),
+            }
+            if child.try_wait()?.is_some() {
+                if let Some(exit) = Exit::read(dir)? {
+                    return Err(LinkError::Ended(exit));
+                }
+                let log = std::fs::read_to_string(Files::new(dir).log()).unwrap_or_default();
+                return Err(LinkError::NotStarted(log.lines().last().unwrap_or("it said nothing").to_owned()));
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Finds out what became of the session in `dir`, and connects to its host if that lives.
+    pub async fn adopt(dir: &Path) -> Result<Adopted, LinkError> {
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match HostLink::connect(dir).await {
+                Ok((link, events)) => return Ok(Adopted::Running(link, events)),
+                // It may have just begun, or be about to end.
+                Err(error) if alive(dir)? => {
+                    if tokio::time::Instant::now() > patience {
+                        return Err(error);
+                    }
+                }
+                Err(_) => return Ok(Exit::read(dir)?.map_or(Adopted::Gone, Adopted::Ended)),
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Connects to the living host of the session in `dir`; any number of connections is fine.
+    pub async fn connect(dir: &Path) -> Result<(HostLink, Events), LinkError> {
+        let (path, _directory) = short_path(&Files::new(dir).socket())?;
+        let (read, write) = UnixStream::connect(path).await?.into_split();
+        let (requests, outgoing) = mpsc::unbounded_channel();
+        // Few, so that a consumer that does not keep up is felt by the host, which then sends less.
+        let (incoming, events) = mpsc::channel(16);
+        tokio::spawn(send(write, outgoing));
+        tokio::spawn(receive(read, incoming));
+        Ok((HostLink { requests }, Events { events }))
+    }
+
+    /// Starts or resumes the stream.
+    pub fn watch(&self, from: Option<u64>) -> Result<(), LinkError> {
+        self.request(Request::Watch { from })
+    }
+
+    /// Stops the stream.
+    pub fn unwatch(&self) -> Result<(), LinkError> {
+        self.request(Request::Unwatch)
+    }
+
+    /// Says that everything before this position has been consumed.
+    pub fn credit(&self, offset: u64) -> Result<(), LinkError> {
+        self.request(Request::Credit { offset })
+    }
+
+    /// Asks for a snapshot, as part of the stream.
+    pub fn snapshot(&self) -> Result<(), LinkError> {
+        self.request(Request::Snapshot)
+    }
+
+    /// Types something.
+    pub fn input(&self, bytes: impl Into<Vec<u8>>) -> Result<(), LinkError> {
+        self.request(Request::Input { bytes: bytes.into() })
+    }
+
+    /// Changes the size of the screen; every watcher gets a snapshot.
+    pub fn resize(&self, cols: u16, rows: u16) -> Result<(), LinkError> {
+        self.request(Request::Resize { cols, rows })
+    }
+
+    /// Puts a marker into the recording.
+    pub fn mark(&self, kind: impl Into<String>, text: impl Into<String>) -> Result<(), LinkError> {
+        self.request(Request::Mark { kind: kind.into(), text: text.into() })
+    }
+
+    /// Asks to be told what can be seen, when it has come to rest and at most this often while it has not.
+    pub fn observe(&self, every: Duration) -> Result<(), LinkError> {
+        self.request(Request::Observe { every_ms: u32::try_from(every.as_millis()).unwrap_or(u32::MAX) })
+    }
+
+    /// Ends the session with all its processes; `None`: with the time that its specification gives them.
+    pub fn stop(&self, grace: Option<Duration>) -> Result<(), LinkError> {
+        self.request(Request::Stop { grace_ms: grace.map(|grace| grace.as_millis() as u64) })
+    }
+
+    /// Never drop anything of this recording.
+    pub fn keep(&self) -> Result<(), LinkError> {
+        self.request(Request::Keep)
+    }
+
+    fn request(&self, request: Request) -> Result<(), LinkError> {
+        self.requests.send(request).map_err(|_| LinkError::Closed)
+    }
+}
+
+async fn send(mut write: OwnedWriteHalf, mut requests: mpsc::UnboundedReceiver<Request>) {
+    while let Some(request) = requests.recv().await {
+        if write.write_all(&request.encode()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn receive(read: OwnedReadHalf, events: mpsc::Sender<io::Result<Event>>) {
+    let mut read = BufReader::with_capacity(64 << 10, read);
+    loop {
+        let event = match read_frame(&mut read).await {
+            Ok(Some(frame)) => Event::decode(&frame),
+            Ok(None) => return,
+            Err(error) => Err(error),
+        };
+        let failed = event.is_err();
+        if events.send(event).await.is_err() || failed {
+            return;
+        }
+    }
+}

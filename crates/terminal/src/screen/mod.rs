@@ -1,0 +1,209 @@
+//! The virtual screen of a session: what a terminal would show that had seen every byte.
+
+mod answers;
+mod paint;
+mod pen;
+mod tokens;
+mod vt;
+
+use std::time::Duration;
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::Flags;
+use alacritty_terminal::vte::ansi::{Processor, Timeout};
+
+use tokens::{Special, Tokens};
+use vt::{Size, Vt};
+
+/// The most columns that a screen may have.
+pub const MOST_COLS: u16 = 1000;
+/// The most rows that a screen may have.
+pub const MOST_ROWS: u16 = 500;
+
+/// Synchronized output is applied as it comes; what matters is that watchers are told to wait with painting.
+#[derive(Default)]
+struct Immediately;
+
+impl Timeout for Immediately {
+    fn set_timeout(&mut self, _: Duration) {}
+
+    fn clear_timeout(&mut self) {}
+
+    fn pending_timeout(&self) -> bool {
+        false
+    }
+}
+
+/// What paints a screen on a terminal, exactly, at one position of the stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many bytes of the stream led to it; the next live byte is the one at this position.
+    pub offset: u64,
+    /// Width of the screen.
+    pub cols: u16,
+    /// Height of the screen.
+    pub rows: u16,
+    /// The title that the program has set.
+    pub title: String,
+    /// What to write to a terminal of that size.
+    pub bytes: Vec<u8>,
+}
+
+/// A virtual screen.
+pub struct Screen {
+    vt: Vt,
+    parser: Processor<Immediately>,
+    tokens: Tokens,
+    offset: u64,
+}
+
+impl Screen {
+    /// An empty screen.
+    pub fn new(cols: u16, rows: u16, scrollback: usize) -> Screen {
+        Screen {
+            vt: Vt::new(bounded(cols, rows), scrollback),
+            parser: Processor::new(),
+            tokens: Tokens::new(),
+            offset: 0,
+        }
+    }
+
+    /// Shows bytes; returns nothing, answers wait in [`Screen::take_answers`].
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            rest = &rest[self.tokens.skip(rest)..];
+            let (read, special) = self.tokens.scan(rest);
+            self.parser.advance(&mut self.vt, &rest[..read]);
+            rest = &rest[read..];
+            match special {
+                None => (),
+                Some(Special::SoftReset) => self.vt.soft_reset(),
+                Some(Special::Version) => self.vt.answers.version(),
+                Some(Special::Notification) => self.vt.notifications += 1,
+                // Cancels the command.
+                Some(Special::Overlong) => self.parser.advance(&mut self.vt, b"\x18"),
+            }
+        }
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, cols: u16, rows: u16) {
+        self.vt.resize(bounded(cols, rows));
+    }
+
+    /// What paints this screen elsewhere.
+    pub fn snapshot(&mut self) -> Snapshot {
+        let size = self.vt.size();
+        Snapshot {
+            offset: self.offset,
+            cols: size.cols as u16,
+            rows: size.rows as u16,
+            title: self.vt.title.clone(),
+            bytes: paint::paint(&mut self.vt, self.tokens.tail()),
+        }
+    }
+
+    /// Takes the answers to what the program has asked since the last time.
+    pub fn take_answers(&mut self) -> Vec<u8> {
+        self.vt.answers.take()
+    }
+
+    /// The visible lines as text, without blanks at their ends and without empty lines at the end.
+    pub fn text(&self) -> String {
+        let rows = self.vt.size().rows as i32;
+        let mut text: String = (0..rows).map(|line| self.line(line) + "\n").collect();
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    /// How many bytes were fed.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> (u16, u16) {
+        let size = self.vt.size();
+        (size.cols as u16, size.rows as u16)
+    }
+
+    /// The title that the program has set.
+    pub fn title(&self) -> &str {
+        &self.vt.title
+    }
+
+    /// How often the bell rang.
+    pub fn bells(&self) -> u64 {
+        self.vt.bells
+    }
+
+    /// How many desktop notifications the program has sent.
+    pub fn notifications(&self) -> u64 {
+        self.vt.notifications
+    }
+
+    /// Whether the cursor is shown.
+    pub fn cursor_visible(&self) -> bool {
+        self.vt.term.mode().contains(TermMode::SHOW_CURSOR)
+    }
+
+    /// Whether a program has the alternate screen.
+    pub fn alternate(&self) -> bool {
+        self.vt.alternate()
+    }
+
+    /// Whether the program wants pasted text to be marked as such.
+    pub fn bracketed_paste(&self) -> bool {
+        self.vt.term.mode().contains(TermMode::BRACKETED_PASTE)
+    }
+
+    /// Takes the lines that have left the screen at the top, oldest first, with wrapped lines joined.
+    pub fn take_history(&mut self) -> Vec<String> {
+        if self.vt.alternate() {
+            return Vec::new();
+        }
+        let lines = self.vt.term.history_size() as i32;
+        let mut taken: Vec<String> = Vec::new();
+        let mut joins = false;
+        for line in -lines..0 {
+            let text = self.line(line);
+            match taken.last_mut().filter(|_| joins) {
+                Some(last) => last.push_str(&text),
+                None => taken.push(text),
+            }
+            joins = self.wraps(line);
+        }
+        self.vt.term.grid_mut().clear_history();
+        taken
+    }
+
+    fn wraps(&self, line: i32) -> bool {
+        let last = Column(self.vt.size().cols - 1);
+        self.vt.term.grid()[Line(line)][last].flags.contains(Flags::WRAPLINE)
+    }
+
+    fn line(&self, line: i32) -> String {
+        let row = &self.vt.term.grid()[Line(line)];
+        let mut text = String::new();
+        for column in 0..self.vt.size().cols {
+            let cell = &row[Column(column)];
+            if cell.flags.intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER) {
+                continue;
+            }
+            text.push(if cell.c == '\t' { ' ' } else { cell.c });
+            text.extend(cell.zerowidth().into_iter().flatten());
+        }
+        if !self.wraps(line) {
+            text.truncate(text.trim_end().len());
+        }
+        text
+    }
+}
+
+fn bounded(cols: u16, rows: u16) -> Size {
+    Size { cols: cols.clamp(2, MOST_COLS).into(), rows: rows.clamp(1, MOST_ROWS).into() }
+}

@@ -1,0 +1,273 @@
+//! Turns the screen into bytes that paint it on any terminal of the same size, whatever that showed before.
+
+use alacritty_terminal::grid::{Cursor, Grid};
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, NamedColor, StandardCharset};
+
+use super::pen::{Pen, Style, blank, untouched};
+use super::vt::Vt;
+
+/// Ends what the terminal was in the middle of, and puts it into its initial state without losing its scrollback.
+const FRESH: &[u8] = b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25h\
+\x1b[4;20l\x1b>\x1b(B\x1b)B\x0f\x1b[r\x1b[0 q\x1b[<99u\x1b[>4;0m\x1b]8;;\x1b\\\x1b[0m\x1b[H\x1b[2J\x1b7";
+
+/// The bytes of a snapshot.
+pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
+    let mut pen = Pen::new();
+    pen.raw(FRESH);
+    if vt.synchronized {
+        // First of all, so that nobody sees the half that has been painted.
+        pen.raw(b"\x1b[?2026h");
+    }
+    colours(vt, &mut pen);
+    if vt.alternate() {
+        let alternate = vt.term.grid().clone();
+        // The primary screen can only be reached by making it the active one; the way back clears the other.
+        vt.term.swap_alt();
+        grid(vt.term.grid(), &mut pen);
+        cursor(vt, &vt.term.grid().cursor, &mut pen);
+        vt.term.swap_alt();
+        *vt.term.grid_mut() = alternate;
+        pen.raw(b"\x1b[?1049h\x1b[0m\x1b(B\x1b)B\x0f\x1b[H\x1b[2J\x1b7");
+        pen.was_reset();
+    }
+    grid(vt.term.grid(), &mut pen);
+    let saved = vt.term.grid().saved_cursor.clone();
+    if saved != Cursor::default() {
+        cursor(vt, &saved, &mut pen);
+        pen.raw(b"\x1b7");
+        charsets(vt, &Cursor::default(), CharsetIndex::G0, &mut pen);
+    }
+    if vt.tabs_touched {
+        pen.raw(b"\x1b[3g");
+        for (column, _) in vt.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
+            pen.put(format_args!("\x1b[{}G\x1bH", column + 1));
+        }
+    }
+    modes(vt, &mut pen);
+    if vt.region != (0, vt.size().rows - 1) {
+        pen.put(format_args!("\x1b[{};{}r", vt.region.0 + 1, vt.region.1 + 1));
+    }
+    if vt.term.mode().contains(TermMode::ORIGIN) {
+        pen.raw(b"\x1b[?6h");
+    }
+    cursor(vt, &vt.term.grid().cursor, &mut pen);
+    if vt.term.mode().contains(TermMode::INSERT) {
+        pen.raw(b"\x1b[4h");
+    }
+    pen.raw(tail);
+    pen.out
+}
+
+/// Paints the visible lines onto an empty screen with the cursor in its corner.
+fn grid(grid: &Grid<Cell>, pen: &mut Pen) {
+    let (columns, rows) = (alacritty_terminal::grid::Dimensions::columns(grid), grid_rows(grid));
+    // Where the terminal's cursor is; a row is `None` after the last column was written.
+    let mut at: Option<usize> = Some(0);
+    let mut wraps = false;
+    for y in 0..rows {
+        let row = &grid[Line(y as i32)][..];
+        let follows = wraps;
+        let last = &row[columns - 1];
+        let next = (y + 1 < rows).then(|| &grid[Line(y as i32 + 1)][Column(0)]);
+        let split = last.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER);
+        let next_is_wide = next.is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR));
+        wraps = last.flags.contains(Flags::WRAPLINE) && next.is_some() && split == (split && next_is_wide);
+        let end = match wraps {
+            true => columns,
+            false => row.iter().rposition(|cell| !untouched(cell)).map_or(0, |column| column + 1),
+        };
+        if end == 0 && !follows {
+            continue;
+        }
+        if !follows && at != Some(y) {
+            match at == Some(y.wrapping_sub(1)) || at.is_none() && y > 0 && !untouched_row(grid, y - 1, columns) {
+                true => pen.raw(b"\r\n"),
+                false => pen.put(format_args!("\x1b[{}H", y + 1)),
+            }
+        }
+        let erased = if wraps { end } else { erasable(row, end) };
+        let mut x = 0;
+        while x < erased {
+            let skip = row[x..erased].iter().take_while(|cell| untouched(cell)).count();
+            let written = (follows && x == 0) || (wraps && x + skip == columns && !split);
+            if split && wraps && x == columns - 1 {
+                // The wide character of the next line does not fit here: printing it wraps.
+                break;
+            }
+            if skip > 4 && !written {
+                let skip = if wraps && split { skip.min(columns - 1 - x) } else { skip };
+                pen.put(format_args!("\x1b[{skip}C"));
+                x += skip;
+                continue;
+            }
+            x += cell(row, x, pen);
+        }
+        if erased < end {
+            pen.style(Style::of(&row[erased]));
+            pen.raw(b"\x1b[K");
+        }
+        at = if x >= columns { None } else { Some(y) };
+        if at.is_none() && !wraps && y + 1 < rows {
+            // Keeps the position known: a return ends the pending wrap.
+            pen.raw(b"\r");
+            at = Some(y);
+        }
+    }
+    pen.style(Style::plain());
+}
+
+fn grid_rows(grid: &Grid<Cell>) -> usize {
+    alacritty_terminal::grid::Dimensions::screen_lines(grid)
+}
+
+fn untouched_row(grid: &Grid<Cell>, y: usize, columns: usize) -> bool {
+    grid[Line(y as i32)][..].iter().take(columns).all(untouched)
+}
+
+/// Where the cells up to the end of the line begin that can be made by erasing.
+fn erasable(row: &[Cell], end: usize) -> usize {
+    if end < row.len() {
+        return end;
+    }
+    let last = Style::of(&row[end - 1]);
+    if !last.only_background() {
+        return end;
+    }
+    let same = row.iter().rev().take_while(|cell| {
+        blank(cell) && Style::of(cell) == last && !cell.flags.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER)
+    });
+    let start = end - same.count();
+    if end - start < 4 { end } else { start }
+}
+
+/// Writes the cell at `x`; returns how many columns that took.
+fn cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
+    let cell = &row[x];
+    pen.style(Style::of(cell));
+    let wide = cell.flags.contains(Flags::WIDE_CHAR);
+    let whole = row.get(x + 1).is_some_and(|next| next.flags.contains(Flags::WIDE_CHAR_SPACER));
+    match cell.c {
+        _ if wide && !whole => pen.raw(b" "),
+        '\t' => pen.raw(b" "),
+        character => pen.character(character),
+    }
+    for combining in cell.zerowidth().into_iter().flatten() {
+        pen.character(*combining);
+    }
+    if wide && whole { 2 } else { 1 }
+}
+
+/// Puts the cursor where it is, with its style, character sets and the wrap that may be pending.
+fn cursor(vt: &Vt, cursor: &Cursor<Cell>, pen: &mut Pen) {
+    let top =
+        if vt.term.mode().contains(TermMode::ORIGIN) && *cursor == vt.term.grid().cursor { vt.region.0 } else { 0 };
+    let row = &vt.term.grid()[cursor.point.line][..];
+    let line = (cursor.point.line.0 as usize).saturating_sub(top) + 1;
+    let column = cursor.point.column.0;
+    let active = *cursor == vt.term.grid().cursor;
+    // The cell is written again if the terminal must know that it was: for a pending wrap, and for what may follow
+    // right after a character (repeat it, or combine with it).
+    let again = match (cursor.input_needs_wrap, active && vt.printed.is_some()) {
+        (true, _) => Some(column),
+        (false, true) if column > 0 => Some(column - 1),
+        _ => None,
+    };
+    let again = again.map(|x| match row[x].flags.contains(Flags::WIDE_CHAR_SPACER) && x > 0 {
+        true => x - 1,
+        false => x,
+    });
+    match again {
+        Some(x) => {
+            pen.put(format_args!("\x1b[{line};{}H", x + 1));
+            cell(row, x, pen);
+            pen.style(Style::of(&cursor.template));
+        }
+        None => {
+            pen.put(format_args!("\x1b[{line};{}H", column + 1));
+            pen.style(Style::of(&cursor.template));
+        }
+    }
+    charsets(vt, cursor, vt.charset, pen);
+}
+
+fn charsets(vt: &Vt, cursor: &Cursor<Cell>, active: CharsetIndex, pen: &mut Pen) {
+    let _ = vt;
+    for (index, introducer) in
+        [(CharsetIndex::G0, b'('), (CharsetIndex::G1, b')'), (CharsetIndex::G2, b'*'), (CharsetIndex::G3, b'+')]
+    {
+        if cursor.charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing {
+            pen.raw(&[0x1B, introducer, b'0']);
+        }
+    }
+    match active {
+        CharsetIndex::G1 => pen.raw(b"\x0e"),
+        CharsetIndex::G2 => pen.raw(b"\x1bn"),
+        CharsetIndex::G3 => pen.raw(b"\x1bo"),
+        CharsetIndex::G0 => (),
+    }
+}
+
+fn modes(vt: &Vt, pen: &mut Pen) {
+    let modes = vt.term.mode();
+    for (flag, number) in [
+        (TermMode::APP_CURSOR, 1),
+        (TermMode::MOUSE_REPORT_CLICK, 1000),
+        (TermMode::MOUSE_DRAG, 1002),
+        (TermMode::MOUSE_MOTION, 1003),
+        (TermMode::FOCUS_IN_OUT, 1004),
+        (TermMode::UTF8_MOUSE, 1005),
+        (TermMode::SGR_MOUSE, 1006),
+        (TermMode::BRACKETED_PASTE, 2004),
+    ] {
+        if modes.contains(flag) {
+            pen.put(format_args!("\x1b[?{number}h"));
+        }
+    }
+    for (flag, number) in [(TermMode::LINE_WRAP, 7), (TermMode::SHOW_CURSOR, 25), (TermMode::ALTERNATE_SCROLL, 1007)] {
+        if !modes.contains(flag) {
+            pen.put(format_args!("\x1b[?{number}l"));
+        }
+    }
+    for number in &vt.other_modes {
+        pen.put(format_args!("\x1b[?{number}h"));
+    }
+    if modes.contains(TermMode::LINE_FEED_NEW_LINE) {
+        pen.raw(b"\x1b[20h");
+    }
+    if modes.contains(TermMode::APP_KEYPAD) {
+        pen.raw(b"\x1b=");
+    }
+    if let Some(style) = vt.cursor_style {
+        let shape = match style.shape {
+            CursorShape::Underline => 4,
+            CursorShape::Beam => 6,
+            _ => 2,
+        };
+        pen.put(format_args!("\x1b[{} q", shape - u8::from(style.blinking)));
+    }
+    for mode in &vt.keyboard {
+        pen.put(format_args!("\x1b[>{}u", mode.bits()));
+    }
+    if vt.modify_other_keys > 0 {
+        pen.put(format_args!("\x1b[>4;{}m", vt.modify_other_keys));
+    }
+    pen.put(format_args!("\x1b]2;{}\x1b\\", vt.title));
+}
+
+fn colours(vt: &Vt, pen: &mut Pen) {
+    if !vt.colours_touched {
+        return;
+    }
+    pen.raw(b"\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\");
+    for index in 0..=NamedColor::Cursor as usize {
+        let Some(rgb) = vt.term.colors()[index] else { continue };
+        let prefix = match index {
+            0..256 => format!("4;{index}"),
+            _ => (index - 256 + 10).to_string(),
+        };
+        pen.put(format_args!("\x1b]{prefix};rgb:{:02x}/{:02x}/{:02x}\x1b\\", rgb.r, rgb.g, rgb.b));
+    }
+}

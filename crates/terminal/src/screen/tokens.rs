@@ -1,0 +1,286 @@
+//! Follows the escape sequences of a stream: whether one is unfinished, and the few that the emulator does not know.
+
+use memchr::memchr;
+
+/// Longer commands (titles, links, clipboard) are cut off: a program that never ends one must not fill our memory.
+const LONGEST_COMMAND: usize = 64 << 10;
+
+/// So much of an unfinished sequence is kept otherwise; nothing that we understand is longer.
+const LONGEST_SEQUENCE: usize = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ground,
+    Escape,
+    EscapeIntermediate,
+    Csi,
+    Osc,
+    /// An overlong command whose rest is thrown away.
+    OscRest,
+    DcsHead,
+    DcsData,
+    /// SOS, PM or APC.
+    Text,
+}
+
+/// Something that the emulator does not handle and we do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    /// `CSI ! p`
+    SoftReset,
+    /// `CSI > q`
+    Version,
+    /// A desktop notification: OSC 9, 99 or 777.
+    Notification,
+    /// A command became too long: what follows of it is not for the emulator.
+    Overlong,
+}
+
+/// The state of the stream at its end.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    state: State,
+    /// The unfinished sequence or character, as a fresh terminal must see it to be in the same state.
+    held: Vec<u8>,
+}
+
+impl Tokens {
+    pub(crate) fn new() -> Tokens {
+        Tokens { state: State::Ground, held: Vec::new() }
+    }
+
+    /// What must follow a snapshot so that the next byte of the stream is understood.
+    pub(crate) fn tail(&self) -> &[u8] {
+        match self.state {
+            State::OscRest => b"\x1b]9999;",
+            _ => &self.held,
+        }
+    }
+
+    /// Throws away the rest of an overlong command; returns how many bytes belonged to it.
+    pub(crate) fn skip(&mut self, bytes: &[u8]) -> usize {
+        if self.state != State::OscRest {
+            return 0;
+        }
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                0x07 | 0x18 | 0x1A => {
+                    self.state = State::Ground;
+                    return at + 1;
+                }
+                0x1B => {
+                    self.state = State::Ground;
+                    return at;
+                }
+                _ => (),
+            }
+        }
+        bytes.len()
+    }
+
+    /// Follows the stream up to its end or to something special; returns how many bytes that was.
+    pub(crate) fn scan(&mut self, bytes: &[u8]) -> (usize, Option<Special>) {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.state == State::Ground {
+                match memchr(0x1B, &bytes[at..]) {
+                    None => {
+                        self.keep_unfinished_character(&bytes[at..]);
+                        return (bytes.len(), None);
+                    }
+                    Some(plain) => {
+                        at += plain + 1;
+                        self.escape();
+                        continue;
+                    }
+                }
+            }
+            let special = self.step(bytes[at]);
+            at += 1;
+            if special.is_some() {
+                return (at, special);
+            }
+        }
+        (at, None)
+    }
+
+    fn escape(&mut self) {
+        self.state = State::Escape;
+        self.held.clear();
+        self.held.push(0x1B);
+    }
+
+    fn ground(&mut self) {
+        self.state = State::Ground;
+        self.held.clear();
+    }
+
+    fn hold(&mut self, byte: u8) {
+        if self.held.len() < LONGEST_SEQUENCE || self.state == State::Osc {
+            self.held.push(byte);
+        }
+    }
+
+    fn step(&mut self, byte: u8) -> Option<Special> {
+        match byte {
+            0x1B => {
+                let special = self.end_of_command();
+                self.escape();
+                return special;
+            }
+            0x18 | 0x1A => {
+                let special = self.end_of_command();
+                self.ground();
+                return special;
+            }
+            _ => (),
+        }
+        match self.state {
+            State::Escape => match byte {
+                0x20..=0x2F => self.enter(State::EscapeIntermediate, byte),
+                b'P' => self.enter(State::DcsHead, byte),
+                b'X' | b'^' | b'_' => self.enter(State::Text, byte),
+                b'[' => self.enter(State::Csi, byte),
+                b']' => self.enter(State::Osc, byte),
+                0x30..=0x7E => self.ground(),
+                _ => (),
+            },
+            State::EscapeIntermediate => match byte {
+                0x20..=0x2F => self.hold(byte),
+                0x30..=0x7E => self.ground(),
+                _ => (),
+            },
+            State::Csi => match byte {
+                0x20..=0x3F => self.hold(byte),
+                0x40..=0x7E => return self.end_of_csi(byte),
+                // Control characters inside a sequence act at once: they are not part of what is unfinished.
+                _ => (),
+            },
+            State::Osc => match byte {
+                0x07 => {
+                    let special = self.end_of_command();
+                    self.ground();
+                    return special;
+                }
+                0x00..=0x1F => (),
+                _ => {
+                    self.hold(byte);
+                    if self.held.len() >= LONGEST_COMMAND {
+                        self.state = State::OscRest;
+                        self.held.clear();
+                        return Some(Special::Overlong);
+                    }
+                }
+            },
+            State::DcsHead => {
+                self.hold(byte);
+                if (0x40..=0x7E).contains(&byte) {
+                    self.state = State::DcsData;
+                }
+            }
+            State::DcsData => {
+                self.hold(byte);
+                if byte == 0x9C {
+                    self.ground();
+                }
+            }
+            State::Text => self.hold(byte),
+            State::Ground | State::OscRest => (),
+        }
+        None
+    }
+
+    fn enter(&mut self, state: State, byte: u8) {
+        self.state = state;
+        self.held.push(byte);
+    }
+
+    fn end_of_csi(&mut self, last: u8) -> Option<Special> {
+        let special = match (&self.held[2..], last) {
+            (b"!", b'p') => Some(Special::SoftReset),
+            (b">" | b">0", b'q') => Some(Special::Version),
+            _ => None,
+        };
+        self.ground();
+        special
+    }
+
+    fn end_of_command(&mut self) -> Option<Special> {
+        if self.state != State::Osc {
+            return None;
+        }
+        let command = &self.held[2..];
+        let progress = command.starts_with(b"9;4;");
+        let notification = command.starts_with(b"9;") && !progress
+            || command.starts_with(b"99;")
+            || command.starts_with(b"777;notify;");
+        notification.then_some(Special::Notification)
+    }
+
+    fn keep_unfinished_character(&mut self, text: &[u8]) {
+        let mut end = std::mem::take(&mut self.held);
+        end.extend_from_slice(&text[text.len().saturating_sub(3)..]);
+        let end = &end[end.len().saturating_sub(3)..];
+        if let Some(start) = end.iter().rposition(|byte| *byte >= 0xC0)
+            && let Err(error) = std::str::from_utf8(&end[start..])
+            && error.error_len().is_none()
+        {
+            self.held.extend_from_slice(&end[start..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tail(bytes: &[u8]) -> Vec<u8> {
+        let mut tokens = Tokens::new();
+        for piece in bytes.chunks(1) {
+            let mut rest = piece;
+            while !rest.is_empty() {
+                let skipped = tokens.skip(rest);
+                let (read, _) = tokens.scan(&rest[skipped..]);
+                rest = &rest[skipped + read..];
+            }
+        }
+        let mut whole = Tokens::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let skipped = whole.skip(rest);
+            let (read, _) = whole.scan(&rest[skipped..]);
+            rest = &rest[skipped + read..];
+        }
+        assert_eq!(tokens.tail(), whole.tail(), "in one piece and in single bytes");
+        tokens.tail().to_vec()
+    }
+
+    #[test]
+    fn what_is_unfinished() {
+        assert_eq!(tail(b"abc"), b"");
+        assert_eq!(tail(b"abc\x1b"), b"\x1b");
+        assert_eq!(tail(b"abc\x1b[3"), b"\x1b[3");
+        assert_eq!(tail(b"abc\x1b[3\n;4"), b"\x1b[3;4");
+        assert_eq!(tail(b"abc\x1b[3m"), b"");
+        assert_eq!(tail(b"\x1b]0;ti"), b"\x1b]0;ti");
+        assert_eq!(tail(b"\x1b]0;ti\x07"), b"");
+        assert_eq!(tail(b"\x1b]0;ti\x1b"), b"\x1b");
+        assert_eq!(tail(b"\x1bPq#0"), b"\x1bPq#0");
+        assert_eq!(tail(b"\x1bPq#0\x1b\\"), b"");
+        assert_eq!(tail(b"\x1b(0"), b"");
+        assert_eq!(tail(b"\x1b("), b"\x1b(");
+        assert_eq!(tail("ä€".as_bytes()), b"");
+        assert_eq!(tail(&"ä€".as_bytes()[..4]), &"€".as_bytes()[..2]);
+        assert_eq!(tail(&"🦀".as_bytes()[..3]), &"🦀".as_bytes()[..3]);
+        assert_eq!(tail(b"\xff"), b"");
+    }
+
+    #[test]
+    fn an_endless_command_is_cut_off() {
+        let mut endless = b"\x1b]52;c;".to_vec();
+        endless.resize(200_000, b'A');
+        assert_eq!(tail(&endless), b"\x1b]9999;");
+        endless.extend_from_slice(b"\x07x");
+        assert_eq!(tail(&endless), b"");
+    }
+}
