@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use terminal::{Event, Events, HostLink, Screen, Snapshot, Spec};
 
 /// The session host that the tests start.
-pub fn exe() -> PathBuf {
+pub(crate) fn exe() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_terminal-host"))
 }
 
 /// A session in its own directory; its processes end with the test.
-pub struct Session {
-    pub dir: tempfile::TempDir,
-    pub link: HostLink,
-    pub events: Events,
+pub(crate) struct Session {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) link: HostLink,
+    pub(crate) events: Events,
 }
 
 /// What a shell needs to run.
-pub fn shell(script: &str) -> Spec {
+pub(crate) fn shell(script: &str) -> Spec {
     let mut spec = Spec::new(vec!["/bin/sh".into(), "-c".into(), script.into()], "/");
     spec.env = vec![
         ("PATH".into(), std::env::var("PATH").unwrap()),
@@ -30,7 +30,7 @@ pub fn shell(script: &str) -> Spec {
     spec
 }
 
-pub async fn start(spec: &Spec) -> Session {
+pub(crate) async fn start(spec: &Spec) -> Session {
     let dir = tempfile::tempdir().unwrap();
     spec.write(dir.path()).unwrap();
     let (link, events) = HostLink::start(dir.path(), &exe()).await.unwrap();
@@ -38,20 +38,20 @@ pub async fn start(spec: &Spec) -> Session {
 }
 
 impl Session {
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn host_pid(&self) -> i32 {
+    pub(crate) fn host_pid(&self) -> i32 {
         std::fs::read_to_string(self.path().join("host.pid")).unwrap().trim().parse().unwrap()
     }
 
-    pub async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         next(&mut self.events).await
     }
 
     /// Follows the stream until the screen looks right.
-    pub async fn until(&mut self, view: &mut View, what: &str, right: impl Fn(&View) -> bool) {
+    pub(crate) async fn until(&mut self, view: &mut View, what: &str, right: impl Fn(&View) -> bool) {
         until(&self.link, &mut self.events, view, what, right).await;
     }
 }
@@ -63,24 +63,24 @@ impl Drop for Session {
 }
 
 /// The next event, or a failure: nothing takes that long.
-pub async fn next(events: &mut Events) -> Option<Event> {
+pub(crate) async fn next(events: &mut Events) -> Option<Event> {
     tokio::time::timeout(Duration::from_secs(60), events.next())
         .await
         .expect("the host tells something within a minute")
 }
 
 /// A watcher with an emulator of its own.
-pub struct View {
-    pub screen: Screen,
-    pub offset: u64,
-    pub snapshots: usize,
-    pub bytes: Vec<u8>,
-    pub exit: Option<(Option<i32>, Option<i32>)>,
-    pub last_snapshot: Option<Snapshot>,
+pub(crate) struct View {
+    pub(crate) screen: Screen,
+    pub(crate) offset: u64,
+    pub(crate) snapshots: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) exit: Option<(Option<i32>, Option<i32>)>,
+    pub(crate) last_snapshot: Option<Snapshot>,
 }
 
 impl View {
-    pub fn new() -> View {
+    pub(crate) fn new() -> View {
         View {
             screen: Screen::new(120, 32, 0),
             offset: 0,
@@ -91,12 +91,12 @@ impl View {
         }
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.screen.text()
     }
 
     /// Shows an event; fails if a byte is missing or came twice.
-    pub fn take(&mut self, event: Event) {
+    pub(crate) fn take(&mut self, event: Event) {
         match event {
             Event::Snapshot(snapshot) => {
                 self.screen.resize(snapshot.cols, snapshot.rows);
@@ -120,7 +120,13 @@ impl View {
     }
 }
 
-pub async fn until(link: &HostLink, events: &mut Events, view: &mut View, what: &str, right: impl Fn(&View) -> bool) {
+pub(crate) async fn until(
+    link: &HostLink,
+    events: &mut Events,
+    view: &mut View,
+    what: &str,
+    right: impl Fn(&View) -> bool,
+) {
     while !right(view) {
         match next(events).await {
             Some(event) => {
@@ -133,7 +139,7 @@ pub async fn until(link: &HostLink, events: &mut Events, view: &mut View, what: 
 }
 
 /// Waits for a state that nobody announces.
-pub async fn eventually(what: &str, mut reached: impl FnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut reached: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !reached() {
         assert!(Instant::now() < patience, "never: {what}");
@@ -142,7 +148,7 @@ pub async fn eventually(what: &str, mut reached: impl FnMut() -> bool) {
 }
 
 /// Whether a process exists and is not merely waiting to be forgotten.
-pub fn runs(pid: i32) -> bool {
+pub(crate) fn runs(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat[stat.rfind(')').unwrap()..].starts_with(") Z"))
 }
