@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use domain::SessionId;
 use protocol::{Answer, Call, Health, Problem, ProblemKind};
 use rand::Rng;
 
 use crate::url::HubUrl;
-use crate::{Backoff, ClientError, FromAnswer, HttpRequest, Watch, request};
+use crate::{Backoff, ClientError, FromAnswer, HttpRequest, Terminal, Watch, request};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -84,6 +85,11 @@ impl Client {
     /// Watches everything that this client may see; connects with the first `next`.
     pub fn watch(&self) -> Watch {
         Watch::start(self.url.clone(), self.token.clone())
+    }
+
+    /// Shows a session's terminal; connects at once and again whenever the connection is lost.
+    pub fn terminal(&self, session: SessionId) -> Terminal {
+        Terminal::start(self.url.clone(), self.token.clone(), session)
     }
 
     fn build(hub_url: &str, token: Option<String>) -> Result<Self, ClientError> {

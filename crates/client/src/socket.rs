@@ -6,6 +6,7 @@ use domain::{HubId, Seq};
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
+use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -22,6 +23,15 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The hub pings every 40 seconds: one that says nothing for longer is gone, even if the network did not say so.
 const SILENCE: Duration = Duration::from_secs(100);
 
+/// A frame of either kind.
+#[derive(Debug)]
+pub enum Frame {
+    /// What changed, or an answer.
+    Hub(Box<FromHub>),
+    /// A terminal's bytes.
+    Terminal(TerminalFrame),
+}
+
 /// A connected socket; `hello` comes first.
 #[derive(Debug)]
 pub struct Socket {
@@ -37,11 +47,15 @@ impl Socket {
     }
 
     pub(crate) async fn open(url: &HubUrl, token: Option<&str>) -> Result<Self, ClientError> {
-        let shown = url.as_str();
         // The default buffers of 128 KiB are what a thousand idle sockets would be made of.
-        let config = WebSocketConfig::default().read_buffer_size(8 * 1024).write_buffer_size(0);
+        Self::open_with(url, token, 8 * 1024).await
+    }
+
+    /// Like [`Socket::open`], with another size of what is read at once.
+    pub(crate) async fn open_with(url: &HubUrl, token: Option<&str>, read_buffer: usize) -> Result<Self, ClientError> {
+        let config = WebSocketConfig::default().read_buffer_size(read_buffer).write_buffer_size(0);
         let stream = open(url, "/api/ws", token, config).await?;
-        Ok(Self { stream, url: shown.to_owned(), silence: SILENCE })
+        Ok(Self { stream, url: url.as_str().to_owned(), silence: SILENCE })
     }
 
     /// Counts the hub as gone after this long without any frame or ping.
@@ -67,8 +81,24 @@ impl Socket {
         self.send_raw(Message::text(text.into())).await
     }
 
-    /// The next frame, or `None` when the hub said goodbye.
+    /// Sends one frame of a terminal.
+    pub async fn send_terminal(&mut self, frame: &TerminalFrame) -> Result<(), ClientError> {
+        self.send_raw(Message::binary(frame.encode())).await
+    }
+
+    /// The next frame that is not a terminal's, or `None` when the hub said goodbye.
     pub async fn next(&mut self) -> Result<Option<FromHub>, ClientError> {
+        loop {
+            match self.next_frame().await? {
+                Some(Frame::Hub(frame)) => return Ok(Some(*frame)),
+                Some(Frame::Terminal(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next frame of either kind, or `None` when the hub said goodbye.
+    pub async fn next_frame(&mut self) -> Result<Option<Frame>, ClientError> {
         loop {
             let message = match timeout(self.silence, self.stream.next()).await {
                 Err(_) => {
@@ -79,10 +109,15 @@ impl Socket {
                 Ok(Some(message)) => message.map_err(|error| ClientError::unreachable(&self.url, error))?,
             };
             match message {
-                Message::Text(text) => return decode(text.as_bytes()).map(Some),
+                Message::Text(text) => return decode(text.as_bytes()).map(|frame| Some(Frame::Hub(Box::new(frame)))),
+                Message::Binary(bytes) => {
+                    let frame =
+                        TerminalFrame::decode(&bytes).map_err(|error| ClientError::Protocol(error.to_string()))?;
+                    return Ok(Some(Frame::Terminal(frame)));
+                }
                 Message::Close(frame) => return goodbye(frame).map(|()| None),
                 // Pings are answered by the library; that they came is what counts.
-                Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_) => {}
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
             }
         }
     }

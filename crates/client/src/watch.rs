@@ -12,6 +12,7 @@ use crate::{Backoff, ClientError, Socket};
 
 /// What a watcher learns.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, on the stack of who reads it")]
 pub enum Event {
     /// A frame of the hub; deltas that were yielded before are left out.
     Frame(FromHub),
@@ -151,7 +152,7 @@ impl Watch {
     }
 }
 
-fn is_final(error: &ClientError) -> bool {
+pub(crate) fn is_final(error: &ClientError) -> bool {
     match error {
         ClientError::Unreachable { .. } => false,
         ClientError::Protocol(_) => true,
@@ -162,7 +163,7 @@ fn is_final(error: &ClientError) -> bool {
     }
 }
 
-fn explain(error: &ClientError) -> String {
+pub(crate) fn explain(error: &ClientError) -> String {
     match error {
         ClientError::Unreachable { source, .. } => source.to_string(),
         other => other.to_string(),

@@ -2,6 +2,7 @@
 
 use domain::{HubId, Seq, Timestamp};
 use futures_util::{SinkExt, StreamExt};
+use protocol::terminal::TerminalFrame;
 use protocol::{Change, Delta, FromHub, Me, PROTOCOL, ToHub, decode_to_hub};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -52,10 +53,32 @@ pub(crate) struct Connection {
     pub(crate) since: Option<Seq>,
 }
 
+/// What a client sent.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Heard {
+    Hub(Box<ToHub>),
+    Terminal(TerminalFrame),
+}
+
 impl Connection {
     pub(crate) async fn send(&mut self, frames: &[FromHub]) {
         for frame in frames {
             self.socket.send(Message::text(serde_json::to_string(frame).unwrap())).await.unwrap();
+        }
+    }
+
+    pub(crate) async fn send_terminal(&mut self, frames: &[TerminalFrame]) {
+        for frame in frames {
+            self.socket.send(Message::binary(frame.encode())).await.unwrap();
+        }
+    }
+
+    /// The next frame of the client, in short.
+    pub(crate) async fn hear(&mut self) -> Heard {
+        match self.socket.next().await.unwrap().unwrap() {
+            Message::Text(text) => Heard::Hub(Box::new(decode_to_hub(text.as_bytes()).unwrap())),
+            Message::Binary(bytes) => Heard::Terminal(TerminalFrame::decode(&bytes).unwrap()),
+            other => panic!("{other:?}"),
         }
     }
 

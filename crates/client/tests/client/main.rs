@@ -5,4 +5,5 @@
 mod fake_http;
 mod fake_socket;
 mod http;
+mod terminal;
 mod watch;

@@ -1,0 +1,188 @@
+//! Keeps a terminal connected: hello, watch, and what goes both ways.
+
+use std::time::Duration;
+
+use domain::{HubId, Seq, SessionId};
+use protocol::terminal::TerminalFrame;
+use protocol::{FromHub, ToHub};
+use tokio::sync::mpsc;
+
+use super::position::{Piece, Position};
+use super::{Event, Saying};
+use crate::socket::Frame;
+use crate::url::HubUrl;
+use crate::watch::{explain, is_final};
+use crate::{Backoff, ClientError, Socket};
+
+const READ_BUFFER: usize = 64 * 1024;
+
+pub(super) struct Connection {
+    url: HubUrl,
+    token: Option<String>,
+    session: SessionId,
+    tell: mpsc::Sender<Result<Event, ClientError>>,
+    heard: mpsc::UnboundedReceiver<Saying>,
+    /// Counts up, so that frames of an earlier channel are not taken for this one's.
+    channel: u32,
+    position: Position,
+    size: Option<(u16, u16)>,
+    /// With `seen`, spares a full sync when we come back: nobody here reads it.
+    hub: Option<HubId>,
+    seen: Option<Seq>,
+    backoff: Backoff,
+}
+
+/// How a connection ended.
+enum End {
+    /// For good: the process ended, or nobody listens.
+    Over,
+    /// By a failure.
+    Broken(ClientError),
+}
+
+impl From<ClientError> for End {
+    fn from(error: ClientError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl Connection {
+    pub(super) fn new(
+        url: HubUrl,
+        token: Option<String>,
+        session: SessionId,
+        tell: mpsc::Sender<Result<Event, ClientError>>,
+        heard: mpsc::UnboundedReceiver<Saying>,
+    ) -> Self {
+        let backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(15));
+        let (position, size, hub, seen) = (Position::default(), None, None, None);
+        Self { url, token, session, tell, heard, channel: 0, position, size, hub, seen, backoff }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            let Err(end) = self.talk().await;
+            match end {
+                End::Over => return,
+                End::Broken(error) if is_final(&error) => {
+                    // Who does not listen does not miss it.
+                    let _ = self.tell.send(Err(error)).await;
+                    return;
+                }
+                End::Broken(error) => {
+                    let retry_in = self.backoff.next_wait();
+                    let why = explain(&error);
+                    if self.tell.send(Ok(Event::Lost { why, retry_in })).await.is_err() {
+                        return;
+                    }
+                    tokio::time::sleep(retry_in).await;
+                    self.forget_sayings();
+                }
+            }
+        }
+    }
+
+    /// What was typed into nothing is not typed later, when it would mean something else.
+    fn forget_sayings(&mut self) {
+        while let Ok(saying) = self.heard.try_recv() {
+            if let Saying::Resize(cols, rows) = saying {
+                self.size = Some((cols, rows));
+            }
+        }
+    }
+
+    async fn talk(&mut self) -> Result<std::convert::Infallible, End> {
+        let mut socket = Socket::open_with(&self.url, self.token.as_deref(), READ_BUFFER).await?;
+        socket.hello(self.hub, self.seen, "terminal").await?;
+        self.watch(&mut socket).await?;
+        loop {
+            tokio::select! {
+                frame = socket.next_frame() => match frame? {
+                    Some(Frame::Hub(frame)) => self.hear_hub(&mut socket, *frame).await?,
+                    Some(Frame::Terminal(frame)) => self.hear_terminal(&mut socket, frame).await?,
+                    None => return Err(ClientError::unreachable(self.url.as_str(), "the hub closed the connection").into()),
+                },
+                saying = self.heard.recv() => match saying {
+                    Some(saying) => self.say(&mut socket, saying).await?,
+                    None => return Err(End::Over),
+                },
+            }
+        }
+    }
+
+    async fn watch(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
+        self.channel += 1;
+        let from = self.position.resume_from();
+        socket.send(&ToHub::Watch { channel: self.channel, session: self.session, from }).await
+    }
+
+    async fn say(&mut self, socket: &mut Socket, saying: Saying) -> Result<(), ClientError> {
+        let channel = self.channel;
+        match saying {
+            Saying::Took(offset) => socket.send_terminal(&TerminalFrame::Credit { channel, offset }).await,
+            Saying::Input(bytes) => socket.send_terminal(&TerminalFrame::Input { channel, bytes }).await,
+            Saying::Resize(cols, rows) => {
+                self.size = Some((cols, rows));
+                socket.send(&ToHub::Resize { channel, cols, rows }).await
+            }
+        }
+    }
+
+    async fn hear_hub(&mut self, socket: &mut Socket, frame: FromHub) -> Result<(), End> {
+        match frame {
+            FromHub::Welcome { hub, .. } => self.hub = Some(hub),
+            FromHub::Live { seq } => self.seen = Some(seq),
+            FromHub::Watching { channel, may_type, reachable, .. } if channel == self.channel => {
+                self.backoff.reset();
+                // A size that came before this was passed over.
+                if let (true, Some((cols, rows))) = (may_type, self.size) {
+                    socket.send(&ToHub::Resize { channel, cols, rows }).await?;
+                }
+                self.tell(Event::Watching { may_type, reachable }).await?;
+            }
+            FromHub::Unwatched { channel, problem } if channel == self.channel => {
+                return Err(ClientError::Problem(problem).into());
+            }
+            FromHub::Error { id: None, problem } => return Err(ClientError::Problem(problem).into()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn hear_terminal(&mut self, socket: &mut Socket, frame: TerminalFrame) -> Result<(), End> {
+        match frame {
+            TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes } if channel == self.channel => {
+                self.position.screen(offset);
+                self.tell(Event::Snapshot { cols, rows, title, bytes, end: offset }).await
+            }
+            TerminalFrame::Data { channel, offset, mut bytes } if channel == self.channel => {
+                let end = offset.saturating_add(bytes.len() as u64);
+                match self.position.output(offset, bytes.len()) {
+                    Piece::New(from) => {
+                        bytes.drain(..from);
+                        self.tell(Event::Data { bytes, end }).await
+                    }
+                    Piece::Old => Ok(()),
+                    Piece::Gap => Ok(self.begin_anew(socket).await?),
+                }
+            }
+            TerminalFrame::Exit { channel, code, signal, .. } if channel == self.channel => {
+                self.tell(Event::Exit { code, signal }).await?;
+                Err(End::Over)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Never a silent gap: what is missing is asked for as a whole screen.
+    async fn begin_anew(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
+        tracing::debug!(session = %self.session, "the stream has a gap: asking for the screen");
+        socket.send(&ToHub::Unwatch { channel: self.channel }).await?;
+        self.position.forget();
+        self.watch(socket).await
+    }
+
+    async fn tell(&self, event: Event) -> Result<(), End> {
+        self.tell.send(Ok(event)).await.map_err(|_| End::Over)
+    }
+}
