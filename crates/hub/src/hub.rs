@@ -13,6 +13,7 @@ use crate::AppError;
 use crate::http::doors::Doors;
 use crate::http::github::Github;
 use crate::limits::Meters;
+use crate::links::Links;
 use crate::live::Live;
 use crate::options::Limits;
 
@@ -20,6 +21,7 @@ use crate::options::Limits;
 pub(crate) struct Hub {
     pub(crate) store: Store,
     pub(crate) live: Arc<Live>,
+    pub(crate) links: Arc<Links>,
     pub(crate) doors: Doors,
     pub(crate) meters: Meters,
     pub(crate) limits: Limits,
@@ -39,7 +41,8 @@ impl Hub {
         stopping: CancellationToken,
     ) -> Self {
         let meters = Meters::new(&limits);
-        Self { store, live, doors, meters, limits, github, stopping, seen: Mutex::default() }
+        let links = Arc::default();
+        Self { store, live, links, doors, meters, limits, github, stopping, seen: Mutex::default() }
     }
 
     /// Remembers that a credential or person was seen now; written down once a minute.
@@ -60,7 +63,7 @@ impl Hub {
                 user.connected = self.live.presence.is_connected(id);
                 (Some(user), None)
             }
-            domain::Actor::Observer { project } => (None, Some(project)),
+            domain::Actor::Observer { project } | domain::Actor::Agent { project, .. } => (None, Some(project)),
         };
         Ok(self.me_view(user, observes))
     }

@@ -10,6 +10,7 @@ mod files;
 mod http;
 mod hub;
 mod limits;
+mod links;
 mod listen;
 mod live;
 mod options;

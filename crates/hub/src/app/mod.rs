@@ -1,6 +1,7 @@
 //! The verbs: HTTP and WebSocket both come through here.
 
 mod diff;
+mod execution;
 mod fresh;
 
 use protocol::{Answer, Call, ProblemKind};
@@ -66,6 +67,17 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
             runners.iter_mut().for_each(|runner| runner.connected = presence.is_runner_connected(runner.id));
             Answer::Runners(runners)
         }
+        Call::SessionList { .. }
+        | Call::SessionShow { .. }
+        | Call::SessionLog { .. }
+        | Call::WorkspaceList { .. }
+        | Call::WorkspaceShow { .. }
+        | Call::WorkspaceDiff { .. }
+        | Call::WorkspaceSaves { .. }
+        | Call::RecordingList { .. }
+        | Call::RecordingShow { .. }
+        | Call::RecordingPart { .. }
+        | Call::RecordingSearch { .. } => execution::read(hub, caller, call).await?,
         Call::AuditList { page } => Answer::Audit(store.audit(caller, page).await?),
         Call::PresenceList {} => {
             caller.person()?;
@@ -124,6 +136,13 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
         Call::ObserverRevoke { observer } => done!(RevokeObserver { observer }),
         Call::RunnerCreate { input } => Answer::NewRunner(commit!(CreateRunner { input })),
         Call::RunnerRemove { runner } => done!(RemoveRunner { runner }),
+        Call::SessionSpawn { .. }
+        | Call::SessionStop { .. }
+        | Call::SessionResume { .. }
+        | Call::SessionSend { .. }
+        | Call::WorkspaceRestore { .. }
+        | Call::WorkspaceClean { .. }
+        | Call::RecordingKeep { .. } => execution::write(hub, caller, key, call).await?,
         other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a changing verb", other.verb()))),
     })
 }

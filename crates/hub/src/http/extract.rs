@@ -99,6 +99,8 @@ impl Session {
                 | Call::InviteCreate { .. }
                 | Call::ObserverCreate { .. }
                 | Call::RunnerCreate { .. }
+                | Call::SessionSpawn { .. }
+                | Call::SessionResume { .. }
         );
         let status = if created { StatusCode::CREATED } else { StatusCode::OK };
         let done: Result<Answer, AppError> = crate::app::run(hub, &self.credential, &self.caller, self.key, call).await;

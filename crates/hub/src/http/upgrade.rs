@@ -1,4 +1,4 @@
-//! The door of the WebSocket: who does not pass it has no socket.
+//! The doors of the WebSockets: who does not pass them has no socket.
 
 use std::sync::Arc;
 
@@ -8,12 +8,15 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use domain::Actor;
+use protocol::link::MAX_LINK_FRAME;
 use protocol::{MAX_FRAME, ProblemKind};
 
 use super::extract::Session;
 use super::reply;
 use crate::AppError;
 use crate::hub::Hub;
+use crate::links;
 use crate::live::socket::{self, Revocations};
 
 /// A session whose end is watched since before its credential was checked.
@@ -32,30 +35,60 @@ impl FromRequestParts<Arc<Hub>> for Watched {
     }
 }
 
-/// Upgrades a request with a valid credential. A cookie, which browsers send by themselves, needs our own `Origin`;
-/// a foreign `Origin` was refused before routing.
-pub(crate) async fn upgrade(
+/// A client's socket.
+pub(crate) async fn client(
     State(hub): State<Arc<Hub>>,
     Watched { revoked, session }: Watched,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    if session.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
-        return AppError::new(ProblemKind::Forbidden, "a socket by cookie must name its origin").into_response();
-    }
-    let upgrade = match upgrade {
+    let upgrade = match checked(&session, &headers, upgrade, MAX_FRAME) {
         Ok(upgrade) => upgrade,
-        Err(rejection) => {
-            let error = AppError::new(ProblemKind::Invalid, rejection.body_text());
-            return reply::problem(error, Some(StatusCode::UPGRADE_REQUIRED));
-        }
+        Err(refusal) => return *refusal,
     };
     let origin = session.origin.text();
-    upgrade
+    upgrade.on_upgrade(move |stream| socket::serve(hub, session.credential, origin, revoked, stream))
+}
+
+/// A runner's link: only a runner's own token opens it.
+pub(crate) async fn link(
+    State(hub): State<Arc<Hub>>,
+    Watched { revoked, session }: Watched,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let (Some(runner), Actor::User { id: owner, .. }) = (session.credential.runner, session.credential.actor) else {
+        let detail = "only a runner's own token opens a link: `shopfloor runner create` makes one";
+        return AppError::new(ProblemKind::Forbidden, detail).into_response();
+    };
+    let upgrade = match checked(&session, &headers, upgrade, MAX_LINK_FRAME) {
+        Ok(upgrade) => upgrade,
+        Err(refusal) => return *refusal,
+    };
+    let (origin, credential) = (session.origin.text(), session.credential);
+    upgrade.on_upgrade(move |stream| links::socket::serve(hub, credential, runner, owner, origin, revoked, stream))
+}
+
+/// Refuses what is no upgrade. A cookie, which browsers send by themselves, needs our own `Origin`; a foreign `Origin`
+/// was refused before routing.
+fn checked(
+    session: &Session,
+    headers: &HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    largest: usize,
+) -> Result<WebSocketUpgrade, Box<Response>> {
+    if session.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
+        let error = AppError::new(ProblemKind::Forbidden, "a socket by cookie must name its origin");
+        return Err(Box::new(error.into_response()));
+    }
+    let upgrade = upgrade.map_err(|rejection| {
+        let error = AppError::new(ProblemKind::Invalid, rejection.body_text());
+        Box::new(reply::problem(error, Some(StatusCode::UPGRADE_REQUIRED)))
+    })?;
+    Ok(upgrade
         .read_buffer_size(4096)
         .write_buffer_size(0)
-        .max_write_buffer_size(4 * MAX_FRAME)
-        .max_message_size(MAX_FRAME)
-        .max_frame_size(MAX_FRAME)
-        .on_upgrade(move |stream| socket::serve(hub, session.credential, origin, revoked, stream))
+        .max_write_buffer_size(4 * largest)
+        .max_message_size(largest)
+        .max_frame_size(largest))
 }

@@ -87,22 +87,37 @@ impl Feed {
             match told {
                 Told::Nothing => {}
                 Told::Event => frames.push(frame),
-                Told::Gone(project) => frames.push(self.gone(hub, seq, project)),
-                Told::Gained(project) => frames.extend(self.gained(hub, seq, project).await?),
+                Told::Gone(project) => frames.push(self.delta(hub, seq, Change::ProjectGone { project })),
+                Told::Gained(project) => frames.extend(self.gained(hub, seq, project, |_| true).await?),
+                Told::Closed(project) => {
+                    frames.push(frame);
+                    frames.push(self.delta(hub, seq, Change::ExecutionGone { project }));
+                }
+                Told::Opened(project) => {
+                    frames.push(frame);
+                    let execution =
+                        |change: &Change| matches!(change, Change::Workspace { .. } | Change::Session { .. });
+                    frames.extend(self.gained(hub, seq, project, execution).await?);
+                }
             }
         }
         self.cursor = upto;
         Ok(Some(Batch::Frames(frames)))
     }
 
-    fn gone(&self, hub: &Hub, seq: Seq, project: ProjectId) -> Utf8Bytes {
-        encode(&FromHub::Delta(Delta { seq, at: hub.store.now(), change: Change::ProjectGone { project } }))
+    fn delta(&self, hub: &Hub, seq: Seq, change: Change) -> Utf8Bytes {
+        encode(&FromHub::Delta(Delta { seq, at: hub.store.now(), change }))
     }
 
-    async fn gained(&self, hub: &Hub, seq: Seq, project: ProjectId) -> Result<Vec<Utf8Bytes>, StoreError> {
-        let changes = hub.store.state_of(&self.caller, project).await?;
-        let at = hub.store.now();
-        Ok(changes.into_iter().map(|change| encode(&FromHub::Delta(Delta { seq, at, change }))).collect())
+    async fn gained(
+        &self,
+        hub: &Hub,
+        seq: Seq,
+        project: ProjectId,
+        wanted: impl Fn(&Change) -> bool,
+    ) -> Result<Vec<Utf8Bytes>, StoreError> {
+        let changes = hub.store.state_of(&self.caller, project).await?.into_iter().filter(wanted);
+        Ok(changes.map(|change| self.delta(hub, seq, change)).collect())
     }
 }
 

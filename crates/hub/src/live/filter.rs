@@ -11,6 +11,8 @@ pub(crate) struct Scope {
     pub(crate) audience: Option<UserId>,
     /// What access depended on before an event that may have changed it.
     pub(crate) facts_before: Option<ProjectFacts>,
+    /// Whose session or workspace it is about: only who may look into those is told.
+    pub(crate) execution_of: Option<UserId>,
 }
 
 /// What a client is told about an event.
@@ -24,6 +26,10 @@ pub(crate) enum Told {
     Gone(ProjectId),
     /// The whole project, which the client could not see before.
     Gained(ProjectId),
+    /// The event, and that others' sessions and workspaces of the project are gone.
+    Closed(ProjectId),
+    /// The event, and others' sessions and workspaces of the project, which the client could not see before.
+    Opened(ProjectId),
 }
 
 /// Decides what `actor` is told, by what they may see *now*.
@@ -37,15 +43,33 @@ pub(crate) fn told(actor: &Actor, scope: Scope, facts_now: Option<&ProjectFacts>
         let person = can(actor, Action::TakePart, Resource::Hub).is_allowed();
         return if person { Told::Event } else { Told::Nothing };
     };
-    let sees = |facts: &ProjectFacts| can(actor, Action::See, Resource::Project(facts)).is_allowed();
+    let may = |action, facts: &ProjectFacts| can(actor, action, Resource::Project(facts)).is_allowed();
+    let sees = |facts: &ProjectFacts| may(Action::See, facts);
+    if let Some(owner) = scope.execution_of {
+        let looks = facts_now.is_some_and(|facts| sees(facts) && looks(actor, facts, owner));
+        return if looks { Told::Event } else { Told::Nothing };
+    }
     let now = facts_now.is_some_and(sees);
     let before = scope.facts_before.as_ref().map_or(now, sees);
     match (before, now) {
-        (true, true) => Told::Event,
+        (true, true) => {
+            let looks = |facts: &ProjectFacts| may(Action::SeeExecution, facts);
+            let looks_now = facts_now.is_some_and(looks);
+            match (scope.facts_before.as_ref().map_or(looks_now, looks), looks_now) {
+                (true, false) => Told::Closed(project),
+                (false, true) => Told::Opened(project),
+                _ => Told::Event,
+            }
+        }
         (true, false) => Told::Gone(project),
         (false, true) => Told::Gained(project),
         (false, false) => Told::Nothing,
     }
+}
+
+/// Whether `actor` may look into what `owner` runs in a project.
+pub(crate) fn looks(actor: &Actor, project: &ProjectFacts, owner: UserId) -> bool {
+    can(actor, Action::SeeExecution, Resource::Execution { project, owner }).is_allowed()
 }
 
 #[cfg(test)]
@@ -62,7 +86,7 @@ mod tests {
         let (owner, peer, id) = (UserId::generate(), UserId::generate(), ProjectId::generate());
         let (private, open) = (facts(id, owner, Visibility::Private), facts(id, owner, Visibility::ReadOnly));
         let user = |id| Actor::User { id, hub_owner: false };
-        let scope = |facts_before| Scope { project: Some(id), audience: None, facts_before };
+        let scope = |facts_before| Scope { project: Some(id), audience: None, facts_before, execution_of: None };
         let check = |actor: &Actor, before: Option<ProjectFacts>, now: Option<&ProjectFacts>, expected| {
             assert_eq!(told(actor, scope(before), now), expected, "{actor:?} {before:?} {now:?}");
         };
@@ -79,15 +103,36 @@ mod tests {
     }
 
     #[test]
+    fn execution_is_told_to_whom_it_is_shared_with_and_toggling_takes_and_gives_it() {
+        let (owner, peer, id) = (UserId::generate(), UserId::generate(), ProjectId::generate());
+        let open = facts(id, owner, Visibility::ReadOnly);
+        let shared = ProjectFacts { share_execution: true, ..open };
+        let user = |id| Actor::User { id, hub_owner: false };
+        let change =
+            |before| Scope { project: Some(id), audience: None, facts_before: Some(before), execution_of: None };
+        assert_eq!(told(&user(peer), change(open), Some(&shared)), Told::Opened(id));
+        assert_eq!(told(&user(peer), change(shared), Some(&open)), Told::Closed(id));
+        assert_eq!(told(&user(owner), change(shared), Some(&open)), Told::Event);
+        let about = |of| Scope { project: Some(id), audience: None, facts_before: None, execution_of: Some(of) };
+        assert_eq!(told(&user(peer), about(owner), Some(&shared)), Told::Event);
+        assert_eq!(told(&user(peer), about(owner), Some(&open)), Told::Nothing);
+        assert_eq!(told(&user(peer), about(peer), Some(&open)), Told::Event);
+        assert_eq!(told(&user(owner), about(peer), Some(&open)), Told::Event);
+        let private = facts(id, owner, Visibility::Private);
+        assert_eq!(told(&user(peer), about(peer), Some(&private)), Told::Nothing);
+        assert_eq!(told(&user(peer), about(peer), None), Told::Nothing);
+    }
+
+    #[test]
     fn personal_events_reach_one_person_and_hub_events_no_observer() {
         let (me, id) = (UserId::generate(), ProjectId::generate());
         let open = facts(id, UserId::generate(), Visibility::ReadWrite);
-        let personal = Scope { project: Some(id), audience: Some(me), facts_before: None };
+        let personal = Scope { project: Some(id), audience: Some(me), facts_before: None, execution_of: None };
         let user = |id| Actor::User { id, hub_owner: true };
         assert_eq!(told(&user(me), personal, Some(&open)), Told::Event);
         assert_eq!(told(&user(UserId::generate()), personal, Some(&open)), Told::Nothing);
         assert_eq!(told(&Actor::Observer { project: id }, personal, Some(&open)), Told::Nothing);
-        let of_hub = Scope { project: None, audience: None, facts_before: None };
+        let of_hub = Scope { project: None, audience: None, facts_before: None, execution_of: None };
         assert_eq!(told(&user(me), of_hub, None), Told::Event);
         assert_eq!(told(&Actor::Observer { project: id }, of_hub, None), Told::Nothing);
     }

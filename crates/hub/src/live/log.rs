@@ -4,13 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
-use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, Seq, Timestamp};
+use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, Timestamp, UserId};
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub};
 use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
-use super::filter::{Scope, Told, told};
+use super::filter::{Scope, Told, looks, told};
 use super::presence::Presence;
 
 /// How many events, and how many bytes of them, are kept in memory.
@@ -59,6 +59,7 @@ pub(crate) struct Live {
     log: Mutex<Log>,
     newest: watch::Sender<Seq>,
     revoked: broadcast::Sender<Arc<Vec<String>>>,
+    desired: broadcast::Sender<RunnerId>,
     /// Rung when events are missing in between: another hub committed them.
     pub(crate) gap: Notify,
 }
@@ -72,6 +73,7 @@ impl Live {
             log: Mutex::new(log),
             newest: watch::Sender::new(Seq(0)),
             revoked: broadcast::Sender::new(256),
+            desired: broadcast::Sender::new(256),
             gap: Notify::new(),
         }
     }
@@ -98,9 +100,11 @@ impl Live {
             }
             log.apply(event);
             log.push(Entry { seq: event.seq, at: event.at, scope: scope(event), message: event.message(), frame });
-            if let EventBody::Revoked { ids } = &event.body {
-                // Nobody listening is nobody to close.
-                let _ = self.revoked.send(Arc::new(ids.clone()));
+            match &event.body {
+                // Nobody listening is nobody to close, or to tell.
+                EventBody::Revoked { ids } => drop(self.revoked.send(Arc::new(ids.clone()))),
+                EventBody::Desired { runner } => drop(self.desired.send(*runner)),
+                EventBody::Change { .. } => {}
             }
         }
         self.newest.send_replace(log.newest);
@@ -145,6 +149,16 @@ impl Live {
         let log = self.log.lock();
         let see = |facts| domain::can(actor, domain::Action::See, Resource::Project(facts)).is_allowed();
         log.facts.get(&project).is_some_and(see)
+    }
+
+    /// Whether `actor` may look into what `owner` runs in a project now.
+    pub(crate) fn looks(&self, actor: &Actor, project: ProjectId, owner: UserId) -> bool {
+        self.log.lock().facts.get(&project).is_some_and(|facts| looks(actor, facts, owner))
+    }
+
+    /// Hears which runners should have something else.
+    pub(crate) fn desires(&self) -> broadcast::Receiver<RunnerId> {
+        self.desired.subscribe()
     }
 
     /// The newest position.
@@ -230,7 +244,12 @@ impl Entry {
 }
 
 fn scope(event: &Event) -> Scope {
-    Scope { project: event.project, audience: event.audience, facts_before: event.facts_before }
+    Scope {
+        project: event.project,
+        audience: event.audience,
+        facts_before: event.facts_before,
+        execution_of: event.execution_of,
+    }
 }
 
 /// A frame's text.

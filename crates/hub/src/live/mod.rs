@@ -9,5 +9,6 @@ pub(crate) mod filter;
 pub(crate) mod log;
 pub(crate) mod presence;
 pub(crate) mod socket;
+mod watchers;
 
 pub(crate) use log::Live;

@@ -11,7 +11,7 @@ use domain::{Actor, UserId};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt, StreamExt, future::BoxFuture};
 use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub, decode_to_hub};
-use store::{Caller, Credential, SeeRunner};
+use store::{Caller, Credential};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -19,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use super::feed::{Batch, Feed};
 use super::log::encode;
 use super::presence::ConnectionId;
+use super::watchers::Watchers;
 use crate::AppError;
 use crate::hub::Hub;
 
@@ -35,7 +36,7 @@ const IN_FLIGHT: usize = 32;
 const GARBAGE: u32 = 100;
 
 /// Why a socket ends; `None`: the client went away.
-type End = Option<(CloseCode, &'static str)>;
+pub(crate) type End = Option<(CloseCode, &'static str)>;
 
 /// Hears which credentials end.
 pub(crate) type Revocations = Receiver<Arc<Vec<String>>>;
@@ -54,7 +55,8 @@ pub(crate) async fn serve(
     let connection = hub.live.presence.id();
     let over = over(hub.clone(), credential.clone(), revoked);
     let (inner, heard) = (socket, Instant::now());
-    let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false };
+    let watchers = Watchers::default();
+    let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false, watchers };
     // Whatever a client is being told, or does not read: with its credential it ends, in the middle of a write.
     let end = tokio::select! {
         biased;
@@ -70,7 +72,7 @@ pub(crate) async fn serve(
 }
 
 /// Waits until the credential is no longer valid, or the hub stops.
-async fn over(hub: Arc<Hub>, credential: Credential, mut revoked: Revocations) -> End {
+pub(crate) async fn over(hub: Arc<Hub>, credential: Credential, mut revoked: Revocations) -> End {
     let expired = async {
         let Some(at) = credential.expires_at else { return std::future::pending().await };
         loop {
@@ -112,6 +114,7 @@ struct Socket {
     garbage: u32,
     heard: Instant,
     entered: bool,
+    watchers: Watchers,
 }
 
 /// An answer on its way.
@@ -121,7 +124,7 @@ impl Socket {
     fn user(&self) -> Option<UserId> {
         match self.credential.actor {
             Actor::User { id, .. } => Some(id),
-            Actor::Observer { .. } => None,
+            Actor::Observer { .. } | Actor::Agent { .. } => None,
         }
     }
 
@@ -217,7 +220,6 @@ impl Socket {
             self.hub.live.presence.enter(user);
             self.hub.touch(user.to_string());
         }
-        self.see_runner(true).await;
     }
 
     async fn leave(&mut self) {
@@ -228,17 +230,6 @@ impl Socket {
             && self.hub.live.presence.leave(user, self.connection)
         {
             self.hub.touch(user.to_string());
-        }
-        self.see_runner(false).await;
-    }
-
-    async fn see_runner(&mut self, connected: bool) {
-        let Some(runner) = self.credential.runner else { return };
-        let (hub, caller) = (self.hub.clone(), self.caller.clone());
-        if hub.live.presence.runner(runner, connected)
-            && let Err(error) = hub.store.write(&caller, None, SeeRunner { runner }).await
-        {
-            tracing::warn!(%error, %runner, "could not remember that a runner was seen");
         }
     }
 
@@ -258,7 +249,12 @@ impl Socket {
                 Some(answer) = pending.next() => Box::pin(self.send(answer)).await,
                 _ = newest.changed(), if !behind => {
                     behind = true;
+                    self.watchers.reconsider();
                     Ok(())
+                }
+                () = self.watchers.woken() => {
+                    let messages = self.watchers.pump(&self.hub, &self.credential.actor);
+                    Box::pin(self.write_all(messages)).await
                 }
                 () = std::future::ready(()), if behind => Box::pin(self.step(&mut feed)).await.map(|more| behind = more),
                 frame = self.inner.recv(), if pending.len() < IN_FLIGHT => {
@@ -282,8 +278,11 @@ impl Socket {
         let text = match frame {
             Some(Ok(Message::Text(text))) => text,
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
-            Some(Ok(Message::Binary(_))) => {
-                return self.refuse(None, Problem::new(ProblemKind::Invalid, "frames are JSON texts")).await;
+            Some(Ok(Message::Binary(bytes))) => {
+                return match self.watchers.on_frame(&self.credential.actor, &bytes) {
+                    Ok(()) => Ok(()),
+                    Err(problem) => self.refuse(None, problem).await,
+                };
             }
             Some(Ok(Message::Close(_))) | None => return Err(None),
             Some(Err(error)) => return Err(end_of(&error)),
@@ -298,6 +297,22 @@ impl Socket {
                 if let Some(user) = self.user() {
                     self.hub.live.presence.look(user, self.connection, at);
                 }
+                Ok(())
+            }
+            Ok(ToHub::Watch { channel, session, from }) => {
+                if let Err(error) = self.hub.meter(&self.credential) {
+                    let problem = error.into_problem();
+                    return self.send(encode(&FromHub::Unwatched { channel, problem })).await;
+                }
+                let frame = self.watchers.open(&self.hub, &self.caller, channel, session, from).await;
+                self.send(encode(&frame)).await
+            }
+            Ok(ToHub::Unwatch { channel }) => {
+                self.watchers.close(channel);
+                Ok(())
+            }
+            Ok(ToHub::Resize { channel, cols, rows }) => {
+                self.watchers.resize(channel, cols, rows);
                 Ok(())
             }
             Ok(ToHub::Request { id, key, call }) => {
@@ -361,10 +376,11 @@ impl Socket {
     }
 
     async fn send_all(&mut self, frames: Vec<Utf8Bytes>) -> Result<(), End> {
-        if frames.is_empty() {
-            return Ok(());
-        }
-        self.write(frames.into_iter().map(Message::Text).collect()).await
+        self.write_all(frames.into_iter().map(Message::Text).collect()).await
+    }
+
+    async fn write_all(&mut self, messages: Vec<Message>) -> Result<(), End> {
+        if messages.is_empty() { Ok(()) } else { self.write(messages).await }
     }
 
     /// Writes messages with one flush, by the deadline.

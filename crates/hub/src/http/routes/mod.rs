@@ -3,6 +3,7 @@
 mod activities;
 mod belongings;
 mod chat;
+mod execution;
 mod people;
 mod projects;
 
@@ -30,4 +31,5 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Hub>> {
         .merge(activities::routes())
         .merge(chat::routes())
         .merge(belongings::routes())
+        .merge(execution::routes())
 }

@@ -223,7 +223,8 @@ async fn what_was_kept_is_what_every_reader_gets() {
         _ => false,
     });
     assert!(synced, "the same over a socket");
-    let repositories = vec![Repository { location: "git@host:x".into(), base_branch: Some("main".into()), ..Repository::default() }];
+    let repositories =
+        vec![Repository { location: "git@host:x".into(), base_branch: Some("main".into()), ..Repository::default() }];
     let input = ProjectCreate { content: "code".into(), repositories: repositories.clone(), ..Default::default() };
     assert_eq!(view!(&hub, &ann, Project, Call::ProjectCreate { input }).repositories, repositories);
     assert!(db::rows(&hub).await.iter().any(|row| row.contains("DROP TABLE users")), "a text, not a statement");

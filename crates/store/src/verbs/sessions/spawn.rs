@@ -22,7 +22,8 @@ use crate::{Command, CreateActivity, StoreError, UpdateActivity};
 pub struct SpawnSession {
     /// What it is to be.
     pub input: SessionSpawn,
-    /// The runner that was chosen for it.
+    /// The runner that was chosen for it; a retry may choose another.
+    #[serde(skip)]
     pub runner: RunnerId,
 }
 

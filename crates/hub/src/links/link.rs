@@ -1,0 +1,92 @@
+//! The hub's end of one runner's link: what is to be sent, and who waits for an answer.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use axum::extract::ws::Message;
+use domain::RunnerId;
+use parking_lot::Mutex;
+use protocol::link::{RunnerAnswer, RunnerAsk, ToRunner};
+use protocol::terminal::TerminalFrame;
+use protocol::{Problem, ProblemKind};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::AppError;
+
+/// How many frames may wait for a runner that does not read; then the link is given up.
+const QUEUE: usize = 4096;
+/// How long somebody waits for a runner's answer.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+type Waiting = oneshot::Sender<Result<RunnerAnswer, Problem>>;
+
+/// One runner's link.
+pub(super) struct Link {
+    pub(super) runner: RunnerId,
+    outgoing: mpsc::Sender<Message>,
+    waiting: Mutex<HashMap<u32, Waiting>>,
+    ids: AtomicU32,
+    /// Cancelled when the link is over.
+    pub(super) over: CancellationToken,
+}
+
+impl Link {
+    pub(super) fn new(runner: RunnerId) -> (Self, mpsc::Receiver<Message>) {
+        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
+        (Self { runner, outgoing, waiting, ids, over }, queue)
+    }
+
+    /// Queues a frame; false: the link is over.
+    pub(super) fn tell(&self, frame: &ToRunner) -> bool {
+        let text = serde_json::to_string(frame).expect("frames have string keys and no fallible serializer");
+        self.queue(Message::Text(text.into()))
+    }
+
+    /// Queues a terminal frame; false: the link is over.
+    pub(super) fn tell_frame(&self, frame: &TerminalFrame) -> bool {
+        self.queue(Message::Binary(frame.encode().into()))
+    }
+
+    fn queue(&self, message: Message) -> bool {
+        let queued = self.outgoing.try_send(message).is_ok();
+        if !queued {
+            self.end();
+        }
+        queued
+    }
+
+    /// Asks and waits for the answer.
+    pub(super) async fn ask(&self, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
+        let id = self.ids.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.waiting.lock().insert(id, answer);
+        self.tell(&ToRunner::Ask { id, ask });
+        let gone = || AppError::new(ProblemKind::Unavailable, "the runner went away before it answered: try again");
+        let result = tokio::select! {
+            result = timeout(PATIENCE, answered) => result,
+            () = self.over.cancelled() => Ok(Ok(Err(gone().into_problem()))),
+        };
+        self.waiting.lock().remove(&id);
+        match result {
+            Ok(Ok(answer)) => answer.map_err(AppError::Problem),
+            Ok(Err(_)) => Err(gone()),
+            Err(_) => Err(AppError::new(ProblemKind::Unavailable, "the runner did not answer in time: try again")),
+        }
+    }
+
+    /// Hands an answer to whoever waits for it; nobody may, any more.
+    pub(super) fn answered(&self, id: u32, answer: Result<RunnerAnswer, Problem>) {
+        if let Some(waiting) = self.waiting.lock().remove(&id) {
+            let _ = waiting.send(answer);
+        }
+    }
+
+    /// Ends the link.
+    pub(super) fn end(&self) {
+        self.over.cancel();
+    }
+}

@@ -1,0 +1,128 @@
+//! Links: runners' sockets, and the terminals that come through them.
+//!
+//! A runner has one link at a time; a newer one replaces an older one, which may be half open. A terminal that somebody
+//! watches is one stream from its runner, however many watch; nobody watching is no stream.
+
+mod link;
+mod ring;
+pub(crate) mod socket;
+mod terminal;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use domain::{RunnerId, SessionId};
+use parking_lot::Mutex;
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use protocol::{ProblemKind, Session};
+use tokio::sync::Notify;
+
+use crate::AppError;
+use link::Link;
+pub(crate) use ring::{Cursor, Step};
+pub(crate) use terminal::Terminal;
+
+/// Every runner that is connected to this hub, and every terminal that somebody watches.
+#[derive(Default)]
+pub(crate) struct Links {
+    links: Mutex<HashMap<RunnerId, Arc<Link>>>,
+    terminals: Mutex<Terminals>,
+    channels: AtomicU32,
+}
+
+#[derive(Default)]
+struct Terminals {
+    by_session: HashMap<SessionId, Arc<Terminal>>,
+    by_channel: HashMap<u32, Arc<Terminal>>,
+}
+
+impl Links {
+    /// Asks a runner for something while somebody waits.
+    pub(crate) async fn ask(&self, runner: RunnerId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
+        let link = self.of(runner);
+        let away = "its runner is not connected to this hub: try again when it is back";
+        link.ok_or_else(|| AppError::new(ProblemKind::Unavailable, away))?.ask(ask).await
+    }
+
+    /// Shows a session's terminal to one more watcher, who is woken when there may be something to send.
+    pub(crate) fn watch(self: &Arc<Self>, session: &Session, from: Option<u64>, wake: Arc<Notify>) -> Watch {
+        let mut terminals = self.terminals.lock();
+        let known = terminals.by_session.get(&session.id).cloned();
+        let terminal = known.unwrap_or_else(|| {
+            let channel = self.channels.fetch_add(1, Ordering::Relaxed);
+            let terminal = Arc::new(Terminal::new(session, channel, from));
+            terminals.by_session.insert(session.id, terminal.clone());
+            terminals.by_channel.insert(channel, terminal.clone());
+            terminal.attach(self.of(session.runner));
+            terminal
+        });
+        let (id, cursor) = terminal.enter(from, wake);
+        Watch { links: self.clone(), terminal, id, cursor }
+    }
+
+    fn of(&self, runner: RunnerId) -> Option<Arc<Link>> {
+        self.links.lock().get(&runner).cloned()
+    }
+
+    /// The terminal behind a channel of this runner's link.
+    fn on_channel(&self, runner: RunnerId, channel: u32) -> Option<Arc<Terminal>> {
+        // A runner speaks for its own sessions only, whatever channel it names.
+        self.terminals.lock().by_channel.get(&channel).filter(|terminal| terminal.runner == runner).cloned()
+    }
+
+    fn of_runner(&self, runner: RunnerId) -> Vec<Arc<Terminal>> {
+        self.terminals.lock().by_session.values().filter(|terminal| terminal.runner == runner).cloned().collect()
+    }
+
+    /// A runner's link begins; an older one ends.
+    fn begin(&self, link: &Arc<Link>) {
+        let older = self.links.lock().insert(link.runner, link.clone());
+        if let Some(older) = older {
+            older.end();
+        }
+        for terminal in self.of_runner(link.runner) {
+            terminal.attach(Some(link.clone()));
+        }
+    }
+
+    /// A runner's link ended.
+    fn end(&self, link: &Arc<Link>) {
+        let mut links = self.links.lock();
+        if links.get(&link.runner).is_some_and(|current| Arc::ptr_eq(current, link)) {
+            links.remove(&link.runner);
+            drop(links);
+            for terminal in self.of_runner(link.runner) {
+                terminal.attach(None);
+            }
+        }
+    }
+}
+
+/// One watcher's place at a terminal, as long as it is held.
+pub(crate) struct Watch {
+    links: Arc<Links>,
+    /// The terminal.
+    pub(crate) terminal: Arc<Terminal>,
+    id: u64,
+    /// How far the watcher is.
+    pub(crate) cursor: Cursor,
+}
+
+impl Watch {
+    /// What to send next; moves the cursor past it.
+    pub(crate) fn next(&mut self) -> Step {
+        self.terminal.next(&mut self.cursor)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Under the lock that `watch` takes, so that nobody enters a terminal that is being given up.
+        let mut terminals = self.links.terminals.lock();
+        if self.terminal.leave(self.id) {
+            terminals.by_session.remove(&self.terminal.session);
+            terminals.by_channel.remove(&self.terminal.channel);
+        }
+    }
+}

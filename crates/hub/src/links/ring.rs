@@ -1,0 +1,294 @@
+//! The last bytes of a terminal, and what a watcher gets next from them. Pure.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use protocol::terminal::WATCH_WINDOW;
+
+/// How many bytes are kept for watchers that are a little behind.
+const KEPT: u64 = 1024 * 1024;
+/// A screen that is older than this is asked for anew rather than caught up from.
+const STALE: u64 = 64 * 1024;
+/// How much one frame holds at most.
+const FRAME: usize = 32 * 1024;
+
+/// A terminal's screen at a position.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    pub(crate) offset: u64,
+    pub(crate) cols: u16,
+    pub(crate) rows: u16,
+    pub(crate) title: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// How a terminal's process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub(crate) offset: u64,
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+/// How far one watcher is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// The next byte that it needs; `None`: it needs the screen.
+    at: Option<u64>,
+    /// The size that it knows.
+    epoch: u64,
+    /// Everything before this was taken in.
+    credit: u64,
+    /// Everything before this was sent.
+    sent: u64,
+    exited: bool,
+}
+
+impl Cursor {
+    /// The watcher took everything in before `offset`.
+    pub(crate) fn credit(&mut self, offset: u64) {
+        self.credit = self.credit.max(offset.min(self.sent));
+    }
+}
+
+/// What a watcher gets next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing now.
+    Wait,
+    /// The screen, in place of everything before.
+    Screen(Arc<Screen>),
+    /// Output from this position on.
+    Data(u64, Bytes),
+    /// The end.
+    Exit(Exit),
+    /// Nothing now: a fresh screen must be asked for.
+    WantScreen,
+}
+
+/// The last bytes of a terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    chunks: VecDeque<(u64, Bytes)>,
+    start: u64,
+    end: u64,
+    screen: Option<Arc<Screen>>,
+    /// Counts the sizes; every watcher needs the screen of the newest.
+    epoch: u64,
+    /// Where the size last changed: who left before it needs the screen.
+    resized_at: Option<u64>,
+    exit: Option<Exit>,
+}
+
+impl Ring {
+    /// Starts at a position that the first watcher knows everything before.
+    pub(crate) fn starting_at(offset: u64) -> Self {
+        Self { start: offset, end: offset, ..Self::default() }
+    }
+
+    /// Everything before it is known.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Takes output in. May overlap what is known: it may come twice.
+    pub(crate) fn data(&mut self, offset: u64, bytes: Bytes) {
+        if offset > self.end {
+            // Something is missing: nobody can go on from before it without a screen.
+            self.restart(offset);
+            self.screen = None;
+        }
+        let known = usize::try_from(self.end - offset).unwrap_or(usize::MAX).min(bytes.len());
+        let fresh = bytes.slice(known..);
+        if fresh.is_empty() {
+            return;
+        }
+        let length = fresh.len() as u64;
+        self.chunks.push_back((self.end, fresh));
+        self.end += length;
+        while self.end - self.start > KEPT
+            && let Some((at, chunk)) = self.chunks.pop_front()
+        {
+            self.start = at + chunk.len() as u64;
+        }
+    }
+
+    /// Takes a screen in.
+    pub(crate) fn screen(&mut self, screen: Screen) {
+        if screen.offset > self.end || screen.offset < self.start {
+            self.restart(screen.offset);
+        }
+        let resized = self.screen.as_ref().is_some_and(|old| (old.cols, old.rows) != (screen.cols, screen.rows));
+        if resized {
+            self.epoch += 1;
+            self.resized_at = Some(screen.offset);
+        }
+        self.screen = Some(Arc::new(screen));
+    }
+
+    /// The process ended.
+    pub(crate) fn exit(&mut self, exit: Exit) {
+        self.exit = Some(exit);
+    }
+
+    /// Where a watcher begins that knows everything before `from`.
+    pub(crate) fn enter(&self, from: Option<u64>) -> Cursor {
+        let known = from.filter(|from| self.resized_at.is_none_or(|resized| resized < *from));
+        let credit = from.unwrap_or(0);
+        Cursor { at: known, epoch: self.epoch, credit, sent: credit, exited: false }
+    }
+
+    /// What a watcher gets next; moves its cursor past it.
+    pub(crate) fn next(&self, cursor: &mut Cursor) -> Step {
+        if cursor.sent.saturating_sub(cursor.credit) >= WATCH_WINDOW {
+            return Step::Wait;
+        }
+        match cursor.at.filter(|at| (self.start..=self.end).contains(at) && cursor.epoch == self.epoch) {
+            Some(at) if at == self.end => self.at_end(cursor),
+            Some(at) => self.more(cursor, at),
+            None => self.whole(cursor),
+        }
+    }
+
+    fn at_end(&self, cursor: &mut Cursor) -> Step {
+        match self.exit {
+            Some(exit) if !cursor.exited && exit.offset <= self.end => {
+                cursor.exited = true;
+                Step::Exit(exit)
+            }
+            _ => Step::Wait,
+        }
+    }
+
+    fn more(&self, cursor: &mut Cursor, at: u64) -> Step {
+        let index = self.chunks.partition_point(|(offset, chunk)| offset + chunk.len() as u64 <= at);
+        let Some((offset, chunk)) = self.chunks.get(index) else { return Step::Wait };
+        let from = usize::try_from(at - offset).unwrap_or(0);
+        let bytes = chunk.slice(from..chunk.len().min(from + FRAME));
+        let next = at + bytes.len() as u64;
+        (cursor.at, cursor.sent) = (Some(next), next);
+        Step::Data(at, bytes)
+    }
+
+    fn whole(&self, cursor: &mut Cursor) -> Step {
+        let Some(screen) = self.screen.as_ref().filter(|screen| screen.offset >= self.start) else {
+            return Step::WantScreen;
+        };
+        if self.end - screen.offset > STALE {
+            return Step::WantScreen;
+        }
+        cursor.at = Some(screen.offset);
+        cursor.epoch = self.epoch;
+        // What was skipped need not be taken in any more.
+        cursor.sent = screen.offset;
+        cursor.credit = screen.offset.saturating_sub(screen.bytes.len() as u64).max(cursor.credit.min(screen.offset));
+        Step::Screen(screen.clone())
+    }
+
+    fn restart(&mut self, offset: u64) {
+        self.chunks.clear();
+        (self.start, self.end) = (offset, offset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn screen(offset: u64, cols: u16) -> Screen {
+        Screen { offset, cols, rows: 24, title: String::new(), bytes: b"screen".to_vec() }
+    }
+
+    #[test]
+    fn a_late_watcher_gets_the_screen_and_then_what_follows() {
+        let mut ring = Ring::default();
+        ring.data(0, Bytes::from_static(b"hello "));
+        let mut late = ring.enter(None);
+        assert_eq!(ring.next(&mut late), Step::WantScreen);
+        ring.screen(screen(6, 80));
+        ring.data(6, Bytes::from_static(b"world"));
+        assert!(matches!(ring.next(&mut late), Step::Screen(got) if got.offset == 6));
+        assert_eq!(ring.next(&mut late), Step::Data(6, Bytes::from_static(b"world")));
+        assert_eq!(ring.next(&mut late), Step::Wait);
+        ring.exit(Exit { offset: 11, code: Some(0), signal: None });
+        assert!(matches!(ring.next(&mut late), Step::Exit(_)));
+        assert_eq!(ring.next(&mut late), Step::Wait);
+    }
+
+    #[test]
+    fn a_watcher_that_takes_nothing_in_waits_and_then_gets_the_screen_without_any_new_output() {
+        let mut ring = Ring::starting_at(0);
+        let mut slow = ring.enter(Some(0));
+        let mut sent = 0;
+        for part in 0..100u64 {
+            ring.data(part * 32_768, Bytes::from(vec![b'x'; 32_768]));
+            while let Step::Data(_, bytes) = ring.next(&mut slow) {
+                sent += bytes.len() as u64;
+            }
+        }
+        assert_eq!(sent, WATCH_WINDOW, "no more than the window is under way");
+        slow.credit(sent);
+        assert_eq!(ring.next(&mut slow), Step::WantScreen);
+        ring.screen(screen(ring.end(), 80));
+        assert!(matches!(ring.next(&mut slow), Step::Screen(_)));
+        assert_eq!(ring.next(&mut slow), Step::Wait);
+    }
+
+    #[test]
+    fn everybody_gets_the_screen_after_a_resize_also_who_was_away() {
+        let mut ring = Ring::starting_at(0);
+        ring.screen(screen(0, 80));
+        let mut there = ring.enter(Some(0));
+        assert_eq!(ring.next(&mut there), Step::Wait);
+        ring.screen(screen(0, 100));
+        assert!(matches!(ring.next(&mut there), Step::Screen(got) if got.cols == 100));
+        let mut back = ring.enter(Some(0));
+        assert!(matches!(ring.next(&mut back), Step::Screen(got) if got.cols == 100));
+    }
+
+    proptest! {
+        /// Whatever comes, in whatever pieces, twice or with a gap: a watcher's bytes are the terminal's from its last
+        /// screen on, without a hole.
+        #[test]
+        fn no_watcher_misses_a_byte(
+            steps in proptest::collection::vec((0u8..6, 1usize..5000), 1..200),
+        ) {
+            let source: Vec<u8> = (0..2_000_000u32).map(|i| (i % 251) as u8).collect();
+            let mut ring = Ring::default();
+            let mut cursor = ring.enter(None);
+            let mut at: Option<u64> = None;
+            for (kind, size) in steps {
+                let end = ring.end() as usize;
+                match kind {
+                    0..=2 => ring.data(end as u64, Bytes::copy_from_slice(&source[end..(end + size * 20).min(source.len())])),
+                    3 => {
+                        let from = end.saturating_sub(size);
+                        ring.data(from as u64, Bytes::copy_from_slice(&source[from..(end + 10).min(source.len())]));
+                    }
+                    4 => {
+                        let to = (end + size).min(source.len() - 1);
+                        ring.screen(screen(to as u64, 80 + (size % 2) as u16));
+                    }
+                    _ => cursor.credit(at.unwrap_or(0)),
+                }
+                loop {
+                    match ring.next(&mut cursor) {
+                        Step::Screen(screen) => at = Some(screen.offset),
+                        Step::Data(offset, bytes) => {
+                            prop_assert_eq!(Some(offset), at);
+                            let start = offset as usize;
+                            prop_assert_eq!(&bytes[..], &source[start..start + bytes.len()]);
+                            at = Some(offset + bytes.len() as u64);
+                        }
+                        Step::WantScreen => {
+                            ring.screen(screen(ring.end(), 80));
+                        }
+                        Step::Wait | Step::Exit(_) => break,
+                    }
+                }
+            }
+        }
+    }
+}

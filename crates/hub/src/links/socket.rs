@@ -1,0 +1,292 @@
+//! One runner's socket, from `hello` to the end.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use domain::{JournalId, RunnerId, UserId};
+use futures_util::SinkExt;
+use protocol::link::{Fact, FromRunner, ToRunner};
+use protocol::terminal::TerminalFrame;
+use protocol::{CloseCode, PROTOCOL, RunnerAbout};
+use store::{Caller, Credential, MintAgentToken, SeeRunner, StoreError, TakeFacts};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::link::Link;
+use super::ring::{Exit, Screen};
+use crate::hub::Hub;
+use crate::live::socket::{End, Revocations, over};
+
+/// How long a runner may take to say `hello`.
+const HELLO: Duration = Duration::from_secs(5);
+/// A runner that said nothing for this long is not there.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long one write may take.
+const WRITE: Duration = Duration::from_secs(10);
+/// How many facts may wait to be stored; further ones wait in the socket.
+const FACTS: usize = 1024;
+
+/// Serves one runner until it goes, its token ends, or the hub stops.
+pub(crate) async fn serve(
+    hub: Arc<Hub>,
+    credential: Credential,
+    runner: RunnerId,
+    owner: UserId,
+    origin: String,
+    revoked: Revocations,
+    mut socket: WebSocket,
+) {
+    let caller = Caller::hub(format!("runner {runner}, {origin}"));
+    let ended = over(hub.clone(), credential.clone(), revoked);
+    let talk = async {
+        let (journal, about) = hello(&mut socket).await?;
+        let mut session = Session { hub: hub.clone(), caller, runner, owner, journal };
+        session.run(&mut socket, about).await
+    };
+    let end = tokio::select! {
+        biased;
+        end = ended => end,
+        end = talk => match end { Ok(()) => None, Err(end) => end },
+    };
+    if let Some((code, reason)) = end {
+        let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
+        // The runner may be gone already; then there is nobody to tell.
+        let _ = timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
+    }
+}
+
+async fn hello(socket: &mut WebSocket) -> Result<(JournalId, RunnerAbout), End> {
+    let first = match timeout(HELLO, socket.recv()).await {
+        Err(_) => return Err(Some((CloseCode::Protocol, "no hello came in time"))),
+        Ok(Some(Ok(Message::Text(text)))) => text,
+        Ok(Some(Ok(_))) => return Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
+        Ok(_) => return Err(None),
+    };
+    match serde_json::from_str(&first) {
+        Ok(FromRunner::Hello { protocol, journal, about }) if protocol == PROTOCOL => Ok((journal, about)),
+        Ok(FromRunner::Hello { .. }) => Err(Some((CloseCode::Protocol, "another protocol version: update the older"))),
+        _ => Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
+    }
+}
+
+struct Session {
+    hub: Arc<Hub>,
+    caller: Caller,
+    runner: RunnerId,
+    owner: UserId,
+    journal: JournalId,
+}
+
+impl Session {
+    async fn run(&mut self, socket: &mut WebSocket, about: RunnerAbout) -> Result<(), End> {
+        // Heard from before the state is read: nothing falls in between.
+        let mut desires = self.hub.live.desires();
+        let acknowledged = self.take(Vec::new()).await.map_err(|error| unreadable(&error))?;
+        let (link, mut outgoing) = Link::new(self.runner);
+        let link = Arc::new(link);
+        link.tell(&ToRunner::Welcome {
+            protocol: PROTOCOL,
+            hub: self.hub.store.hub(),
+            runner: self.runner,
+            owner: self.owner,
+            acknowledged,
+        });
+        self.desire(&link).await?;
+        self.hub.links.begin(&link);
+        self.seen(true, Some(about)).await;
+        let (facts, queue) = mpsc::channel(FACTS);
+        let storing =
+            tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
+        let end = self.converse(socket, &link, &mut outgoing, &mut desires, &facts).await;
+        link.end();
+        self.hub.links.end(&link);
+        storing.abort();
+        self.seen(false, None).await;
+        end
+    }
+
+    async fn converse(
+        &self,
+        socket: &mut WebSocket,
+        link: &Arc<Link>,
+        outgoing: &mut mpsc::Receiver<Message>,
+        desires: &mut tokio::sync::broadcast::Receiver<RunnerId>,
+        facts: &mpsc::Sender<Fact>,
+    ) -> Result<(), End> {
+        let mut heard = Instant::now();
+        loop {
+            tokio::select! {
+                frame = socket.recv() => {
+                    heard = Instant::now();
+                    if self.on_frame(frame, link, facts).await?.is_break() {
+                        return Ok(());
+                    }
+                }
+                Some(message) = outgoing.recv() => send(socket, message, outgoing).await?,
+                desired = desires.recv() => match desired {
+                    Ok(runner) if runner == self.runner => self.desire(link).await?,
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => self.desire(link).await?,
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                () = link.over.cancelled() => return Err(Some((CloseCode::GoingAway, "a newer link took over"))),
+                () = sleep_until(heard + SILENCE) => return Err(Some((CloseCode::TooSlow, "no sign of life"))),
+            }
+        }
+    }
+
+    async fn on_frame(
+        &self,
+        frame: Option<Result<Message, axum::Error>>,
+        link: &Arc<Link>,
+        facts: &mpsc::Sender<Fact>,
+    ) -> Result<ControlFlow<()>, End> {
+        match frame {
+            Some(Ok(Message::Binary(bytes))) => self.on_terminal(bytes),
+            Some(Ok(Message::Text(text))) => match serde_json::from_str::<FromRunner>(&text) {
+                Ok(frame) => self.on_control(frame, link, facts).await,
+                Err(error) => {
+                    tracing::warn!(runner = %self.runner, %error, "a runner sent an unreadable frame");
+                    return Err(Some((CloseCode::Protocol, "a frame could not be read")));
+                }
+            },
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(ControlFlow::Break(())),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    async fn on_control(&self, frame: FromRunner, link: &Arc<Link>, facts: &mpsc::Sender<Fact>) {
+        match frame {
+            // The storing task ends only with the link.
+            FromRunner::Fact(fact) => drop(facts.send(fact).await),
+            FromRunner::Heartbeat {} | FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
+            FromRunner::Told { id, answer } => link.answered(id, Ok(answer)),
+            FromRunner::Refused { id, problem } => link.answered(id, Err(problem)),
+            FromRunner::TokenWanted { session } => {
+                let (hub, caller, link, runner) = (self.hub.clone(), self.caller.clone(), link.clone(), self.runner);
+                tokio::spawn(async move {
+                    match hub.store.write(&caller, None, MintAgentToken { runner, session }).await {
+                        Ok(minted) => drop(link.tell(&ToRunner::Token { session, secret: minted.value })),
+                        Err(error) => tracing::warn!(%error, %session, "could not make an agent's token"),
+                    }
+                });
+            }
+            FromRunner::Unwatched { channel, problem } => {
+                if let Some(terminal) = self.hub.links.on_channel(self.runner, channel) {
+                    terminal.on_refused(problem);
+                }
+            }
+        }
+    }
+
+    fn on_terminal(&self, bytes: Bytes) {
+        let frame = match TerminalFrame::decode(&bytes) {
+            Ok(frame) => frame,
+            Err(error) => return tracing::warn!(runner = %self.runner, %error, "a runner sent a bad terminal frame"),
+        };
+        let channel = match &frame {
+            TerminalFrame::Snapshot { channel, .. }
+            | TerminalFrame::Data { channel, .. }
+            | TerminalFrame::Exit { channel, .. } => *channel,
+            // Only we send these.
+            TerminalFrame::Input { .. } | TerminalFrame::Credit { .. } => return,
+        };
+        // Nobody may watch any more: the runner has not heard yet.
+        let Some(terminal) = self.hub.links.on_channel(self.runner, channel) else { return };
+        match frame {
+            TerminalFrame::Snapshot { offset, cols, rows, title, bytes, .. } => {
+                terminal.on_screen(Screen { offset, cols, rows, title, bytes });
+            }
+            TerminalFrame::Data { offset, bytes, .. } => terminal.on_data(offset, bytes.into()),
+            TerminalFrame::Exit { offset, code, signal, .. } => terminal.on_exit(Exit { offset, code, signal }),
+            TerminalFrame::Input { .. } | TerminalFrame::Credit { .. } => {}
+        }
+    }
+
+    /// Tells the runner what it should have.
+    async fn desire(&self, link: &Link) -> Result<(), End> {
+        match self.hub.store.desired(self.runner).await {
+            Ok(Some(desired)) => {
+                let (generation, sessions, keep) = (desired.generation, desired.sessions, desired.keep);
+                link.tell(&ToRunner::Desired { generation, sessions, keep });
+                Ok(())
+            }
+            Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),
+            Err(error) => Err(unreadable(&error)),
+        }
+    }
+
+    async fn take(&self, facts: Vec<Fact>) -> Result<u64, StoreError> {
+        take(&self.hub, &self.caller, self.runner, self.journal, facts).await
+    }
+
+    async fn seen(&self, connected: bool, about: Option<RunnerAbout>) {
+        self.hub.touch(self.runner.to_string());
+        let news = self.hub.live.presence.runner(self.runner, connected);
+        if !news && about.is_none() {
+            return;
+        }
+        let command = SeeRunner { runner: self.runner, about };
+        if let Err(error) = self.hub.store.write(&self.caller, None, command).await {
+            tracing::warn!(%error, runner = %self.runner, "could not remember that a runner was seen");
+        }
+    }
+}
+
+/// Stores facts as they come, many in one transaction, and says so.
+async fn store_facts(
+    hub: Arc<Hub>,
+    caller: Caller,
+    link: Arc<Link>,
+    journal: JournalId,
+    mut queue: mpsc::Receiver<Fact>,
+) {
+    let mut facts = Vec::new();
+    while queue.recv_many(&mut facts, FACTS).await > 0 {
+        match take(&hub, &caller, link.runner, journal, std::mem::take(&mut facts)).await {
+            Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
+            Err(error) => {
+                // What is not acknowledged comes again with the next link.
+                tracing::warn!(%error, runner = %link.runner, "a runner's facts could not be stored");
+                link.end();
+            }
+        }
+    }
+}
+
+async fn take(
+    hub: &Hub,
+    caller: &Caller,
+    runner: RunnerId,
+    journal: JournalId,
+    facts: Vec<Fact>,
+) -> Result<u64, StoreError> {
+    let command = TakeFacts { runner, journal, facts };
+    Ok(hub.store.write(caller, None, command).await?.value.acknowledged)
+}
+
+/// Sends what is queued with one flush, by the deadline.
+async fn send(socket: &mut WebSocket, first: Message, more: &mut mpsc::Receiver<Message>) -> Result<(), End> {
+    let written = timeout(WRITE, async {
+        socket.feed(first).await?;
+        while let Ok(message) = more.try_recv() {
+            socket.feed(message).await?;
+        }
+        socket.flush().await
+    });
+    match written.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(None),
+        Err(_) => Err(Some((CloseCode::TooSlow, "the runner did not read in time"))),
+    }
+}
+
+fn unreadable(error: &StoreError) -> End {
+    tracing::warn!(%error, "a runner could not be served");
+    Some((CloseCode::GoingAway, "the hub cannot read its database now"))
+}

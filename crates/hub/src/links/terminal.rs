@@ -1,0 +1,210 @@
+//! One terminal that somebody watches: one stream from its runner, for all who watch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use domain::{ProjectId, RunnerId, SessionId, UserId};
+use parking_lot::Mutex;
+use protocol::link::ToRunner;
+use protocol::terminal::TerminalFrame;
+use protocol::{Problem, Session};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::link::Link;
+use super::ring::{Cursor, Exit, Ring, Screen, Step};
+
+/// A fresh screen is asked for at most this often.
+const SCREENS: Duration = Duration::from_millis(100);
+/// The runner hears after this many bytes that they came.
+const CREDIT: u64 = 128 * 1024;
+
+/// A terminal that somebody watches.
+pub(crate) struct Terminal {
+    pub(crate) session: SessionId,
+    pub(crate) project: ProjectId,
+    pub(crate) owner: UserId,
+    pub(crate) runner: RunnerId,
+    pub(crate) channel: u32,
+    state: Mutex<State>,
+}
+
+struct State {
+    ring: Ring,
+    watchers: HashMap<u64, Arc<Notify>>,
+    next: u64,
+    link: Option<Arc<Link>>,
+    began: bool,
+    credited: u64,
+    /// When a fresh screen was last asked for, and whether it is still to come.
+    asked: Option<Instant>,
+    coming: bool,
+    refused: Option<Problem>,
+}
+
+impl State {
+    fn wake(&self) {
+        self.watchers.values().for_each(|watcher| watcher.notify_one());
+    }
+}
+
+impl Terminal {
+    pub(super) fn new(session: &Session, channel: u32, from: Option<u64>) -> Self {
+        let ring = from.map_or_else(Ring::default, Ring::starting_at);
+        let state = State {
+            ring,
+            watchers: HashMap::new(),
+            next: 0,
+            link: None,
+            began: from.is_some(),
+            credited: 0,
+            asked: None,
+            coming: true,
+            refused: None,
+        };
+        Self {
+            session: session.id,
+            project: session.project,
+            owner: session.owner.id,
+            runner: session.runner,
+            channel,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The runner is reachable by this link now, or not at all. The stream goes on where it stopped.
+    pub(super) fn attach(&self, link: Option<Arc<Link>>) {
+        let mut state = self.state.lock();
+        state.coming = true;
+        state.refused = None;
+        if let Some(link) = &link {
+            let from = state.began.then(|| state.ring.end());
+            link.tell(&ToRunner::Watch { channel: self.channel, session: self.session, from });
+        }
+        state.link = link;
+        state.wake();
+    }
+
+    pub(super) fn enter(&self, from: Option<u64>, wake: Arc<Notify>) -> (u64, Cursor) {
+        let mut state = self.state.lock();
+        let id = state.next;
+        state.next += 1;
+        wake.notify_one();
+        state.watchers.insert(id, wake);
+        (id, state.ring.enter(from))
+    }
+
+    /// A watcher goes; true: it was the last one, and the stream ends.
+    pub(super) fn leave(&self, id: u64) -> bool {
+        let mut state = self.state.lock();
+        state.watchers.remove(&id);
+        if !state.watchers.is_empty() {
+            return false;
+        }
+        if let Some(link) = state.link.take() {
+            link.tell(&ToRunner::Unwatch { channel: self.channel });
+        }
+        true
+    }
+
+    /// Whether the runner is there.
+    pub(crate) fn reachable(&self) -> bool {
+        self.state.lock().link.is_some()
+    }
+
+    pub(super) fn on_data(&self, offset: u64, bytes: Bytes) {
+        let mut state = self.state.lock();
+        state.began = true;
+        // A stream that goes on where it stopped begins without a screen.
+        state.coming &= state.asked.is_some();
+        state.ring.data(offset, bytes);
+        let end = state.ring.end();
+        if end.saturating_sub(state.credited) >= CREDIT
+            && let Some(link) = &state.link
+        {
+            link.tell_frame(&TerminalFrame::Credit { channel: self.channel, offset: end });
+            state.credited = end;
+        }
+        state.wake();
+    }
+
+    pub(super) fn on_screen(&self, screen: Screen) {
+        let mut state = self.state.lock();
+        state.began = true;
+        state.coming = false;
+        let offset = screen.offset;
+        state.ring.screen(screen);
+        if let Some(link) = &state.link {
+            link.tell_frame(&TerminalFrame::Credit { channel: self.channel, offset });
+        }
+        state.credited = offset;
+        state.wake();
+    }
+
+    /// The runner cannot show it.
+    pub(super) fn on_refused(&self, problem: Problem) {
+        let mut state = self.state.lock();
+        state.refused = Some(problem);
+        state.wake();
+    }
+
+    /// Why the runner cannot show it, if so.
+    pub(crate) fn refused(&self) -> Option<Problem> {
+        self.state.lock().refused.clone()
+    }
+
+    pub(super) fn on_exit(&self, exit: Exit) {
+        let mut state = self.state.lock();
+        state.ring.exit(exit);
+        state.wake();
+    }
+
+    /// What a watcher gets next; asks for a fresh screen when one is needed, not too often.
+    pub(super) fn next(self: &Arc<Self>, cursor: &mut Cursor) -> Step {
+        let mut state = self.state.lock();
+        let step = state.ring.next(cursor);
+        if step != Step::WantScreen {
+            return step;
+        }
+        if !state.coming {
+            self.ask_for_screen(&mut state);
+        }
+        Step::Wait
+    }
+
+    fn ask_for_screen(self: &Arc<Self>, state: &mut State) {
+        let Some(link) = &state.link else { return };
+        let early = state.asked.map_or(Duration::ZERO, |asked| SCREENS.saturating_sub(asked.elapsed()));
+        state.coming = true;
+        if early.is_zero() {
+            link.tell(&ToRunner::Snapshot { channel: self.channel });
+            state.asked = Some(Instant::now());
+            return;
+        }
+        let terminal = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(early).await;
+            let mut state = terminal.state.lock();
+            state.coming = false;
+            state.wake();
+        });
+    }
+
+    /// Passes on what the owner typed; false: it cannot reach the terminal now.
+    pub(crate) fn input(&self, user: UserId, bytes: Vec<u8>) -> bool {
+        let link = self.state.lock().link.clone();
+        let Some(link) = link else { return false };
+        link.tell(&ToRunner::Driver { channel: self.channel, user });
+        link.tell_frame(&TerminalFrame::Input { channel: self.channel, bytes })
+    }
+
+    /// Gives the terminal the size of its owner's view.
+    pub(crate) fn resize(&self, cols: u16, rows: u16) {
+        let link = self.state.lock().link.clone();
+        if let Some(link) = link {
+            link.tell(&ToRunner::Resize { channel: self.channel, cols, rows });
+        }
+    }
+}
