@@ -45,9 +45,8 @@ pub(crate) struct EventRule {
     pub(crate) output: Vec<String>,
     /// US dollars.
     pub(crate) cost: Option<String>,
-    /// The numbers are the conversation's sums so far, not to be added to those before.
     #[serde(default)]
-    pub(crate) totals: bool,
+    pub(crate) count: Count,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -57,6 +56,19 @@ pub(crate) enum StateName {
     Waiting,
     Idle,
     Finished,
+}
+
+/// What the numbers of a line are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Count {
+    /// More, to be added to those before.
+    #[default]
+    More,
+    /// The sums of this run so far.
+    Run,
+    /// The sums of the conversation so far, with those of the runs before this one.
+    Conversation,
 }
 
 /// How a line looks.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Mode};
-use crate::event::EventRule;
+use crate::event::{Count, EventRule};
 use crate::json;
 use crate::text;
 
@@ -95,6 +95,9 @@ pub struct Recogniser {
     bells: u64,
     /// By rule: what was counted last.
     counted: BTreeMap<usize, String>,
+    on_screen: Option<State>,
+    in_lines: Option<State>,
+    before: Usage,
     seen: Seen,
 }
 
@@ -106,13 +109,34 @@ impl Recogniser {
     pub fn new(adapter: Arc<Adapter>, mode: Mode) -> Self {
         // A run with structured lines is known from those: what it prints for people says nothing of its state.
         let screens = !adapter.start(mode).is_some_and(|start| start.lines);
-        Self { adapter, screens, bells: 0, counted: BTreeMap::new(), seen: Seen::default() }
+        Self {
+            adapter,
+            screens,
+            bells: 0,
+            counted: BTreeMap::new(),
+            on_screen: None,
+            in_lines: None,
+            before: Usage::default(),
+            seen: Seen::default(),
+        }
     }
 
-    /// Goes on with what was known, after the runner was started again.
-    pub fn with(mut self, known: Seen) -> Self {
-        self.seen = known;
+    /// Of a resumed conversation: what it had used before, see [`Recogniser::total`].
+    pub fn resumed(mut self, before: Usage) -> Self {
+        self.before = before;
         self
+    }
+
+    /// What the whole conversation has used, with what was before this session.
+    pub fn total(&self) -> Usage {
+        let (before, own) = (self.before, self.seen.usage);
+        let cost = before.cost.map_or(own.cost, |cost| Some(cost + own.cost.unwrap_or(0.0)));
+        Usage {
+            input: before.input + own.input,
+            cached: before.cached + own.cached,
+            output: before.output + own.output,
+            cost,
+        }
     }
 
     /// Takes a screen into account.
@@ -122,9 +146,9 @@ impl Recogniser {
         if self.screens
             && let Some(state) = self.adapter.screen.iter().find_map(|rule| rule.state(screen))
         {
-            self.seen.state = Some(state);
+            self.on_screen = Some(state);
         }
-        self.seen.clone()
+        self.told()
     }
 
     /// Takes a line of `events.jsonl`, or of the agent's own log, into account. What is not JSON says nothing.
@@ -135,6 +159,16 @@ impl Recogniser {
         {
             self.event(&line);
         }
+        self.told()
+    }
+
+    /// Lines are the agent's own word, and a screen can be imitated: it only adds that a working agent waits.
+    fn told(&mut self) -> Seen {
+        self.seen.state = match (&self.in_lines, &self.on_screen) {
+            (Some(State::Working) | None, Some(waiting @ State::Waiting { .. })) => Some(waiting.clone()),
+            (Some(state), _) | (None, Some(state)) => Some(state.clone()),
+            (None, None) => None,
+        };
         self.seen.clone()
     }
 
@@ -142,9 +176,7 @@ impl Recogniser {
         let adapter = Arc::clone(&self.adapter);
         for (index, rule) in adapter.event.iter().enumerate() {
             for part in rule.about(line) {
-                if let Some(state) = rule.state() {
-                    self.seen.state = Some(state);
-                }
+                self.in_lines = rule.state().or(self.in_lines.take());
                 let word = |path: &Option<String>| json::at(part, path.as_deref()?)?.as_str().and_then(id);
                 self.seen.conversation = word(&rule.conversation).or(self.seen.conversation.take());
                 self.seen.model = word(&rule.model).or(self.seen.model.take());
@@ -152,7 +184,7 @@ impl Recogniser {
                 let again = mark.is_some_and(|mark| self.counted.get(&index).is_some_and(|last| last == mark));
                 self.counted.extend(mark.map(|mark| (index, mark.to_owned())));
                 if !again {
-                    self.seen.usage.count(rule, part);
+                    self.seen.usage.count(rule, part, self.before);
                 }
             }
         }
@@ -160,18 +192,26 @@ impl Recogniser {
 }
 
 impl Usage {
-    fn count(&mut self, rule: &EventRule, part: &Value) {
-        let add = |so_far: &mut u64, paths: &[String]| {
+    fn count(&mut self, rule: &EventRule, part: &Value, before: Usage) {
+        let add = |so_far: &mut u64, paths: &[String], before: u64| {
             if let Some(now) = json::sum(part, paths) {
-                *so_far = if rule.totals { now } else { so_far.saturating_add(now) };
+                *so_far = match rule.count {
+                    Count::More => so_far.saturating_add(now),
+                    Count::Run => now,
+                    Count::Conversation => now.saturating_sub(before),
+                };
             }
         };
-        add(&mut self.input, &rule.input);
-        add(&mut self.cached, &rule.cached);
-        add(&mut self.output, &rule.output);
+        add(&mut self.input, &rule.input, before.input);
+        add(&mut self.cached, &rule.cached, before.cached);
+        add(&mut self.output, &rule.output, before.output);
         let cost = rule.cost.as_deref().and_then(|path| json::at(part, path)?.as_f64());
-        if let Some(cost) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
-            self.cost = Some(if rule.totals { cost } else { self.cost.unwrap_or(0.0) + cost });
+        if let Some(now) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+            self.cost = Some(match rule.count {
+                Count::More => self.cost.unwrap_or(0.0) + now,
+                Count::Run => now,
+                Count::Conversation => (now - before.cost.unwrap_or(0.0)).max(0.0),
+            });
         }
     }
 }
