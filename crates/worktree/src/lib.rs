@@ -1,1 +1,40 @@
 //! Repositories and worktrees on one machine; the only crate that runs git.
+//!
+//! One object store per repository is shared by all its workspaces. A workspace is a clone of the agent's own, which the
+//! agent may do anything to; whatever we want to know of it is found out with repositories of ours beside it.
+
+mod agent;
+mod bare;
+mod beneath;
+mod clean;
+mod commit;
+mod copy;
+mod create;
+mod error;
+mod git;
+mod hosts;
+mod layout;
+mod location;
+mod names;
+mod options;
+mod process;
+mod save;
+mod saves;
+mod scan;
+mod space;
+mod stats;
+mod store;
+mod worktrees;
+
+pub use clean::{Cleaned, Reason, Unfinished};
+pub use copy::Copied;
+pub use create::{Plan, Workspace};
+pub use error::{Error, Result};
+pub use layout::Facts;
+pub use location::Location;
+pub use names::{BranchName, branch_name};
+pub use options::{CredentialHelper, Options, Progress, Step};
+pub use save::{LeftOut, Save, Saved};
+pub use saves::Into;
+pub use stats::GitStats;
+pub use worktrees::Worktrees;

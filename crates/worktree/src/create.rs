@@ -1,0 +1,192 @@
+//! Making a workspace: built aside, then moved into place in one step, so that it is there whole or not at all.
+
+use std::fs;
+
+use domain::WorkspaceId;
+
+use crate::bare::{self, Oid};
+use crate::commit::Commit;
+use crate::git::Git;
+use crate::layout::{Facts, Home, folder, now, sync, write};
+use crate::location::Location;
+use crate::names::BranchName;
+use crate::options::Progress;
+use crate::store::Store;
+use crate::{Error, Result, Worktrees};
+
+/// What a workspace is made from.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// The repository; without one the workspace is an empty folder.
+    pub location: Option<Location>,
+    /// The branch to start from; the repository's own default when absent.
+    pub base: Option<BranchName>,
+    /// The branch to work on; required with a repository, see [`crate::branch_name`].
+    pub branch: Option<BranchName>,
+    /// Ignored files to copy in, as patterns such as `.env` or `config/*.local`.
+    pub copy: Vec<String>,
+    /// Where they are copied from; the repository's own folder when it is on this machine and this is absent.
+    pub copy_from: Option<std::path::PathBuf>,
+}
+
+/// A workspace on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// What it was made from.
+    pub facts: Facts,
+    /// The folder to work in.
+    pub path: std::path::PathBuf,
+    /// The ignored files that were copied in, and why others were not; only told by the call that made it.
+    pub copied: crate::Copied,
+}
+
+impl Worktrees {
+    /// Makes a workspace, or finds the one that is there: may be called again after a kill at any point.
+    pub async fn create(&self, id: WorkspaceId, plan: &Plan, progress: &Progress) -> Result<Workspace> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let home = self.layout().home(id);
+        if home.0.exists() {
+            let facts = home.facts().ok_or_else(|| Error::Tampered {
+                path: home.0.join("workspace.json"),
+                why: "it cannot be read; move the folder away to start anew".into(),
+            })?;
+            return Ok(Workspace { facts, path: home.tree(), copied: crate::Copied::default() });
+        }
+        *space = None;
+        let store = Store(self.layout().store(plan.location.as_ref()));
+        let start = self.start(&store, plan, progress).await?;
+        let facts = Facts {
+            id,
+            location: plan.location.clone(),
+            base: start.as_ref().map(|(base, _)| base.clone()),
+            base_commit: start.as_ref().map(|(_, commit)| commit.to_string()),
+            branch: plan.location.as_ref().and(plan.branch.clone()),
+            created_at: now(),
+        };
+        progress.tell("Checking out", None);
+        let making = Home(self.layout().making().join(id.to_string()));
+        let aside = making.0.clone();
+        blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
+        let commit = start.as_ref().map(|(_, commit)| commit);
+        build(&making, &store, &facts, commit).await?;
+        begin_chain(&store, id, commit).await?;
+        let copied = self.copy_in(&making, plan).await?;
+        making.write_facts(&facts)?;
+        sync(&making.0);
+        fs::rename(&making.0, &home.0).map_err(Error::io("move into place", &home.0))?;
+        sync(&self.layout().workspaces());
+        Ok(Workspace { facts, path: home.tree(), copied })
+    }
+
+    /// Fetches and finds the commit to start from; nothing in an empty repository, or without one.
+    async fn start(&self, store: &Store, plan: &Plan, progress: &Progress) -> Result<Option<(BranchName, Oid)>> {
+        let Some(location) = &plan.location else {
+            store.prepare()?;
+            return Ok(None);
+        };
+        if plan.branch.is_none() {
+            return Err(Error::Branch { name: String::new(), why: "a workspace of a repository needs its own branch" });
+        }
+        self.refresh(location, progress).await?;
+        let base = match &plan.base {
+            Some(base) => base.clone(),
+            None => match self.default_branch(location).await? {
+                Some(base) => base,
+                None => return Ok(None),
+            },
+        };
+        match store.head(&base).await? {
+            Some(commit) => Ok(Some((base, commit))),
+            // A repository without any commit has no branch to start from, whichever was named.
+            None if store.refs("refs/origin/heads/").await?.is_empty() => Ok(None),
+            None => Err(store.no_branch(location, &base).await),
+        }
+    }
+}
+
+/// The agent's folder with a `.git` of its own, and our repository beside it.
+async fn build(home: &Home, store: &Store, facts: &Facts, commit: Option<&Oid>) -> Result<()> {
+    let (tree, control) = (home.tree(), home.control());
+    folder(&tree)?;
+    bare::make(&control, &[&store.objects()])?;
+    if let Some(commit) = commit {
+        // Files are written by our repository's rules; the agent's git gets a copy of the index and finds all unchanged.
+        let git = Git::new(&control, "read-tree").work_tree(&tree).timeout(std::time::Duration::from_secs(900));
+        git.args(["-u", "--reset"]).operands([commit]).run().await?;
+    }
+    if let (Some(location), Some(branch)) = (&facts.location, &facts.branch) {
+        agents_git(home, store, location, branch, facts.base.as_ref(), commit).await?;
+    }
+    Ok(())
+}
+
+/// The agent's `.git`: its own configuration and refs, with the store's objects.
+pub(crate) async fn agents_git(
+    home: &Home,
+    store: &Store,
+    location: &Location,
+    branch: &BranchName,
+    base: Option<&BranchName>,
+    commit: Option<&Oid>,
+) -> Result<()> {
+    let git = home.tree().join(".git");
+    for name in ["objects/info", "objects/pack", "refs/tags", "refs/remotes/origin", "info"] {
+        folder(&git.join(name))?;
+    }
+    bare::borrow(&git, &[&store.objects()])?;
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n\
+         [remote \"origin\"]\n\turl = {}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+         [push]\n\tdefault = current\n\tautoSetupRemote = true\n[gc]\n\tauto = 0\n",
+        quoted(&location.to_string())
+    );
+    write(&git.join("config"), config.as_bytes())?;
+    let mut packed = String::new();
+    for (name, oid) in store.refs("refs/origin/").await? {
+        let name = match name.strip_prefix("refs/origin/heads/") {
+            Some(head) => format!("refs/remotes/origin/{head}"),
+            None => name.replacen("refs/origin/", "refs/", 1),
+        };
+        packed.push_str(&format!("{oid} {name}\n"));
+    }
+    write(&git.join("packed-refs"), packed.as_bytes())?;
+    if let Some(base) = base {
+        let head = format!("ref: refs/remotes/origin/{base}\n");
+        write(&git.join("refs/remotes/origin/HEAD"), head.as_bytes())?;
+    }
+    let own = git.join("refs/heads").join(branch.as_str());
+    folder(own.parent().unwrap_or(&git))?;
+    if let Some(commit) = commit {
+        write(&own, format!("{commit}\n").as_bytes())?;
+        let (from, to) = (home.control().join("index"), git.join("index"));
+        fs::copy(&from, &to).map_err(Error::io("copy to", &to))?;
+    }
+    write(&git.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())
+}
+
+/// The first link of the chain of saves: what the workspace started from.
+async fn begin_chain(store: &Store, id: WorkspaceId, commit: Option<&Oid>) -> Result<()> {
+    let name = crate::save::saved_ref(id);
+    // A workspace whose folder was lost goes on with its chain.
+    if !store.refs(&name).await?.is_empty() {
+        return Ok(());
+    }
+    // The base is its parent, so that later saves have a merge base with it, and the tree to start from.
+    let parents: Vec<Oid> = commit.cloned().into_iter().collect();
+    let first = Commit::start(store, &name, &parents, "shopfloor: where the workspace started").await?;
+    first.finish().await.map(drop)
+}
+
+/// A value as git's configuration quotes it.
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Runs file work off the async threads.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

@@ -1,0 +1,116 @@
+//! What a runner's owner allows, and the limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the owner of a runner allows, and the limits that hold for all workspaces.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether the owner's own ssh keys and agent may be used for fetching.
+    pub ssh_agent: bool,
+    /// The program that knows the owner's passwords for https.
+    pub credential_helper: Option<CredentialHelper>,
+    /// Whether repositories may be on hosts of a private network, or on this machine.
+    pub private_hosts: bool,
+    /// Files that are larger are not saved; it is said which.
+    pub largest_file: u64,
+    /// How much one save may add; the rest is left out, and it is said which.
+    pub largest_save: u64,
+    /// How long cloning or fetching may take.
+    pub fetch_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            ssh_agent: false,
+            credential_helper: None,
+            private_hosts: false,
+            largest_file: 50 << 20,
+            largest_save: 1 << 30,
+            fetch_timeout: Duration::from_secs(1800),
+        }
+    }
+}
+
+/// A credential helper that an owner may allow: a name of git's own kind, never a shell line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CredentialHelper {
+    /// The GitHub CLI.
+    GitHub,
+    /// The GitLab CLI.
+    GitLab,
+    /// git's own store in the home directory.
+    Store,
+    /// git's own cache in memory.
+    Cache,
+    /// The desktop's keyring on Linux.
+    Libsecret,
+    /// The keychain of macOS.
+    Keychain,
+    /// Git Credential Manager.
+    Manager,
+}
+
+impl CredentialHelper {
+    pub(crate) fn config(&self) -> String {
+        match self {
+            Self::GitHub => "!gh auth git-credential",
+            Self::GitLab => "!glab auth git-credential",
+            Self::Store => "store",
+            Self::Cache => "cache",
+            Self::Libsecret => "libsecret",
+            Self::Keychain => "osxkeychain",
+            Self::Manager => "manager",
+        }
+        .to_owned()
+    }
+}
+
+/// How far a long operation is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What is being done, in words.
+    pub what: String,
+    /// How much of it, if that is known.
+    pub percent: Option<u8>,
+}
+
+/// Is told how far a long operation is.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
+
+impl Progress {
+    /// Tells `listener`.
+    pub fn new(listener: impl Fn(Step) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(listener)))
+    }
+
+    /// Tells nobody.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn tell(&self, what: &str, percent: Option<u8>) {
+        if let Some(listener) = &self.0 {
+            listener(Step { what: what.to_owned(), percent });
+        }
+    }
+
+    /// Understands lines such as `Receiving objects:  45% (9/20)`.
+    pub(crate) fn line(&self, line: &str) {
+        let line = line.trim().trim_start_matches("remote: ");
+        if let Some((what, rest)) = line.split_once(':')
+            && let Some((number, _)) = rest.split_once('%')
+            && let Ok(percent) = number.trim().parse()
+        {
+            self.tell(what, Some(percent));
+        }
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(listener)" } else { "Progress(none)" })
+    }
+}

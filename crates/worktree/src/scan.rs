@@ -1,0 +1,112 @@
+//! Which files of a workspace differ from its newest save.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::git::Git;
+use crate::space::Space;
+
+/// Deeper repositories inside repositories are not looked into.
+const DEEPEST: usize = 3;
+
+/// Where to look.
+#[derive(Debug, Clone)]
+pub(crate) enum Scope {
+    /// Everywhere.
+    All,
+    /// Only at these paths: the watcher saw nothing elsewhere.
+    Paths(BTreeSet<PathBuf>),
+}
+
+impl Space {
+    /// Paths that changed, came or went since the newest save. Nothing is read here but names, times and `.gitignore`s.
+    pub(crate) async fn changed(&mut self, scope: &Scope) -> Result<BTreeSet<PathBuf>> {
+        let (tree, control) = (self.home.tree(), self.home.control());
+        if matches!(scope, Scope::All) && self.blurred {
+            // It fails when something changed, which is what is found out next.
+            let git =
+                Git::new(&control, "update-index").work_tree(&tree).args(["-q", "--refresh", "--ignore-submodules"]);
+            git.ended(|_| {}).await?;
+            self.blurred = false;
+        }
+        let git = Git::new(&control, "ls-files").work_tree(&tree);
+        let git = git.args(["-z", "--modified", "--deleted", "--others", "--exclude-standard"]);
+        let git = match scope {
+            Scope::All => git,
+            Scope::Paths(paths) => git.operands(paths),
+        };
+        let mut changed = BTreeSet::new();
+        let mut nested: Vec<(PathBuf, usize)> = Vec::new();
+        let sort = |found: Vec<PathBuf>, depth: usize, changed: &mut BTreeSet<PathBuf>, nested: &mut Vec<_>| {
+            for path in found {
+                if path.as_os_str().as_bytes().ends_with(b"/") {
+                    nested.push((path.components().collect(), depth));
+                } else {
+                    changed.insert(path);
+                }
+            }
+        };
+        sort(paths(&git.run().await?), 1, &mut changed, &mut nested);
+        // A repository inside the repository: git would save nothing of it but the name of a commit.
+        let empty = control.join("no-index");
+        while let Some((path, depth)) = nested.pop() {
+            self.nested.insert(path.clone());
+            if depth > DEEPEST {
+                continue;
+            }
+            let git = Git::new(&control, "ls-files").work_tree(&tree.join(&path)).index(&empty);
+            let git = git.args(["-z", "--others", "--exclude-standard"]);
+            // It may be gone again.
+            if let Ok(out) = git.run().await {
+                let below = paths(&out).into_iter().map(|found| join(&path, &found)).collect();
+                sort(below, depth + 1, &mut changed, &mut nested);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Files that were saved while they were unknown to git, and that a `.gitignore` now excludes.
+    pub(crate) async fn now_ignored(&self) -> Result<BTreeSet<PathBuf>> {
+        let git = Git::new(&self.home.control(), "ls-files").work_tree(&self.home.tree());
+        let ignored = paths(&git.args(["-z", "--cached", "--ignored", "--exclude-standard"]).run().await?);
+        if ignored.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let known = self.paths_of_head().await?;
+        Ok(ignored.into_iter().filter(|path| !known.contains(path)).collect())
+    }
+
+    /// Files that the agent has committed although they are ignored; they are in no listing of ours.
+    pub(crate) async fn committed_but_not_saved(&self) -> Result<BTreeSet<PathBuf>> {
+        let Some(head) = self.refs.as_ref().ok().and_then(|refs| refs.head.clone()) else {
+            return Ok(BTreeSet::new());
+        };
+        let git = self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only", "--diff-filter=D"]);
+        Ok(paths(&git.operands([head.as_str(), self.tree.as_str()]).run().await?).into_iter().collect())
+    }
+
+    async fn paths_of_head(&self) -> Result<BTreeSet<PathBuf>> {
+        let Some(head) = self.refs.as_ref().ok().and_then(|refs| refs.head.clone()) else {
+            return Ok(BTreeSet::new());
+        };
+        let git = self.store.git("ls-tree").args(["-r", "-z", "--name-only", "--full-tree"]);
+        Ok(paths(&git.operands([head.as_str()]).run().await?).into_iter().collect())
+    }
+}
+
+/// Names that end with NUL.
+pub(crate) fn paths(out: &[u8]) -> Vec<PathBuf> {
+    let names = out.split(|b| *b == 0).filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect()
+}
+
+/// Joins without dropping the slash at the end, which says "a repository of its own".
+fn join(folder: &Path, name: &Path) -> PathBuf {
+    let mut joined = folder.as_os_str().to_owned();
+    joined.push(OsStr::new("/"));
+    joined.push(name.as_os_str());
+    PathBuf::from(joined)
+}

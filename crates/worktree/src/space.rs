@@ -1,0 +1,92 @@
+//! What is remembered of one workspace between two looks at it. All of it can be found out again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use domain::{Timestamp, WorkspaceId};
+
+use crate::agent::AgentRefs;
+use crate::bare::Oid;
+use crate::layout::{Facts, Home};
+use crate::save::LeftOut;
+use crate::stats::GitStats;
+use crate::store::Store;
+use crate::{Error, Result, Worktrees};
+
+/// One workspace, while it is looked at by one task at a time.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) home: Home,
+    pub(crate) facts: Facts,
+    pub(crate) store: Store,
+    /// The newest save and its tree.
+    pub(crate) saved: Oid,
+    pub(crate) tree: Oid,
+    pub(crate) saved_at: Option<Timestamp>,
+    /// The agent's refs as last read, or why they could not be.
+    pub(crate) refs: Result<AgentRefs, String>,
+    /// Commits that the chain of saves is known to hold.
+    pub(crate) kept: BTreeSet<Oid>,
+    /// Why commits could not be taken over.
+    pub(crate) not_kept: Option<String>,
+    /// Files that could not be saved.
+    pub(crate) left_out: BTreeMap<PathBuf, LeftOut>,
+    /// Folders with a repository of their own.
+    pub(crate) nested: BTreeSet<PathBuf>,
+    /// Whether the index has entries whose times are not known.
+    pub(crate) blurred: bool,
+    pub(crate) counted: Option<(Counted, GitStats)>,
+}
+
+/// What the numbers were counted from; when it is the same, they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) tree: Oid,
+    pub(crate) base: Option<Oid>,
+    pub(crate) refs: Result<AgentRefs, String>,
+    pub(crate) left_out: usize,
+}
+
+impl Worktrees {
+    /// The workspace, found on the disk when it is not in memory.
+    pub(crate) async fn found<'s>(&self, id: WorkspaceId, space: &'s mut Option<Space>) -> Result<&'s mut Space> {
+        let home = self.layout().home(id);
+        if !home.0.is_dir() {
+            *space = None;
+        }
+        if space.is_none() {
+            let facts = home.facts().ok_or(Error::NoWorkspace(id))?;
+            *space = Some(self.read_space(home, facts).await?);
+        }
+        space.as_mut().ok_or(Error::NoWorkspace(id))
+    }
+
+    pub(crate) async fn read_space(&self, home: Home, facts: Facts) -> Result<Space> {
+        let store = Store(self.layout().store(facts.location.as_ref()));
+        let (saved, tree) = crate::save::newest(&store, facts.id).await?.ok_or_else(|| Error::Tampered {
+            path: store.0.clone(),
+            why: format!("it has no save of workspace {}", facts.id),
+        })?;
+        let saved_at = crate::saves::list(&store, facts.id, 1).await?.first().map(|save| save.at);
+        // A kill between a save and the update of the index leaves the index behind.
+        for lock in ["index.lock", "HEAD.lock"] {
+            let _ = std::fs::remove_file(home.control().join(lock));
+        }
+        crate::save::follow(&home, &saved).await?;
+        Ok(Space {
+            home,
+            facts,
+            store,
+            saved,
+            tree,
+            saved_at,
+            refs: Ok(AgentRefs::default()),
+            kept: BTreeSet::new(),
+            not_kept: None,
+            left_out: BTreeMap::new(),
+            nested: BTreeSet::new(),
+            blurred: true,
+            counted: None,
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! The shared object store of a repository: cloned once, fetched often, borrowed from by every workspace.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::bare::{self, Oid};
+use crate::git::{Git, Reach, failed, last_words};
+use crate::location::Location;
+use crate::names::{BranchName, near};
+use crate::options::Progress;
+use crate::process::Ended;
+use crate::{Error, Options, Result};
+
+const HEADS: &str = "refs/origin/heads/";
+/// What is fetched goes under names of ours, so that no branch of a remote is ever mistaken for a ref of ours.
+const REFSPECS: [&str; 2] = ["+refs/heads/*:refs/origin/heads/*", "+refs/tags/*:refs/origin/tags/*"];
+
+/// One object store.
+#[derive(Debug, Clone)]
+pub(crate) struct Store(pub(crate) PathBuf);
+
+impl Store {
+    /// Makes the store if there is none, and throws away what a killed git left behind.
+    pub(crate) fn prepare(&self) -> Result<()> {
+        if !self.0.join("HEAD").exists() {
+            bare::make(&self.0, &[])?;
+        }
+        for folder in [self.0.clone(), self.0.join("refs")] {
+            drop_stale_locks(&folder, 0);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.0.join("objects")
+    }
+
+    pub(crate) fn git(&self, what: &'static str) -> Git {
+        Git::new(&self.0, what)
+    }
+
+    /// Fetches all branches and tags.
+    pub(crate) async fn fetch(
+        &self,
+        location: &Location,
+        reach: Reach,
+        options: &Options,
+        progress: &Progress,
+    ) -> Result<()> {
+        let git = self
+            .git("fetch")
+            .args(["--prune", "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--progress"])
+            .operands([location.to_string().as_str(), REFSPECS[0], REFSPECS[1]])
+            .reach(reach)
+            .timeout(options.fetch_timeout);
+        let ended = git.ended(|line| progress.line(line)).await?;
+        if ended.status.success() { Ok(()) } else { Err(refused(location, &ended)) }
+    }
+
+    /// The branch that the remote's HEAD names; nothing in an empty repository.
+    pub(crate) async fn default_branch(
+        &self,
+        location: &Location,
+        reach: Reach,
+        options: &Options,
+    ) -> Result<Option<BranchName>> {
+        let git = self.git("ls-remote").args(["--symref"]).operands([location.to_string().as_str(), "HEAD"]);
+        let ended = git.reach(reach).timeout(options.fetch_timeout).ended(|_| {}).await?;
+        if !ended.status.success() {
+            return Err(refused(location, &ended));
+        }
+        let said = String::from_utf8_lossy(&ended.stdout);
+        let named = said.lines().find_map(|line| line.strip_prefix("ref: refs/heads/")?.strip_suffix("\tHEAD"));
+        named.map(str::parse).transpose()
+    }
+
+    /// The commit of a fetched branch.
+    pub(crate) async fn head(&self, branch: &BranchName) -> Result<Option<Oid>> {
+        let name = format!("{HEADS}{branch}");
+        let out = self.git("for-each-ref").args(["--format=%(objectname) %(refname)"]).operands([&name]).run().await?;
+        let said = String::from_utf8_lossy(&out);
+        let exact = said.lines().filter_map(|line| line.split_once(' ')).find(|(_, found)| *found == name);
+        Ok(exact.and_then(|(oid, _)| oid.parse().ok()))
+    }
+
+    /// All refs under a prefix, as names and ids.
+    pub(crate) async fn refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
+        let out = self.git("for-each-ref").args(["--format=%(objectname) %(refname)"]).operands([prefix]).run().await?;
+        let said = String::from_utf8_lossy(&out);
+        let pairs = said.lines().filter_map(|line| line.split_once(' '));
+        Ok(pairs.filter_map(|(oid, name)| Some((name.to_owned(), oid.parse().ok()?))).collect())
+    }
+
+    /// The error of a branch that is not there.
+    pub(crate) async fn no_branch(&self, location: &Location, branch: &BranchName) -> Error {
+        let known = self.refs(HEADS).await.unwrap_or_default();
+        let known: Vec<String> =
+            known.iter().filter_map(|(name, _)| name.strip_prefix(HEADS)).map(Into::into).collect();
+        let near = near(branch.as_str(), &known);
+        Error::NoSuchBranch { location: location.to_string(), branch: branch.to_string(), near }
+    }
+
+    /// Whether a commit is part of another one's history; nothing when it is not here at all.
+    pub(crate) async fn is_ancestor(&self, commit: &Oid, of: &str) -> Result<Option<bool>> {
+        let git = self.git("merge-base").args(["--is-ancestor"]).operands([commit.as_str(), of]);
+        let ended = git.ended(|_| {}).await?;
+        match ended.status.code() {
+            Some(0) => Ok(Some(true)),
+            Some(1) => Ok(Some(false)),
+            Some(128) => Ok(None),
+            _ => Err(failed("merge-base", &ended)),
+        }
+    }
+}
+
+/// A killed git leaves locks; nobody of ours holds one for long.
+fn drop_stale_locks(folder: &Path, depth: usize) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < 8 && (depth > 0 || folder.ends_with("refs")) {
+            drop_stale_locks(&path, depth + 1);
+        } else if path.extension().is_some_and(|e| e == "lock") && older(&path, Duration::from_secs(20)) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+pub(crate) fn older(path: &Path, than: Duration) -> bool {
+    let modified = std::fs::symlink_metadata(path).and_then(|meta| meta.modified());
+    modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
+}
+
+/// Tells apart why a remote did not answer as wanted.
+fn refused(location: &Location, ended: &Ended) -> Error {
+    let why = last_words(&ended.stderr);
+    let all = ended.stderr.to_ascii_lowercase();
+    let any = |signs: &[&str]| signs.iter().any(|sign| all.contains(sign));
+    let location = location.to_string();
+    if any(&["dubious ownership"]) {
+        return Error::NoRepository { location, why: "it belongs to another user of this machine".into() };
+    }
+    if any(&["redirect"]) {
+        return Error::NoRepository { location, why: format!("the server points elsewhere; name that place ({why})") };
+    }
+    if any(&[
+        "authentication failed",
+        "could not read username",
+        "could not read password",
+        "permission denied",
+        "prompts disabled",
+        "error: 403",
+        "access denied",
+    ]) {
+        return Error::Access { location, why };
+    }
+    if any(&[
+        "could not resolve",
+        "name or service not known",
+        "host key verification failed",
+        "connection refused",
+        "timed out",
+        "failed to connect",
+        "couldn't connect",
+        "no route to host",
+        "network is unreachable",
+    ]) {
+        return Error::Host { location, why };
+    }
+    if any(&["not found", "does not appear to be a git repository", "does not exist", "not a git repository"]) {
+        return Error::NoRepository { location, why };
+    }
+    failed("fetch", ended)
+}

@@ -1,0 +1,115 @@
+//! The handle: what the runner holds and clones.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use domain::WorkspaceId;
+use parking_lot::Mutex;
+
+use crate::bare::Oid;
+use crate::create::{Workspace, blocking};
+use crate::hosts::reach;
+use crate::layout::Layout;
+use crate::location::Location;
+use crate::names::BranchName;
+use crate::options::Progress;
+use crate::space::Space;
+use crate::store::Store;
+use crate::{Copied, Error, Options, Result};
+
+type Slot = Arc<tokio::sync::Mutex<Option<Space>>>;
+type Heads = Mutex<HashMap<(PathBuf, String), Option<Oid>>>;
+
+/// All repositories and workspaces of one runner. Cheap to clone; one per data directory and process.
+#[derive(Debug, Clone)]
+pub struct Worktrees(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    layout: Layout,
+    options: Options,
+    fetching: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    spaces: Mutex<HashMap<WorkspaceId, Slot>>,
+    heads: Heads,
+}
+
+impl Worktrees {
+    /// Opens the data directory and finishes what a kill left half done.
+    pub async fn open(data_dir: &Path, options: Options) -> Result<Self> {
+        let layout = Layout::open(data_dir)?;
+        let swept = layout.clone();
+        blocking(move || sweep(&swept)).await;
+        let inner =
+            Inner { layout, options, fetching: Mutex::default(), spaces: Mutex::default(), heads: Mutex::default() };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Clones the repository if it is not here yet, else fetches what is new.
+    pub async fn refresh(&self, location: &Location, progress: &Progress) -> Result<()> {
+        let store = Store(self.0.layout.store(Some(location)));
+        let lock = self.0.fetching.lock().entry(store.0.clone()).or_default().clone();
+        let _alone = lock.lock().await;
+        let reach = reach(location, &self.0.options).await?;
+        store.prepare()?;
+        let done = store.fetch(location, reach, &self.0.options, progress).await;
+        self.0.heads.lock().retain(|(path, _), _| *path != store.0);
+        done
+    }
+
+    /// The branch that the repository itself starts from; nothing when it is empty.
+    pub async fn default_branch(&self, location: &Location) -> Result<Option<BranchName>> {
+        let store = Store(self.0.layout.store(Some(location)));
+        store.prepare()?;
+        store.default_branch(location, reach(location, &self.0.options).await?, &self.0.options).await
+    }
+
+    /// A workspace that is there.
+    pub async fn find(&self, id: WorkspaceId) -> Result<Workspace> {
+        let home = self.0.layout.home(id);
+        let facts = home.facts().ok_or(Error::NoWorkspace(id))?;
+        Ok(Workspace { facts, path: home.tree(), copied: Copied::default() })
+    }
+
+    /// All workspaces that are there, in order of their ids.
+    pub async fn list(&self) -> Result<Vec<Workspace>> {
+        let folder = self.0.layout.workspaces();
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(Error::io("list", &folder))?.flatten() {
+            if let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok())
+                && let Ok(workspace) = self.find(id).await
+            {
+                all.push(workspace);
+            }
+        }
+        all.sort_by_key(|workspace| workspace.facts.id);
+        Ok(all)
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    pub(crate) fn heads(&self) -> &Heads {
+        &self.0.heads
+    }
+
+    pub(crate) fn space(&self, id: WorkspaceId) -> Slot {
+        self.0.spaces.lock().entry(id).or_default().clone()
+    }
+}
+
+/// Half-made workspaces and those on their way out: nobody has work in them.
+fn sweep(layout: &Layout) {
+    for folder in [layout.making(), layout.deleted()] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if let Err(error) = crate::beneath::delete(&entry.path()) {
+                tracing::warn!(path = %entry.path().display(), %error, "could not be deleted");
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The crate with the real git, on real folders.
+
+mod support;
+
+mod basics;
