@@ -20,6 +20,9 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Unread { unread } => format!("unread {} of {}", unread.count, unread.read),
         Change::Runner { runner } => format!("runner {}", runner.name),
         Change::RunnerGone { .. } => "runner gone".to_owned(),
+        Change::Workspace { .. } => "workspace".to_owned(),
+        Change::Session { session } => format!("session {}", session.title),
+        Change::ExecutionGone { .. } => "execution gone".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()
 }
