@@ -1,10 +1,15 @@
 import type { Place } from "../protocol";
 import type { Floor } from "../state/floor";
-import type { Route } from "../state/route";
+import { type Route, sessionOf } from "../state/route";
+import { waitingFor } from "../state/sessions";
 import { unreadTotal } from "../state/tree";
 
 /** What to tell others that this page shows. */
-export function placeOf(route: Route): Place | null {
+export function placeOf(floor: Floor, route: Route): Place | null {
+  const session = floor.sessions.get(sessionOf(route) ?? "");
+  if (session) return { project: session.project, activity: session.activity };
+  if ((route.name === "terminals" || route.name === "recordings") && route.project)
+    return { project: route.project, activity: null };
   if (route.name === "project") return { project: route.project, activity: null };
   if (route.name === "activity") return { project: route.project, activity: route.activity };
   return null;
@@ -12,6 +17,8 @@ export function placeOf(route: Route): Place | null {
 
 /** The tab's title: who is called, where one is. */
 export function titleFor(floor: Floor, route: Route): string {
+  const waiting = waitingFor(floor).length;
+  if (waiting > 0) return `(${waiting}) waiting — ${nameOfPlace(floor, route)}`;
   const { count, mentions } = unreadTotal(floor);
   const mark = mentions > 0 ? `(@${mentions}) ` : count > 0 ? `(${count}) ` : "";
   return `${mark}${nameOfPlace(floor, route)}`;
@@ -19,6 +26,9 @@ export function titleFor(floor: Floor, route: Route): string {
 
 function nameOfPlace(floor: Floor, route: Route): string {
   const project = "project" in route && route.project ? floor.projects.get(route.project) : undefined;
+  const session = floor.sessions.get(sessionOf(route) ?? "");
+  if (session) return `${session.title} · Shopfloor`;
+  if (route.name === "terminals" && !project) return "Terminals · Shopfloor";
   const activity = route.name === "activity" ? floor.activities.get(route.activity) : undefined;
   if (activity) return `${activity.name} · Shopfloor`;
   if (project) return `${project.name} · Shopfloor`;

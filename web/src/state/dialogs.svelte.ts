@@ -4,6 +4,7 @@ export type Dialog =
   | { kind: "shortcuts" }
   | { kind: "create-project" }
   | { kind: "create-activity"; project: string }
+  | { kind: "spawn"; project: string | null; activity: string | null }
   | { kind: "invite" };
 
 /** The dialog that is open, at most one. */

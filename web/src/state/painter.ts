@@ -1,5 +1,7 @@
 /** What draws a terminal: an emulator whose writes are parsed later, in order. */
 export type Screen = {
+  /** Takes another size and keeps what it shows. */
+  resize?(cols: number, rows: number): void;
   /** Becomes a fresh screen of this size, at once. */
   reset(cols: number, rows: number): void;
   /** Takes bytes; says when they were parsed. */
@@ -10,6 +12,8 @@ type Picture = { cols: number; rows: number; bytes: Uint8Array; parsed: () => vo
 
 /** Ends any half-read escape sequence or character. */
 const CANCEL = new Uint8Array([0x18]);
+
+const NOTHING = new Uint8Array();
 
 /** Keeps snapshots and output in order: a reset acts at once, but what was written before it may not be parsed yet. */
 export class Painter {
@@ -33,6 +37,11 @@ export class Painter {
   write(bytes: Uint8Array, parsed: () => void): void {
     if (this.#picture) this.#behind.push({ bytes, parsed });
     else this.#screen.write(bytes, parsed);
+  }
+
+  /** Takes another size, after everything that was written before. */
+  resize(cols: number, rows: number): void {
+    this.write(NOTHING, () => this.#screen.resize?.(cols, rows));
   }
 
   #apply(): void {

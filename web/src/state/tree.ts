@@ -1,6 +1,7 @@
-import type { Activity, ActivityStatus, Project, Unread, User } from "../protocol";
+import type { Activity, ActivityStatus, Project, Session, Unread, User } from "../protocol";
 import type { Floor } from "./floor";
 import { group } from "./maps";
+import { waitingFor } from "./sessions";
 
 /** A project on the floor with what is in it. */
 export type Branch = { project: Project; open: Activity[]; finished: Activity[]; unread: Unread | null };
@@ -10,6 +11,7 @@ export type Owner = { id: string; name: string; mine: boolean; branches: Branch[
 
 /** Something that waits for this person. */
 export type Need =
+  | { kind: "waiting"; project: Project; session: Session }
   | { kind: "mention"; project: Project; count: number }
   | { kind: "blocked"; project: Project; activity: Activity };
 
@@ -61,11 +63,15 @@ export function isFinished(activity: Activity): boolean {
   return activity.status === "completed" || activity.status === "abandoned";
 }
 
-/** What waits for this person: mentions, and blocked work that is theirs or in a project of theirs. */
+/** What waits for this person: their agents first, then mentions, and blocked work that is theirs or in a project of theirs. */
 export function needs(floor: Floor): Need[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
   const found: Need[] = [];
+  for (const session of waitingFor(floor)) {
+    const project = floor.projects.get(session.project);
+    if (project) found.push({ kind: "waiting", project, session });
+  }
   for (const unread of floor.unread.values()) {
     const project = floor.projects.get(unread.project);
     if (project && unread.mentions > 0) found.push({ kind: "mention", project, count: unread.mentions });

@@ -1,0 +1,101 @@
+import { asProblem } from "../../link/failure";
+import type { Problem, RecordingDetail } from "../../protocol";
+import { Playback } from "../../state/playback";
+import { session as hub } from "../../state/session.svelte";
+import type { Emulator } from "../../ui/terminal/emulator";
+
+/** The speeds that are offered. */
+export const SPEEDS = [0.5, 1, 2, 5, 10, 30] as const;
+
+/** A recording being played: time passes while it plays, and stands still otherwise. */
+export class RecordingPlayer {
+  readonly session: string;
+  readonly #playback: Playback;
+  detail = $state.raw<RecordingDetail | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  playing = $state(false);
+  waiting = $state(false);
+  now = $state(0);
+  speed = $state(1);
+  skipIdle = $state(true);
+  #frame = 0;
+  #last = 0;
+
+  constructor(session: string, emulator: Emulator, resized: () => void) {
+    this.session = session;
+    this.#playback = new Playback(
+      emulator,
+      (from) => hub.call({ verb: "recording.part", session, range: { from_ms: from } }),
+      resized,
+    );
+  }
+
+  /** How long it is. */
+  get length(): number {
+    return this.detail?.duration_ms ?? 0;
+  }
+
+  /** Fetches what it is, and shows one moment. */
+  async load(at: number): Promise<void> {
+    this.problem = null;
+    try {
+      this.detail = await hub.call({ verb: "recording.show", session: this.session });
+    } catch (thrown) {
+      this.problem = asProblem(thrown);
+      return;
+    }
+    await this.seek(at);
+  }
+
+  /** Goes to a moment. */
+  async seek(at: number): Promise<void> {
+    this.now = Math.min(Math.max(0, at), this.length);
+    this.waiting = true;
+    try {
+      await this.#playback.seek(this.now);
+      this.problem = null;
+    } catch (thrown) {
+      this.pause();
+      this.problem = asProblem(thrown);
+    } finally {
+      this.waiting = false;
+    }
+  }
+
+  /** Plays, from the start when it is at the end. */
+  async play(): Promise<void> {
+    if (this.playing) return;
+    if (this.now >= this.length) await this.seek(0);
+    this.playing = true;
+    this.#last = performance.now();
+    this.#frame = requestAnimationFrame(this.#tick);
+  }
+
+  /** Stands still. */
+  pause(): void {
+    this.playing = false;
+    cancelAnimationFrame(this.#frame);
+  }
+
+  /** Plays or stands still. */
+  toggle(): void {
+    if (this.playing) this.pause();
+    else void this.play();
+  }
+
+  #tick = async (time: number): Promise<void> => {
+    // A browser that was busy or elsewhere does not race to catch up.
+    const passed = Math.min(250, Math.max(0, time - this.#last)) * this.speed;
+    this.#last = time;
+    try {
+      const more = await this.#playback.advance(passed, this.skipIdle);
+      if (!this.playing) return;
+      this.now = Math.min(this.#playback.now, this.length);
+      if (!more || this.now >= this.length) return this.pause();
+    } catch (thrown) {
+      this.problem = asProblem(thrown);
+      return this.pause();
+    }
+    this.#frame = requestAnimationFrame(this.#tick);
+  };
+}

@@ -1,0 +1,24 @@
+/** What keys do in the terminals; they work inside one, too, and never reach its program. */
+export type TerminalKey =
+  | { does: "tab"; index: number }
+  | { does: "find" | "leave" | "palette" | "diff" | "grid" | "copy" | "next" | "previous" };
+
+const SHIFTED: Record<string, Exclude<TerminalKey["does"], "tab">> = {
+  KeyF: "find",
+  KeyL: "leave",
+  KeyK: "palette",
+  KeyD: "diff",
+  KeyG: "grid",
+  KeyC: "copy",
+  PageDown: "next",
+  PageUp: "previous",
+};
+
+/** What a key press means here; null when it is the program's. */
+export function terminalKey(event: KeyboardEvent): TerminalKey | null {
+  if (event.type !== "keydown" || event.altKey || event.metaKey || !event.ctrlKey) return null;
+  const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
+  if (digit && !event.shiftKey) return { does: "tab", index: Number(digit) - 1 };
+  const does = event.shiftKey ? SHIFTED[event.code] : undefined;
+  return does ? { does } : null;
+}

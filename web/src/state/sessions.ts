@@ -1,0 +1,113 @@
+import type { Runner, Session, Workspace } from "../protocol";
+import type { Floor } from "./floor";
+
+/** How a session's state is shown: colour, icon and word together. */
+export type Live = {
+  tone: "starting" | "active" | "waiting" | "idle" | "completed" | "failed" | "offline";
+  word: string;
+  /** What it waits for, how it ended, or why it failed. */
+  detail: string | null;
+  since: string;
+};
+
+/** Whether a session's process is over. */
+export function isOver(session: Session): boolean {
+  return session.state.status === "exited" || session.state.status === "lost";
+}
+
+/** The runner of a session when it has not been heard from: nobody knows what its sessions are at. */
+export function unreachableRunner(floor: Floor, session: Session): Runner | null {
+  const runner = floor.runners.get(session.runner);
+  return runner && !runner.connected && !isOver(session) ? runner : null;
+}
+
+/** What a session is at, as far as that is known. */
+export function liveOf(floor: Floor, session: Session): Live {
+  const { status, detail, since } = session.state;
+  const lost = unreachableRunner(floor, session);
+  if (lost) {
+    const word = `Last seen ${WORD[status].toLowerCase()}`;
+    return { tone: "offline", word, detail: "Its runner is unreachable", since: lost.last_seen_at ?? since };
+  }
+  if (session.stopping && !isOver(session)) return { tone: "idle", word: "Stopping", detail: null, since };
+  if (status === "exited") return exited(session);
+  if (status === "waiting") {
+    const word = session.owner.id === floor.me?.user?.id ? "Waiting for you" : WORD.waiting;
+    return { tone: "waiting", word, detail, since };
+  }
+  return { tone: TONE[status], word: WORD[status], detail, since };
+}
+
+const WORD: Record<Session["state"]["status"], string> = {
+  starting: "Starting",
+  working: "Working",
+  waiting: "Waiting",
+  idle: "Idle",
+  exited: "Exited",
+  lost: "Lost",
+};
+
+const TONE: Record<Session["state"]["status"], Live["tone"]> = {
+  starting: "starting",
+  working: "active",
+  waiting: "waiting",
+  idle: "idle",
+  exited: "completed",
+  lost: "failed",
+};
+
+function exited(session: Session): Live {
+  const { code, signal, since, detail } = session.state;
+  if (session.stopping) return { tone: "completed", word: "Stopped", detail, since };
+  if (signal !== null) return { tone: "failed", word: `Killed by signal ${signal}`, detail, since };
+  return code === null || code === 0
+    ? { tone: "completed", word: "Finished", detail, since }
+    : { tone: "failed", word: `Exited with ${code}`, detail, since };
+}
+
+/** This person's sessions that wait for them, longest first. */
+export function waitingFor(floor: Floor): Session[] {
+  const me = floor.me?.user?.id;
+  if (!me) return [];
+  return [...floor.sessions.values()]
+    .filter((one) => one.state.status === "waiting" && one.owner.id === me && !one.stopping)
+    .sort((a, b) => (a.state.since < b.state.since ? -1 : 1));
+}
+
+const URGENCY: Record<Session["state"]["status"], number> = {
+  waiting: 0,
+  working: 1,
+  starting: 1,
+  idle: 2,
+  lost: 3,
+  exited: 3,
+};
+
+/** Sessions with what needs somebody first, then what runs, then what is over; newest first. */
+export function bySessionUrgency(a: Session, b: Session): number {
+  return (
+    URGENCY[a.state.status] - URGENCY[b.state.status] ||
+    (a.created_at < b.created_at ? 1 : a.created_at > b.created_at ? -1 : 0)
+  );
+}
+
+/** The sessions of an activity or a project, in that order. */
+export function sessionsOf(floor: Floor, where: { activity?: string; project?: string }): Session[] {
+  return [...floor.sessions.values()]
+    .filter(
+      (one) =>
+        (where.activity === undefined || one.activity === where.activity) &&
+        (where.project === undefined || one.project === where.project),
+    )
+    .sort(bySessionUrgency);
+}
+
+/** The session that says most about an activity: the one that needs somebody, or runs. */
+export function liveSession(floor: Floor, activity: string): Session | undefined {
+  return sessionsOf(floor, { activity }).find((one) => !isOver(one));
+}
+
+/** Whether two sessions' workspaces have the same work in them, as far as their statistics tell. */
+export function statsKey(workspace: Workspace | undefined): string {
+  return JSON.stringify(workspace?.stats ?? null) + (workspace?.updated_at ?? "");
+}

@@ -1,0 +1,282 @@
+import { FitAddon } from "@xterm/addon-fit";
+import { SearchAddon } from "@xterm/addon-search";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import { WebglAddon } from "@xterm/addon-webgl";
+import { type ITheme, Terminal } from "@xterm/xterm";
+import "@xterm/xterm/css/xterm.css";
+import { contain, plainTitle, webTarget } from "./contain";
+import { quietDocument, withQuietDocument } from "./styles";
+
+/** What happens in a terminal that its surroundings want to know. */
+export type Events = {
+  typed: (bytes: Uint8Array) => void;
+  title: (title: string) => void;
+  /** A link was clicked; whether it is opened is asked first. */
+  link: (target: URL) => void;
+  /** The pointer is on a link, or left it. */
+  hover: (target: string | null) => void;
+  /** A program wants to put a text into the clipboard. */
+  clipboard: (text: string) => void;
+  /** A key that the page wants for itself. */
+  isPageKey: (event: KeyboardEvent) => boolean;
+  focus: () => void;
+};
+
+/** How a terminal looks. */
+export type Look = { accent: string; ground: string };
+
+const SCROLLBACK = 5_000;
+
+/** One xterm.js terminal that answers nothing, opens nothing by itself, and can be used for one session after another. */
+export class Emulator {
+  readonly #terminal: Terminal;
+  readonly #fit = new FitAddon();
+  readonly #search = new SearchAddon();
+  #gpu: WebglAddon | null = null;
+  #events: Partial<Events> = {};
+  #baseSize = 13;
+  found = { index: -1, count: 0 };
+  onFound: () => void = () => undefined;
+
+  constructor() {
+    this.#terminal = new Terminal({
+      allowProposedApi: true,
+      documentOverride: quietDocument,
+      disableStdin: true,
+      scrollback: SCROLLBACK,
+      fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
+      fontSize: this.#baseSize,
+      letterSpacing: 0,
+      cursorBlink: false,
+      cursorInactiveStyle: "outline",
+      minimumContrastRatio: 1,
+      rightClickSelectsWord: false,
+      windowOptions: {},
+      logLevel: "off",
+      linkHandler: {
+        activate: (_, text) => this.#follow(text),
+        hover: (_, text) => this.#events.hover?.(webTarget(text)?.href ?? null),
+        leave: () => this.#events.hover?.(null),
+      },
+    });
+    const terminal = this.#terminal;
+    contain(terminal, () => ({ clipboard: (text) => this.#events.clipboard?.(text) }));
+    terminal.loadAddon(this.#fit);
+    terminal.loadAddon(this.#search);
+    terminal.loadAddon(new UnicodeGraphemesAddon());
+    terminal.loadAddon(
+      new WebLinksAddon((_, text) => this.#follow(text), {
+        hover: (_, text) => this.#events.hover?.(webTarget(text)?.href ?? null),
+        leave: () => this.#events.hover?.(null),
+      }),
+    );
+    terminal.onData((text) => this.#events.typed?.(new TextEncoder().encode(text)));
+    terminal.onBinary((text) =>
+      this.#events.typed?.(Uint8Array.from(text, (letter) => letter.charCodeAt(0) & 255)),
+    );
+    terminal.onTitleChange((title) => this.#events.title?.(plainTitle(title)));
+    terminal.attachCustomKeyEventHandler((event) => this.#wantsKey(event));
+    this.#search.onDidChangeResults(({ resultIndex, resultCount }) => {
+      this.found = { index: resultIndex, count: resultCount };
+      this.onFound();
+    });
+  }
+
+  /** Puts it into a place on the page and says who listens. */
+  attach(parent: HTMLElement, events: Partial<Events>, look: Look): void {
+    this.#events = events;
+    this.#terminal.options.theme = theme(look);
+    const { element } = this.#terminal;
+    if (element) parent.append(element);
+    else withQuietDocument(() => this.#terminal.open(parent));
+    this.#terminal.textarea?.addEventListener("focus", this.#focused);
+  }
+
+  /** Takes it off the page; what it shows stays in memory. */
+  detach(): void {
+    this.#events = {};
+    this.setGpu(false);
+    this.#terminal.textarea?.removeEventListener("focus", this.#focused);
+    this.#terminal.element?.remove();
+  }
+
+  /** Forgets everything of the session that it showed. */
+  clear(): void {
+    this.detach();
+    this.#search.clearDecorations();
+    this.#terminal.options.disableStdin = true;
+    this.#terminal.reset();
+  }
+
+  /** Becomes a fresh screen of this size. */
+  reset(cols: number, rows: number): void {
+    this.#terminal.reset();
+    if (cols > 0 && rows > 0) this.#terminal.resize(cols, rows);
+  }
+
+  /** Takes another size and keeps what it shows. */
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows);
+  }
+
+  /** Takes output; says when it was parsed. */
+  write(bytes: Uint8Array | string, parsed?: () => void): void {
+    this.#terminal.write(bytes, parsed);
+  }
+
+  /** Whether keys are taken. */
+  set typing(value: boolean) {
+    if (this.#terminal.options.disableStdin === value) this.#terminal.options.disableStdin = !value;
+  }
+
+  /** Whether what it shows is said to screen readers. */
+  set reader(value: boolean) {
+    if (this.#terminal.options.screenReaderMode !== value) this.#terminal.options.screenReaderMode = value;
+  }
+
+  /** The name of the text field for those who hear the page. */
+  set label(value: string) {
+    this.#terminal.textarea?.setAttribute("aria-label", value);
+  }
+
+  /** The size of letters where the place decides how many fit. */
+  set fontSize(value: number) {
+    this.#baseSize = value;
+  }
+
+  /** How many columns and rows fit into the place. */
+  proposed(): { cols: number; rows: number } | null {
+    const now = this.#terminal.options.fontSize ?? this.#baseSize;
+    const fits = this.#fit.proposeDimensions();
+    if (!fits || !Number.isFinite(fits.cols) || !Number.isFinite(fits.rows)) return null;
+    const scale = now / this.#baseSize;
+    return {
+      cols: Math.max(20, Math.floor(fits.cols * scale)),
+      rows: Math.max(5, Math.floor(fits.rows * scale)),
+    };
+  }
+
+  /** Chooses the size of letters so that the whole screen is seen; `own` where it was made to fit. */
+  scale(place: HTMLElement, own: boolean): void {
+    const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
+    const now = this.#terminal.options.fontSize ?? this.#baseSize;
+    let size = this.#baseSize;
+    if (!own && screen && screen.offsetWidth > 0 && place.clientWidth > 0) {
+      const ratio = Math.min(
+        (place.clientWidth - 18) / screen.offsetWidth,
+        (place.clientHeight - 8) / screen.offsetHeight,
+      );
+      size = Math.min(this.#baseSize * 1.3, Math.max(4, Math.floor(now * ratio * 10) / 10));
+    }
+    if (Math.abs(size - now) >= 0.1) this.#terminal.options.fontSize = size;
+  }
+
+  /** Draws with the graphics card or not; without one, or when the browser takes it away, the page draws. */
+  setGpu(wanted: boolean): void {
+    if (!wanted) {
+      withQuietDocument(() => this.#gpu?.dispose());
+      this.#gpu = null;
+      return;
+    }
+    if (this.#gpu || !hasGpu()) return;
+    try {
+      const gpu = new WebglAddon();
+      gpu.onContextLoss(() => this.setGpu(false));
+      withQuietDocument(() => this.#terminal.loadAddon(gpu));
+      this.#gpu = gpu;
+    } catch {
+      this.#gpu = null;
+    }
+  }
+
+  /** Puts the caret into it. */
+  focus(): void {
+    this.#terminal.focus();
+  }
+
+  /** What is selected, if anything. */
+  get selection(): string {
+    return this.#terminal.getSelection();
+  }
+
+  /** Types a text as if it had been pasted. */
+  paste(text: string): void {
+    this.#terminal.paste(text);
+  }
+
+  /** Finds a text, from the end or onwards. */
+  find(text: string, direction: "next" | "previous", incremental = false): void {
+    const options = {
+      incremental,
+      decorations: {
+        matchBackground: "#5b4a00",
+        matchOverviewRuler: "#f59e0b",
+        activeMatchBackground: "#a16207",
+        activeMatchColorOverviewRuler: "#f59e0b",
+      },
+    };
+    if (!text) return this.endFind();
+    if (direction === "next") this.#search.findNext(text, options);
+    else this.#search.findPrevious(text, options);
+  }
+
+  /** Ends the search. */
+  endFind(): void {
+    this.#search.clearDecorations();
+    this.found = { index: -1, count: 0 };
+    this.onFound();
+  }
+
+  #focused = () => this.#events.focus?.();
+
+  #follow(text: string): void {
+    const target = webTarget(text);
+    if (target) this.#events.link?.(target);
+  }
+
+  #wantsKey(event: KeyboardEvent): boolean {
+    // Who only looks leaves every key to the page.
+    if (this.#terminal.options.disableStdin) return false;
+    return !(this.#events.isPageKey?.(event) ?? false);
+  }
+}
+
+let gpu: boolean | null = null;
+
+// A graphics card that is only pretended is slower than the page itself.
+function hasGpu(): boolean {
+  gpu ??=
+    document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }) instanceof
+    WebGL2RenderingContext;
+  return gpu;
+}
+
+function theme({ accent, ground }: Look): ITheme {
+  return {
+    background: ground,
+    foreground: "#d6d6dd",
+    cursor: accent,
+    cursorAccent: ground,
+    selectionBackground: `${accent}66`,
+    black: "#1c1c22",
+    red: "#f0616d",
+    green: "#4ec38a",
+    yellow: "#e0b14a",
+    blue: "#6c9ef8",
+    magenta: "#c58af9",
+    cyan: "#4fc1d0",
+    white: "#c9c9d1",
+    brightBlack: "#7d7d8a",
+    brightRed: "#ff8a92",
+    brightGreen: "#79e0a9",
+    brightYellow: "#f5cf74",
+    brightBlue: "#95baff",
+    brightMagenta: "#daaeff",
+    brightCyan: "#7cdbe7",
+    brightWhite: "#f4f4f7",
+    scrollbarSliderBackground: "#ffffff22",
+    scrollbarSliderHoverBackground: "#ffffff44",
+    scrollbarSliderActiveBackground: "#ffffff66",
+  };
+}
