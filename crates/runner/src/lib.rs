@@ -1,12 +1,23 @@
 //! The execution plane of one machine: link to the hub, journal, and what makes the desired sessions true.
 
+mod asks;
 mod clock;
+mod desired;
+mod desk;
+mod floor;
 mod journal;
 mod link;
 mod options;
 mod reconcile;
+mod recordings;
+mod run;
 mod secret;
+mod sessions;
+mod terminals;
+mod tokens;
+mod workspaces;
 
 pub use journal::{JournalError, approve};
 pub use options::{Options, Patience};
+pub use run::{RunError, run};
 pub use secret::Secret;

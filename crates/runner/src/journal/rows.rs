@@ -92,23 +92,39 @@ pub(crate) struct WorkspaceRow {
 }
 
 impl Journal {
-    /// Every session, oldest first.
-    pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, JournalError> {
+    /// The sessions that are not over, or those that are; oldest first.
+    pub(crate) async fn sessions(&self, ended: bool) -> Result<Vec<SessionRow>, JournalError> {
         let mut connection = self.connection.lock().await;
-        let sql = "SELECT session, step, keep, desired, memory FROM sessions ORDER BY session";
-        let rows = sqlx::query(sql).fetch_all(&mut *connection).await?;
+        let sql =
+            "SELECT session, step, keep, desired, memory FROM sessions WHERE (step = 'ended') = $1 ORDER BY session";
+        let rows = sqlx::query(sql).bind(ended).fetch_all(&mut *connection).await?;
+        rows.iter().map(session_row).collect()
+    }
+
+    /// Those of these sessions that are known here.
+    pub(crate) async fn known(&self, sessions: &[SessionId]) -> Result<Vec<SessionRow>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT session, step, keep, desired, memory FROM sessions \
+                   WHERE session IN (SELECT value FROM json_each($1))";
+        let names = serde_json::to_string(sessions).unwrap_or_default();
+        let rows = sqlx::query(sql).bind(names).fetch_all(&mut *connection).await?;
         rows.iter().map(session_row).collect()
     }
 
     /// One session.
     pub(crate) async fn session(&self, session: SessionId) -> Result<Option<SessionRow>, JournalError> {
-        let mut connection = self.connection.lock().await;
-        let sql = "SELECT session, step, keep, desired, memory FROM sessions WHERE session = $1";
-        let row = sqlx::query(sql).bind(session.to_string()).fetch_optional(&mut *connection).await?;
-        row.as_ref().map(session_row).transpose()
+        Ok(self.known(&[session]).await?.pop())
     }
 
-    /// Every workspace that is not deleted.
+    /// One workspace.
+    pub(crate) async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT workspace, body FROM workspaces WHERE workspace = $1";
+        let row = sqlx::query(sql).bind(workspace.to_string()).fetch_optional(&mut *connection).await?;
+        row.as_ref().map(workspace_row).transpose().map(|found| found.map(|(_, row)| row))
+    }
+
+    /// Every workspace that ever was here.
     pub(crate) async fn workspaces(&self) -> Result<Vec<(WorkspaceId, WorkspaceRow)>, JournalError> {
         let mut connection = self.connection.lock().await;
         let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(&mut *connection).await?;

@@ -143,7 +143,7 @@ async fn what_the_hub_wants_and_how_far_it_got_survive() {
     drop(journal);
     let journal = Journal::open(folder.path()).await.unwrap();
     assert_eq!(journal.head().await.unwrap().generation, 7);
-    let rows = journal.sessions().await.unwrap();
+    let rows = journal.sessions(false).await.unwrap();
     let first = rows.iter().find(|row| row.session == one.session).unwrap();
     assert_eq!((first.step, &first.desired, &first.memory, first.keep), (Step::Running, &stopped, &memory, false));
     let second = journal.session(two.session).await.unwrap().unwrap();

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use domain::UserId;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
@@ -37,11 +38,11 @@ pub(super) async fn once(
         .max_frame_size(Some(MAX_LINK_FRAME));
     let socket = client::dial(&options.hub, "/api/link", options.token.expose(), config).await?;
     let (mut sink, mut stream) = socket.split();
-    let acknowledged = greet(&mut sink, &mut stream, journal, about, options.patience).await?;
+    let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, about, options.patience).await?;
     tracing::info!(hub = options.hub, "linked to the hub");
     let line = Line::new();
     let _over = Over { line: &line, ear };
-    ear.connected(&line);
+    ear.connected(&line, owner);
     tokio::select! {
         ended = write(&mut sink, &line) => ended,
         ended = read(&mut stream, &line, ear, options.patience) => ended,
@@ -63,21 +64,23 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Says hello and takes the welcome; how many facts the hub has.
+/// Says hello and takes the welcome: whose the runner is, and how many facts the hub has.
 async fn greet(
     sink: &mut Sink,
     stream: &mut Stream,
     journal: &Journal,
     about: &RunnerAbout,
     patience: Patience,
-) -> Result<u64, LinkError> {
+) -> Result<(UserId, u64), LinkError> {
     let head = journal.head().await?;
     let hello = FromRunner::Hello { protocol: PROTOCOL, journal: head.journal, about: about.clone() };
     put(sink, Outgoing::Text(encode(&hello)?)).await?;
-    let (version, hub, acknowledged) = loop {
+    let (version, hub, owner, acknowledged) = loop {
         match next(stream, patience).await? {
             Heard::Frame(frame) => match *frame {
-                ToRunner::Welcome { protocol, hub, acknowledged, .. } => break (protocol, hub, acknowledged),
+                ToRunner::Welcome { protocol, hub, owner, acknowledged, .. } => {
+                    break (protocol, hub, owner, acknowledged);
+                }
                 other => tracing::debug!(?other, "before the welcome"),
             },
             Heard::Terminal(_) | Heard::Life => {}
@@ -96,7 +99,7 @@ async fn greet(
         return Err(LinkError::Behind);
     }
     journal.acknowledge(acknowledged).await?;
-    Ok(acknowledged)
+    Ok((owner, acknowledged))
 }
 
 async fn write(sink: &mut Sink, line: &Line) -> Result<Infallible, LinkError> {

@@ -76,6 +76,11 @@ impl Line {
         }))
     }
 
+    /// Whether both are the same connection.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Ends it: whoever sends or waits learns so.
     pub(crate) fn cut(&self) {
         self.0.cut.cancel();
@@ -161,6 +166,23 @@ impl Line {
 }
 
 impl Lane {
+    /// Returns when the last frame is on its way: a lane that is dropped takes what waits in it along.
+    pub(crate) async fn drained(&self) -> Result<(), Cut> {
+        let inner = &self.line.0;
+        loop {
+            if inner.cut.is_cancelled() {
+                return Err(Cut);
+            }
+            if inner.queue.lock().slots.get(&self.channel).is_none_or(|slot| slot.frame.is_none()) {
+                return Ok(());
+            }
+            tokio::select! {
+                () = self.emptied.notified() => {}
+                () = inner.cut.cancelled() => return Err(Cut),
+            }
+        }
+    }
+
     /// Sends one frame, once the one before it is on its way.
     pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Cut> {
         let inner = &self.line.0;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Backoff, ClientError};
+use domain::UserId;
 use protocol::link::ToRunner;
 use protocol::terminal::TerminalFrame;
 use protocol::{ProblemKind, RunnerAbout};
@@ -19,8 +20,8 @@ pub(crate) use line::{Cut, Lane, Line};
 
 /// Who is told what the hub says. Nothing here may wait: the next keystroke is behind it.
 pub(crate) trait Ear: Send + Sync + 'static {
-    /// A connection begins.
-    fn connected(&self, line: &Line);
+    /// A connection begins; the runner is this person's.
+    fn connected(&self, line: &Line, owner: UserId);
     /// The connection is over.
     fn disconnected(&self);
     /// The hub said something.

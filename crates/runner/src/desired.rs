@@ -1,0 +1,95 @@
+//! Takes in what the hub wants: journaled first, then done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::{SessionId, SessionStatus};
+use protocol::SessionState;
+use protocol::link::{DesiredSession, FactBody};
+
+use crate::JournalError;
+use crate::clock::now;
+use crate::floor::Floor;
+use crate::journal::{Change, Memory, SessionRow, Step};
+use crate::reconcile::{Action, Phase, Wish, reconcile};
+
+/// What the hub wants of this runner.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) generation: u64,
+    pub(crate) sessions: Vec<DesiredSession>,
+    pub(crate) keep: Vec<SessionId>,
+}
+
+/// Makes it true, or begins to. Safe to be told twice.
+pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), JournalError> {
+    let journal = &floor.journal;
+    let ids: Vec<_> = wanted.sessions.iter().map(|desired| desired.session).collect();
+    let rows: BTreeMap<_, _> = journal.known(&ids).await?.into_iter().map(|row| (row.session, row)).collect();
+    let mut known = BTreeMap::new();
+    for row in rows.values() {
+        known.insert(row.session, phase(floor, row).await?);
+    }
+    let wishes = wanted.sessions.iter().map(|desired| (desired.session, wish(desired))).collect();
+    let actions = match reconcile(journal.head().await?.generation, wanted.generation, &wishes, &known) {
+        Ok(actions) => actions,
+        Err(older) => {
+            tracing::warn!(%older, "what the hub wants was refused");
+            return Ok(());
+        }
+    };
+    let (mut changes, mut facts) = (vec![Change::Generation(wanted.generation)], Vec::new());
+    for desired in &wanted.sessions {
+        changes.push(Change::Desired(Box::new(desired.clone()), Step::Accepted));
+    }
+    changes.push(Change::Keep(wanted.keep.clone()));
+    for action in &actions {
+        match action {
+            Action::Decline(session) => {
+                let state = over("it was stopped before it started");
+                changes.push(Change::Step(*session, Step::Ended));
+                changes.push(remember(*session, &state));
+                facts.push(FactBody::SessionState { session: *session, state });
+            }
+            Action::TellAgain(session) => {
+                let state = rows.get(session).and_then(|row| row.memory.state.clone());
+                let state = state.unwrap_or_else(|| over("how it ended was forgotten"));
+                facts.push(FactBody::SessionState { session: *session, state });
+            }
+            Action::Start(_) | Action::Stop { .. } => {}
+        }
+    }
+    journal.write(&changes, &facts).await;
+    for action in actions {
+        match action {
+            Action::Start(session) => {
+                if let Some(row) = journal.session(session).await? {
+                    floor.sessions.begin(floor, row);
+                }
+            }
+            Action::Stop { session, force } => floor.sessions.stop(session, force),
+            Action::Decline(_) | Action::TellAgain(_) => {}
+        }
+    }
+    Ok(())
+}
+
+async fn phase(floor: &Floor, row: &SessionRow) -> Result<Phase, JournalError> {
+    Ok(match row.step {
+        Step::Ended => Phase::Ended { owed: floor.journal.owes(row.session).await? },
+        _ => floor.sessions.stopping(row.session).map_or(Phase::Active, |force| Phase::Stopping { force }),
+    })
+}
+
+fn wish(desired: &DesiredSession) -> Wish {
+    if desired.run { Wish::Run } else { Wish::Stop { force: desired.force } }
+}
+
+fn over(why: &str) -> SessionState {
+    let detail = Some(why.to_owned());
+    SessionState { status: SessionStatus::Exited, detail, code: None, signal: None, since: now() }
+}
+
+fn remember(session: SessionId, state: &SessionState) -> Change {
+    Change::Memory(session, Box::new(Memory { state: Some(state.clone()), ..Memory::default() }))
+}

@@ -1,0 +1,93 @@
+//! Hears the hub and passes each thing on to whose it is, without ever waiting.
+
+use std::sync::Arc;
+
+use domain::UserId;
+use protocol::link::ToRunner;
+use protocol::terminal::TerminalFrame;
+use tokio::sync::watch;
+
+use crate::desired::{Wanted, take_in};
+use crate::floor::Floor;
+use crate::link::{Ear, Line};
+
+/// Hears the hub.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    floor: Arc<Floor>,
+    /// Only the newest counts.
+    wanted: watch::Sender<Option<Arc<Wanted>>>,
+    stored: watch::Sender<u64>,
+}
+
+impl Desk {
+    /// A desk, with the tasks that do what may take time.
+    pub(crate) fn open(floor: &Arc<Floor>) -> Self {
+        let desk = Self { floor: floor.clone(), wanted: watch::Sender::new(None), stored: watch::Sender::new(0) };
+        floor.spawn(follow_wishes(floor.clone(), desk.wanted.subscribe()));
+        floor.spawn(forget_stored(floor.clone(), desk.stored.subscribe()));
+        desk
+    }
+}
+
+impl Ear for Desk {
+    fn connected(&self, line: &Line, owner: UserId) {
+        self.floor.terminals.belong_to(owner);
+        self.floor.line.send_replace(Some(line.clone()));
+    }
+
+    fn disconnected(&self) {
+        self.floor.line.send_replace(None);
+        self.floor.terminals.clear();
+    }
+
+    fn frame(&self, line: &Line, frame: ToRunner) {
+        let floor = &self.floor;
+        match frame {
+            ToRunner::Welcome { .. } => {}
+            ToRunner::Desired { generation, sessions, keep } => {
+                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep })));
+            }
+            ToRunner::Ack { number } => {
+                self.stored.send_replace(number);
+            }
+            ToRunner::Ask { id, ask } => crate::asks::answer(floor, line, id, ask),
+            ToRunner::Watch { channel, session, from } => crate::terminals::watch(floor, line, channel, session, from),
+            ToRunner::Unwatch { channel } => floor.terminals.unwatch(channel),
+            ToRunner::Driver { channel, user } => floor.terminals.driver(channel, user),
+            ToRunner::Snapshot { channel } => floor.terminals.snapshot(channel),
+            ToRunner::Resize { channel, cols, rows } => floor.terminals.resize(channel, cols, rows),
+            ToRunner::Token { session, secret } => floor.tokens.answer(session, secret),
+        }
+    }
+
+    fn terminal(&self, frame: TerminalFrame) {
+        match frame {
+            TerminalFrame::Input { channel, bytes } => self.floor.terminals.input(channel, bytes),
+            TerminalFrame::Credit { channel, offset } => self.floor.terminals.credit(channel, offset),
+            TerminalFrame::Snapshot { .. } | TerminalFrame::Data { .. } | TerminalFrame::Exit { .. } => {
+                tracing::debug!("the hub sent a terminal's output");
+            }
+        }
+    }
+}
+
+async fn follow_wishes(floor: Arc<Floor>, mut wanted: watch::Receiver<Option<Arc<Wanted>>>) {
+    while wanted.changed().await.is_ok() {
+        let newest = wanted.borrow_and_update().clone();
+        if let Some(newest) = newest
+            && let Err(error) = take_in(&floor, &newest).await
+        {
+            tracing::error!(%error, "what the hub wants could not be taken in; it will say so again");
+        }
+    }
+}
+
+async fn forget_stored(floor: Arc<Floor>, mut stored: watch::Receiver<u64>) {
+    while stored.changed().await.is_ok() {
+        let number = *stored.borrow_and_update();
+        if let Err(error) = floor.journal.acknowledge(number).await {
+            tracing::warn!(%error, "acknowledged facts stay in the journal for now");
+        }
+    }
+}

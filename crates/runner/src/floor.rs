@@ -1,0 +1,56 @@
+//! What every part of a runner shares.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agents::Adapters;
+use domain::SessionId;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Options;
+use crate::journal::Journal;
+use crate::link::Line;
+use crate::sessions::Sessions;
+use crate::terminals::Terminals;
+use crate::tokens::Tokens;
+use crate::workspaces::Workspaces;
+
+/// What every part of a runner shares.
+#[derive(Debug)]
+pub(crate) struct Floor {
+    pub(crate) options: Arc<Options>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) adapters: Adapters,
+    /// The environment of the person who started the runner; agents get the allowed part of it.
+    pub(crate) person: BTreeMap<String, String>,
+    pub(crate) workspaces: Workspaces,
+    pub(crate) sessions: Sessions,
+    pub(crate) terminals: Terminals,
+    pub(crate) tokens: Tokens,
+    /// The connection to the hub, while there is one.
+    pub(crate) line: watch::Sender<Option<Line>>,
+    /// Ends with the runner; the sessions go on without it.
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Floor {
+    /// The folder of a session.
+    pub(crate) fn session_dir(&self, session: SessionId) -> PathBuf {
+        self.options.data_dir.join("sessions").join(session.to_string())
+    }
+
+    /// Runs a task until it is done or the runner ends.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+}

@@ -1,0 +1,104 @@
+//! Starts a runner and keeps it running until it is told to end; its sessions go on without it.
+
+use std::sync::Arc;
+
+use agents::Adapters;
+use protocol::{FoundAgent, RunnerAbout};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use worktree::Worktrees;
+
+use crate::desk::Desk;
+use crate::floor::Floor;
+use crate::journal::Journal;
+use crate::sessions::Sessions;
+use crate::terminals::Terminals;
+use crate::tokens::Tokens;
+use crate::workspaces::Workspaces;
+use crate::{JournalError, Options, link};
+
+/// Why a runner cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Its journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Its workspaces cannot be used.
+    #[error("the workspaces cannot be used: {0}")]
+    Worktrees(#[from] worktree::Error),
+}
+
+/// Runs a runner until `shutdown`. Sessions that run then go on, and are found again by the next runner.
+pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
+    let journal = Arc::new(Journal::open(&options.data_dir).await?);
+    let worktrees = Worktrees::open(&options.data_dir, worktree::Options::default()).await?;
+    let adapters = Adapters::load(&options.config_dir);
+    for error in adapters.errors() {
+        tracing::warn!("an agent's file was left out: {error}");
+    }
+    let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let about = about(&options, &adapters, &person).await;
+    let options = Arc::new(options);
+    let floor = Arc::new(Floor {
+        options: options.clone(),
+        journal: journal.clone(),
+        adapters,
+        person,
+        workspaces: Workspaces::new(worktrees),
+        sessions: Sessions::default(),
+        terminals: Terminals::default(),
+        tokens: Tokens::default(),
+        line: watch::Sender::new(None),
+        stop: CancellationToken::new(),
+        tasks: TaskTracker::new(),
+    });
+    // Before anything that is new: what runs already is ours to look after.
+    for row in journal.sessions(false).await? {
+        floor.sessions.begin(&floor, row);
+    }
+    let desk = Arc::new(Desk::open(&floor));
+    tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");
+    tokio::select! {
+        () = link::run(options.clone(), journal, about, desk) => {}
+        () = shutdown => {}
+    }
+    tracing::info!("the runner ends; its sessions go on");
+    floor.stop.cancel();
+    floor.tasks.close();
+    floor.tasks.wait().await;
+    Ok(())
+}
+
+async fn about(
+    options: &Options,
+    adapters: &Adapters,
+    person: &std::collections::BTreeMap<String, String>,
+) -> RunnerAbout {
+    let found = adapters.find(person).await.into_iter();
+    let agents = found.map(|found| {
+        let headless = adapters.get(&found.name).is_some_and(|adapter| adapter.supports(agents::Mode::Headless));
+        let here = found.path.is_some() || found.any;
+        FoundAgent {
+            name: found.name,
+            label: found.label,
+            version: found.version.or_else(|| here.then(String::new)),
+            install: found.install,
+            headless,
+        }
+    });
+    RunnerAbout {
+        machine: machine(),
+        version: options.version.clone(),
+        labels: options.labels.clone(),
+        capacity: options.capacity,
+        agents: agents.collect(),
+    }
+}
+
+fn machine() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "localhost".to_owned() } else { name }
+}

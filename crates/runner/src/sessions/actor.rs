@@ -1,0 +1,157 @@
+//! The life of one session: prepared, started at most once, followed, and brought to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use protocol::link::FactBody;
+use terminal::{Adopted, Events, Exit, HostLink, LinkError};
+use tokio::sync::{mpsc, watch};
+
+use super::launch::{self, Ready};
+use super::state::At;
+use super::{Order, Stage, end, follow};
+use crate::floor::Floor;
+use crate::journal::{Change, SessionRow, Step};
+
+/// How a session began.
+pub(super) enum Begun {
+    /// Its host answers.
+    Running(HostLink, Events),
+    /// It ended while nobody looked.
+    Ended(Exit),
+    /// Its host is gone without a word.
+    Gone,
+    /// It was never started, and will not be.
+    Never(String),
+}
+
+/// Lives through a session, from wherever an earlier runner left it.
+pub(super) async fn live(
+    floor: &Arc<Floor>,
+    mut row: SessionRow,
+    mut inbox: mpsc::UnboundedReceiver<Order>,
+    stage: watch::Sender<Stage>,
+) {
+    let session = row.session;
+    let begun = match row.step {
+        Step::Ended => return,
+        Step::Accepted => begin(floor, &mut row, &mut inbox).await,
+        Step::Starting | Step::Running => take_over(floor, &mut row, &mut inbox).await,
+    };
+    let ending = match begun {
+        Begun::Running(host, events) => {
+            stage.send_replace(Stage::Running);
+            follow::follow(floor, &mut row, host, events, &mut inbox).await
+        }
+        Begun::Ended(exit) => end::Ending::Exited(exit),
+        Begun::Gone => end::Ending::Lost,
+        Begun::Never(why) => end::Ending::Never(why),
+    };
+    end::end(floor, &mut row, ending).await;
+    stage.send_replace(Stage::Over);
+    tracing::info!(%session, "the session is over");
+}
+
+/// Prepares and starts it, unless it is told to stop before.
+async fn begin(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
+    let ready = tokio::select! {
+        biased;
+        () = stopped(inbox) => return Begun::Never("it was stopped before it started".to_owned()),
+        ready = launch::prepare(floor, row) => ready,
+    };
+    match ready {
+        Ok(ready) => start(floor, row, ready).await,
+        Err(why) => Begun::Never(why),
+    }
+}
+
+/// Starts the host. From the moment that the journal says so, it is never started again.
+async fn start(floor: &Arc<Floor>, row: &mut SessionRow, ready: Ready) -> Begun {
+    let session = row.session;
+    let dir = floor.session_dir(session);
+    if let Err(error) = ready.write(&dir) {
+        return Begun::Never(format!("its files could not be written: {error}"));
+    }
+    row.memory.conversation = row.memory.conversation.take().or(ready.conversation);
+    row.step = Step::Starting;
+    let changes = [Change::Step(session, Step::Starting), Change::Memory(session, Box::new(row.memory.clone()))];
+    floor.journal.write(&changes, &[]).await;
+    tracing::info!(%session, agent = row.desired.agent, "starting a session");
+    match HostLink::start(&dir, &floor.options.exe).await {
+        Ok((host, events)) => {
+            running(floor, row).await;
+            Begun::Running(host, events)
+        }
+        Err(LinkError::Ended(exit)) => Begun::Ended(exit),
+        Err(error) => {
+            tracing::warn!(%session, %error, "the session's host did not answer");
+            look(floor, row).await.unwrap_or_else(|| Begun::Never(format!("its host could not be started: {error}")))
+        }
+    }
+}
+
+/// Finds a session again that an earlier runner had started, or was about to.
+async fn take_over(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
+    match look(floor, row).await {
+        Some(begun) => begun,
+        // The host locks its folder before it does anything: without a trace of it, nothing was started.
+        None => begin(floor, row, inbox).await,
+    }
+}
+
+/// What became of a session's host; nothing when there never was one.
+async fn look(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<Begun> {
+    let dir = floor.session_dir(row.session);
+    match HostLink::adopt(&dir).await {
+        Ok(Adopted::Running(host, events)) => {
+            tracing::info!(session = %row.session, "the session runs: taken over");
+            running(floor, row).await;
+            Some(Begun::Running(host, events))
+        }
+        Ok(Adopted::Ended(exit)) => Some(Begun::Ended(exit)),
+        Ok(Adopted::Gone) if row.step == Step::Starting && !left_a_trace(&dir) => None,
+        Ok(Adopted::Gone) => Some(Begun::Gone),
+        Err(error) => {
+            tracing::warn!(session = %row.session, %error, "the session's host cannot be asked");
+            Some(Begun::Gone)
+        }
+    }
+}
+
+/// Whether a host ever took this folder: it writes its process id before it starts anything.
+fn left_a_trace(dir: &Path) -> bool {
+    std::fs::metadata(terminal::Files::new(dir).pid()).is_ok_and(|file| file.len() > 0)
+}
+
+/// Writes down that it runs, and tells so the first time.
+async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
+    let session = row.session;
+    let (mut changes, mut facts) = (Vec::new(), Vec::new());
+    if row.step != Step::Running {
+        row.step = Step::Running;
+        changes.push(Change::Step(session, Step::Running));
+    }
+    if row.memory.state.as_ref().is_none_or(|state| state.status == domain::SessionStatus::Starting) {
+        let state = At::working().since_now();
+        row.memory.state = Some(state.clone());
+        changes.push(Change::Memory(session, Box::new(row.memory.clone())));
+        facts.push(FactBody::SessionState { session, state });
+    }
+    if !changes.is_empty() {
+        floor.journal.write(&changes, &facts).await;
+    }
+}
+
+/// Returns when it is told to stop; what else is said to it before it runs is refused.
+async fn stopped(inbox: &mut mpsc::UnboundedReceiver<Order>) {
+    while let Some(order) = inbox.recv().await {
+        match order {
+            Order::Stop { .. } => return,
+            Order::Say { done, .. } => {
+                let _ = done.send(Err("the session has not started yet".to_owned()));
+            }
+            Order::Committed(_) | Order::Keep => {}
+        }
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,92 @@
+//! The end of a session: its work saved, its numbers told, and then, in one step, that it is over.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::SessionId;
+use protocol::Usage;
+use protocol::link::FactBody;
+use terminal::Exit;
+
+use super::state;
+use crate::floor::Floor;
+use crate::journal::{Change, SessionRow, Step};
+use crate::recordings;
+
+/// How long saving may hold up a stop.
+const SAVING: Duration = Duration::from_secs(20);
+
+pub(super) const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
+
+/// How a session came to its end.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// Its process ended.
+    Exited(Exit),
+    /// Its host is gone without a word.
+    Lost,
+    /// It was never started.
+    Never(String),
+}
+
+impl Ending {
+    /// The end that a host told, as it also wrote it down.
+    pub(super) fn of(dir: &Path, offset: u64, code: Option<i32>, signal: Option<i32>) -> Self {
+        let written = Exit::read(dir).ok().flatten();
+        let told = || Exit { code, signal, offset, at: crate::clock::now().to_string() };
+        Self::Exited(written.unwrap_or_else(told))
+    }
+}
+
+/// Brings a session to its end: nothing of it is told after this.
+pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending) {
+    let session = row.session;
+    let dir = floor.session_dir(session);
+    let mut facts = Vec::new();
+    let state = match ending {
+        Ending::Never(why) => {
+            tracing::warn!(%session, why, "the session did not start");
+            state::exited(Some(why), None, None)
+        }
+        Ending::Exited(exit) => {
+            save(floor, row, false).await;
+            facts.extend(recorded(session, dir, exit.offset).await);
+            let mut state = state::exited(None, exit.code, exit.signal);
+            state.since = exit.at.parse().unwrap_or(state.since);
+            state
+        }
+        Ending::Lost => {
+            save(floor, row, false).await;
+            facts.extend(recorded(session, dir, 0).await);
+            state::lost("its host is gone: the machine was restarted, or somebody killed it")
+        }
+    };
+    row.memory.state = Some(state.clone());
+    row.step = Step::Ended;
+    facts.push(FactBody::SessionState { session, state });
+    let changes = [Change::Step(session, Step::Ended), Change::Memory(session, Box::new(row.memory.clone()))];
+    floor.journal.write(&changes, &facts).await;
+}
+
+/// Saves what is not committed, before something stops or after it has.
+pub(super) async fn save(floor: &Arc<Floor>, row: &SessionRow, soon: bool) {
+    let workspace = row.desired.workspace.workspace;
+    let patience = if soon { SAVING / 4 } else { SAVING };
+    match tokio::time::timeout(patience, floor.workspaces.save(floor, workspace)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%workspace, %error, "the workspace could not be saved now"),
+        Err(_) => tracing::warn!(%workspace, "saving the workspace takes long: it goes on beside"),
+    }
+}
+
+/// What the hub is told of a recording.
+pub(super) async fn recorded(session: SessionId, dir: PathBuf, offset: u64) -> Option<FactBody> {
+    let size = tokio::task::spawn_blocking(move || recordings::size(&dir)).await.ok()?;
+    Some(FactBody::Recorded {
+        session,
+        output_bytes: offset.max(size.output_bytes),
+        disk_bytes: size.disk_bytes,
+        duration_ms: size.duration_ms,
+    })
+}

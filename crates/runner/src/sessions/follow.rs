@@ -1,0 +1,322 @@
+//! Follows a running session: what its agent is at, what it uses, what is said to it, until it ends.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::{Keys, Observation, Recogniser, Seen, Typist};
+use protocol::link::FactBody;
+use terminal::{Adopted, Event, Events, HostLink};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::end::Ending;
+use super::launch::{self, How};
+use super::lines::Lines;
+use super::state::{At, usage};
+use super::{Order, end};
+use crate::floor::Floor;
+use crate::journal::{Change, SessionRow};
+
+/// How often an observation comes while the agent prints.
+const OBSERVE: Duration = Duration::from_secs(2);
+/// How often the agent's own lines are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often at most the hub is told how long the recording is.
+const RECORDED: Duration = Duration::from_secs(10);
+/// How long somebody waits until the agent takes a text.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What a marker says at most.
+const MARK: usize = 200;
+
+/// A text on its way into the agent's screen.
+struct Typing {
+    typist: Typist,
+    /// Who waits for it, and until when; the first prompt waits as long as it takes.
+    done: Option<(oneshot::Sender<Result<(), String>>, Instant)>,
+}
+
+struct Following<'a> {
+    floor: &'a Arc<Floor>,
+    row: &'a mut SessionRow,
+    host: HostLink,
+    events: Events,
+    how: How,
+    recogniser: Option<Recogniser>,
+    lines: Option<Lines>,
+    typing: VecDeque<Typing>,
+    screen: Observation,
+    seen_at: Instant,
+    offset: u64,
+    recorded: (u64, Instant),
+}
+
+/// Follows the session until it is over.
+pub(super) async fn follow(
+    floor: &Arc<Floor>,
+    row: &mut SessionRow,
+    host: HostLink,
+    events: Events,
+    inbox: &mut mpsc::UnboundedReceiver<Order>,
+) -> Ending {
+    let how = launch::how(floor, row).await;
+    let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
+    let now = Instant::now();
+    let mut following = Following {
+        floor,
+        row,
+        host,
+        events,
+        recogniser,
+        lines: how.events.clone().map(Lines::new),
+        typing: VecDeque::new(),
+        screen: Observation::default(),
+        seen_at: now,
+        offset: 0,
+        recorded: (0, now),
+        how,
+    };
+    following.attach().await;
+    following.run(inbox).await
+}
+
+impl Following<'_> {
+    async fn run(&mut self, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Ending {
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                event = self.events.next() => match event {
+                    Some(Event::Exit { offset, code, signal }) => {
+                        self.offset = offset;
+                        self.look().await;
+                        let dir = self.floor.session_dir(self.row.session);
+                        return Ending::of(&dir, offset, code, signal);
+                    }
+                    Some(Event::Observed(seen)) => self.observed(seen).await,
+                    Some(Event::Snapshot(_) | Event::Data { .. }) => {}
+                    None => {
+                        if let Some(ending) = self.find_again().await {
+                            self.look().await;
+                            return ending;
+                        }
+                    }
+                },
+                Some(order) = inbox.recv() => self.obey(order).await,
+                _ = looks.tick() => {
+                    self.look().await;
+                    self.type_on().await;
+                    self.tell_recorded().await;
+                }
+            }
+        }
+    }
+
+    /// Wants to be told what can be seen, and has the first prompt delivered if nobody has yet.
+    async fn attach(&mut self) {
+        let _ = self.host.observe(OBSERVE);
+        if self.row.keep {
+            let _ = self.host.keep();
+        }
+        match self.how.typist.take() {
+            Some(typist) if !self.row.memory.prompted => self.typing.push_back(Typing { typist, done: None }),
+            Some(_) => {}
+            None if !self.row.memory.prompted => {
+                self.prompted().await;
+            }
+            None => {}
+        }
+    }
+
+    /// The connection to the host broke: it ended, or it is asked anew.
+    async fn find_again(&mut self) -> Option<Ending> {
+        let dir = self.floor.session_dir(self.row.session);
+        match HostLink::adopt(&dir).await {
+            Ok(Adopted::Running(host, events)) => {
+                (self.host, self.events) = (host, events);
+                let _ = self.host.observe(OBSERVE);
+                None
+            }
+            Ok(Adopted::Ended(exit)) => {
+                self.offset = exit.offset;
+                Some(Ending::Exited(exit))
+            }
+            Ok(Adopted::Gone) | Err(_) => Some(Ending::Lost),
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::Stop { force } => {
+                end::save(self.floor, self.row, force).await;
+                let grace = if force { Duration::ZERO } else { self.floor.options.stop_grace };
+                self.mark("state", if force { "stopped by force" } else { "asked to stop" });
+                let _ = self.host.stop(Some(grace));
+            }
+            Order::Say { text, submit, done } => self.say(text, submit, done).await,
+            Order::Committed(what) => self.mark("commit", &what),
+            Order::Keep => {
+                let _ = self.host.keep();
+            }
+        }
+    }
+
+    async fn say(&mut self, text: String, submit: bool, done: oneshot::Sender<Result<(), String>>) {
+        match self.how.typist_for(&text).filter(|_| submit) {
+            Some(typist) => {
+                self.typing.push_back(Typing { typist, done: Some((done, Instant::now() + PATIENCE)) });
+                self.type_on().await;
+            }
+            None => {
+                let bytes = launch::pasted(&text, self.how.pastes, submit);
+                self.mark("prompt", &text);
+                let sent = self.host.input(bytes);
+                let _ = done.send(sent.map_err(|error| format!("the session did not take it: {error}")));
+            }
+        }
+    }
+
+    async fn observed(&mut self, seen: terminal::Observed) {
+        self.offset = seen.offset;
+        self.seen_at = Instant::now();
+        self.screen = Observation {
+            text: seen.text,
+            title: seen.title,
+            bells: seen.bell + seen.notifications,
+            quiet_ms: seen.quiet_ms,
+        };
+        self.type_on().await;
+        if let Some(recogniser) = &mut self.recogniser {
+            let seen = recogniser.observe(&self.screen);
+            self.recognised(seen).await;
+        }
+        self.look().await;
+    }
+
+    /// Takes in what the agent has written about itself.
+    async fn look(&mut self) {
+        let Some(recogniser) = &mut self.recogniser else { return };
+        if self.lines.is_none() {
+            self.lines = self.how.find_log().await.map(Lines::new);
+        }
+        let Some(mut lines) = self.lines.take() else { return };
+        let (found, back) = blocking(lines, |lines| lines.look()).await;
+        lines = back;
+        self.lines = Some(lines);
+        let mut seen: Option<Seen> = None;
+        for line in found.0 {
+            seen = Some(recogniser.line(&line));
+        }
+        if let Some(seen) = seen {
+            self.recognised(seen).await;
+        }
+    }
+
+    /// Tells the hub what is new about the agent.
+    async fn recognised(&mut self, seen: Seen) {
+        let session = self.row.session;
+        let mut memory = self.row.memory.clone();
+        let mut facts = Vec::new();
+        let used = (seen.usage != agents::Usage::default()).then(|| usage(&seen.usage));
+        memory.usage = used.or(memory.usage);
+        memory.model = seen.model.clone().or(memory.model);
+        memory.conversation = seen.conversation.clone().or(memory.conversation);
+        let before = (&self.row.memory.usage, &self.row.memory.model, &self.row.memory.conversation);
+        if (&memory.usage, &memory.model, &memory.conversation) != before {
+            facts.push(FactBody::SessionUsage {
+                session,
+                usage: memory.usage.clone().unwrap_or(end::NOTHING_USED),
+                model: memory.model.clone(),
+                conversation: memory.conversation.clone(),
+            });
+        }
+        let at = At::of(&seen).filter(|at| memory.state.as_ref().is_none_or(|state| !at.is(state)));
+        if let Some(at) = &at {
+            let state = at.clone().since_now();
+            memory.state = Some(state.clone());
+            facts.push(FactBody::SessionState { session, state });
+        }
+        if !facts.is_empty() {
+            self.row.memory = memory;
+            let change = Change::Memory(session, Box::new(self.row.memory.clone()));
+            self.floor.journal.write(&[change], &facts).await;
+        }
+        if let Some(at) = at {
+            let text = at.detail.map_or_else(|| at.status.to_string(), |detail| format!("{}: {detail}", at.status));
+            self.mark("state", &text);
+        }
+    }
+
+    /// Types what is to be typed, as far as the agent's screen is ready for it.
+    async fn type_on(&mut self) {
+        while let Some(typing) = self.typing.front_mut() {
+            let still = self.seen_at.elapsed().as_millis() as u64;
+            let screen = Observation { quiet_ms: self.screen.quiet_ms + still, ..self.screen.clone() };
+            match typing.typist.observe(&screen) {
+                Keys::Done => {
+                    if let Some((done, _)) = self.typing.pop_front().and_then(|typing| typing.done) {
+                        let _ = done.send(Ok(()));
+                    }
+                }
+                Keys::Type(bytes) => {
+                    if typing.done.is_none() && !self.row.memory.prompted {
+                        self.prompted().await;
+                    }
+                    let _ = self.host.input(bytes);
+                    return;
+                }
+                Keys::Wait => {
+                    let late = typing.done.as_ref().is_some_and(|(_, until)| *until < Instant::now());
+                    if !late {
+                        return;
+                    }
+                    if let Some((done, _)) = self.typing.pop_front().and_then(|typing| typing.done) {
+                        let _ = done.send(Err("the agent does not take a text now".to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes down that the prompt is handed over, before it is: it must not be said twice.
+    async fn prompted(&mut self) {
+        self.row.memory.prompted = true;
+        let change = Change::Memory(self.row.session, Box::new(self.row.memory.clone()));
+        self.floor.journal.write(&[change], &[]).await;
+        if !self.row.desired.prompt.is_empty() {
+            let prompt = self.row.desired.prompt.clone();
+            self.mark("prompt", &prompt);
+        }
+    }
+
+    async fn tell_recorded(&mut self) {
+        let (told, at) = self.recorded;
+        if self.offset != told && at.elapsed() >= RECORDED {
+            self.recorded = (self.offset, Instant::now());
+            let dir = self.floor.session_dir(self.row.session);
+            if let Some(fact) = end::recorded(self.row.session, dir, self.offset).await {
+                self.floor.journal.tell(fact).await;
+            }
+        }
+    }
+
+    /// Leaves a marker in the recording. A host that is gone is noticed where its events are awaited.
+    fn mark(&self, kind: &str, text: &str) {
+        let text: String = text.chars().take(MARK).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let _ = self.host.mark(kind, text);
+    }
+}
+
+/// Does what reads files on a thread that may wait.
+async fn blocking<T: Send + 'static, R: Send + Default + 'static>(
+    mut value: T,
+    work: impl FnOnce(&mut T) -> R + Send + 'static,
+) -> (R, T) {
+    // A panic in there is ours; it would come out here.
+    tokio::task::spawn_blocking(move || {
+        let result = work(&mut value);
+        (result, value)
+    })
+    .await
+    .expect("reading lines does not panic")
+}

@@ -1,0 +1,112 @@
+//! The sessions of this runner: one actor for each that is not over.
+
+mod actor;
+mod end;
+mod follow;
+mod launch;
+mod lines;
+mod sandbox;
+mod state;
+mod trust;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::SessionId;
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::floor::Floor;
+use crate::journal::SessionRow;
+
+/// What a session is told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// End.
+    Stop { force: bool },
+    /// Type this as one paste, and send it off or not.
+    Say { text: String, submit: bool, done: oneshot::Sender<Result<(), String>> },
+    /// A commit was made in its workspace.
+    Committed(String),
+    /// Whether its recording is to be kept.
+    Keep,
+}
+
+/// Where a session is in its life, for who wants to look at its terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// There is no terminal yet.
+    Preparing,
+    /// Its host can be asked.
+    Running,
+    /// Only its files are left.
+    Over,
+}
+
+/// The sessions that are not over.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(Mutex<HashMap<SessionId, Handle>>);
+
+#[derive(Debug)]
+struct Handle {
+    orders: mpsc::UnboundedSender<Order>,
+    /// Whether it was told to stop, and by force.
+    stopping: Option<bool>,
+    stage: watch::Receiver<Stage>,
+    workspace: domain::WorkspaceId,
+}
+
+impl Sessions {
+    /// Begins with a session, or goes on with one that an earlier runner had.
+    pub(crate) fn begin(&self, floor: &Arc<Floor>, row: SessionRow) {
+        let (orders, inbox) = mpsc::unbounded_channel();
+        let (stage_of, stage) = watch::channel(Stage::Preparing);
+        let session = row.session;
+        let workspace = row.desired.workspace.workspace;
+        {
+            let mut active = self.0.lock();
+            if active.contains_key(&session) {
+                return;
+            }
+            let handle = Handle { orders, stopping: None, stage, workspace };
+            active.insert(session, handle);
+        }
+        if !row.desired.run {
+            self.stop(session, row.desired.force);
+        }
+        let shared = floor.clone();
+        floor.spawn(async move {
+            actor::live(&shared, row, inbox, stage_of).await;
+            shared.sessions.0.lock().remove(&session);
+        });
+    }
+
+    /// Tells a session to end; one that is over already needs not be told.
+    pub(crate) fn stop(&self, session: SessionId, force: bool) {
+        if let Some(handle) = self.0.lock().get_mut(&session) {
+            handle.stopping = Some(force || handle.stopping.unwrap_or(false));
+            let _ = handle.orders.send(Order::Stop { force });
+        }
+    }
+
+    /// Whether a session was told to stop, and by force.
+    pub(crate) fn stopping(&self, session: SessionId) -> Option<bool> {
+        self.0.lock().get(&session)?.stopping
+    }
+
+    /// Gives an order to a session; whether it is there.
+    pub(crate) fn order(&self, session: SessionId, order: Order) -> bool {
+        self.0.lock().get(&session).is_some_and(|handle| handle.orders.send(order).is_ok())
+    }
+
+    /// Where a session is in its life; nothing when it is over or unknown.
+    pub(crate) fn stage(&self, session: SessionId) -> Option<watch::Receiver<Stage>> {
+        self.0.lock().get(&session).map(|handle| handle.stage.clone())
+    }
+
+    /// The sessions that are at work in a workspace.
+    pub(crate) fn in_workspace(&self, workspace: domain::WorkspaceId) -> Vec<SessionId> {
+        let active = self.0.lock();
+        active.iter().filter(|(_, handle)| handle.workspace == workspace).map(|(session, _)| *session).collect()
+    }
+}

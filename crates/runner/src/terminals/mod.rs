@@ -1,0 +1,123 @@
+//! Terminals that somebody looks at: a channel of the link for each, and nothing for all others.
+
+mod show;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::{SessionId, UserId};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::floor::Floor;
+use crate::link::Line;
+
+/// What a watcher wants of a terminal.
+#[derive(Debug)]
+enum Wish {
+    Input(Vec<u8>),
+    Credit(u64),
+    Snapshot,
+    Resize(u16, u16),
+}
+
+/// The terminals that are shown on the connection that there is.
+#[derive(Debug, Default)]
+pub(crate) struct Terminals(Mutex<Shown>);
+
+#[derive(Debug, Default)]
+struct Shown {
+    /// Whose runner it is: nobody else types.
+    owner: Option<UserId>,
+    channels: HashMap<u32, Channel>,
+}
+
+#[derive(Debug)]
+struct Channel {
+    session: SessionId,
+    /// Who types, if the hub has said so.
+    driver: Option<UserId>,
+    wishes: mpsc::UnboundedSender<Wish>,
+    /// Ends the showing with the entry.
+    _shown: DropGuard,
+}
+
+/// Shows a session's terminal on a channel. The same again changes nothing; another channel takes the place of the first.
+pub(crate) fn watch(floor: &Arc<Floor>, line: &Line, channel: u32, session: SessionId, from: Option<u64>) {
+    let shown = CancellationToken::new();
+    let (wishes, inbox) = mpsc::unbounded_channel();
+    {
+        let channels = &mut floor.terminals.0.lock().channels;
+        if channels.get(&channel).is_some_and(|there| there.session == session && !there.wishes.is_closed()) {
+            return;
+        }
+        channels.retain(|_, there| there.session != session);
+        channels.insert(channel, Channel { session, driver: None, wishes, _shown: shown.clone().drop_guard() });
+    }
+    let (floor_of, line) = (floor.clone(), line.clone());
+    floor.spawn(async move {
+        let showing = show::show(&floor_of, &line, channel, session, from, inbox);
+        tokio::select! {
+            () = showing => {}
+            () = shown.cancelled() => {}
+            () = line.ended() => {}
+        }
+    });
+}
+
+impl Terminals {
+    /// Nobody looks any more.
+    pub(crate) fn clear(&self) {
+        self.0.lock().channels.clear();
+    }
+
+    pub(crate) fn unwatch(&self, channel: u32) {
+        self.0.lock().channels.remove(&channel);
+    }
+
+    pub(crate) fn snapshot(&self, channel: u32) {
+        self.wish(channel, Wish::Snapshot);
+    }
+
+    pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {
+        self.wish(channel, Wish::Resize(cols, rows));
+    }
+
+    /// Types, if it is the runner's owner who does.
+    pub(crate) fn input(&self, channel: u32, bytes: Vec<u8>) {
+        let owners = {
+            let shown = self.0.lock();
+            let driver = shown.channels.get(&channel).and_then(|channel| channel.driver);
+            driver.is_some() && driver == shown.owner
+        };
+        if owners {
+            self.wish(channel, Wish::Input(bytes));
+        } else {
+            tracing::warn!(channel, "input of somebody who is not the owner was dropped");
+        }
+    }
+
+    /// From now on this person types on the channel.
+    pub(crate) fn driver(&self, channel: u32, user: UserId) {
+        if let Some(channel) = self.0.lock().channels.get_mut(&channel) {
+            channel.driver = Some(user);
+        }
+    }
+
+    /// The runner is this person's.
+    pub(crate) fn belong_to(&self, owner: UserId) {
+        self.0.lock().owner = Some(owner);
+    }
+
+    pub(crate) fn credit(&self, channel: u32, offset: u64) {
+        self.wish(channel, Wish::Credit(offset));
+    }
+
+    /// Passes a wish on; one for a terminal that is not shown comes too late.
+    fn wish(&self, channel: u32, wish: Wish) {
+        if let Some(channel) = self.0.lock().channels.get(&channel) {
+            let _ = channel.wishes.send(wish);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Shows one terminal: from its host while it runs, from its files when it is over.
+
+use std::sync::Arc;
+
+use domain::SessionId;
+use protocol::link::FromRunner;
+use protocol::terminal::{TerminalFrame, data};
+use protocol::{Problem, ProblemKind};
+use terminal::{Event, Events, Exit, FinalScreen, HostLink};
+use tokio::sync::mpsc;
+
+use super::Wish;
+use crate::floor::Floor;
+use crate::link::{Cut, Lane, Line};
+use crate::sessions::Stage;
+
+/// A keystroke's echo waits for no more than this of another terminal.
+const PIECE: usize = 32 * 1024;
+
+/// Shows a terminal until it is over, or its watcher or the connection is gone.
+pub(super) async fn show(
+    floor: &Arc<Floor>,
+    line: &Line,
+    channel: u32,
+    session: SessionId,
+    from: Option<u64>,
+    mut wishes: mpsc::UnboundedReceiver<Wish>,
+) {
+    let lane = line.lane(channel);
+    let dir = floor.session_dir(session);
+    let stage = floor.sessions.stage(session);
+    if let Some(mut stage) = stage {
+        // A session that is being prepared has nothing to show yet.
+        if stage.wait_for(|stage| *stage != Stage::Preparing).await.is_ok_and(|stage| *stage == Stage::Running)
+            && let Ok((host, events)) = HostLink::connect(&dir).await
+        {
+            let shown = live(&host, events, &lane, channel, from, &mut wishes).await;
+            if shown != Ok(Shown::Broken) {
+                return;
+            }
+        }
+        let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
+    }
+    if files(&dir, &lane, channel, from).await != Ok(true) {
+        let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
+        let _ = line.send(&FromRunner::Unwatched { channel, problem }).await;
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Shown {
+    /// To its end.
+    All,
+    /// The host is gone without having said how it ended.
+    Broken,
+}
+
+async fn live(
+    host: &HostLink,
+    events: Events,
+    lane: &Lane,
+    channel: u32,
+    from: Option<u64>,
+    wishes: &mut mpsc::UnboundedReceiver<Wish>,
+) -> Result<Shown, Cut> {
+    if host.watch(from).is_err() {
+        return Ok(Shown::Broken);
+    }
+    tokio::select! {
+        shown = send(events, lane, channel) => shown,
+        // Beside the sending: what is typed does not wait for what is shown.
+        () = obey(host, wishes) => Err(Cut),
+    }
+}
+
+async fn obey(host: &HostLink, wishes: &mut mpsc::UnboundedReceiver<Wish>) {
+    while let Some(wish) = wishes.recv().await {
+        // A host that is gone is noticed by who reads from it.
+        let _ = match wish {
+            Wish::Input(bytes) => host.input(bytes),
+            Wish::Credit(offset) => host.credit(offset),
+            Wish::Snapshot => host.snapshot(),
+            Wish::Resize(cols, rows) => host.resize(cols, rows),
+        };
+    }
+}
+
+async fn send(mut events: Events, lane: &Lane, channel: u32) -> Result<Shown, Cut> {
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Snapshot(screen) => {
+                let (offset, cols, rows, title, bytes) =
+                    (screen.offset, screen.cols, screen.rows, screen.title, screen.bytes);
+                lane.send(TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes }.encode()).await?;
+            }
+            Event::Data { offset, bytes } => {
+                for (at, piece) in pieces(&bytes) {
+                    lane.send(data(channel, offset + at as u64, piece)).await?;
+                }
+            }
+            Event::Exit { offset, code, signal } => {
+                lane.send(TerminalFrame::Exit { channel, offset, code, signal }.encode()).await?;
+                lane.drained().await?;
+                return Ok(Shown::All);
+            }
+            Event::Observed(_) => {}
+        }
+    }
+    Ok(Shown::Broken)
+}
+
+/// The final screen of a session that is over, and how it ended; whether there is anything to show.
+async fn files(dir: &std::path::Path, lane: &Lane, channel: u32, from: Option<u64>) -> Result<bool, Cut> {
+    let folder = dir.to_owned();
+    let read = move || (FinalScreen::read(&folder).ok().flatten(), Exit::read(&folder).ok().flatten());
+    let Ok((Some(screen), exit)) = tokio::task::spawn_blocking(read).await else { return Ok(false) };
+    if from != Some(screen.offset) {
+        let (offset, cols, rows) = (screen.offset, screen.cols, screen.rows);
+        let (title, bytes) = (screen.title, screen.bytes.into_bytes());
+        lane.send(TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes }.encode()).await?;
+    }
+    let (code, signal) = exit.map_or((None, None), |exit| (exit.code, exit.signal));
+    lane.send(TerminalFrame::Exit { channel, offset: screen.offset, code, signal }.encode()).await?;
+    lane.drained().await?;
+    Ok(true)
+}
+
+/// The bytes in pieces that end with whole characters, each with its place.
+fn pieces(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &bytes[at..];
+        if rest.is_empty() {
+            return None;
+        }
+        let (start, end) = (at, at + cut(rest));
+        at = end;
+        Some((start, &bytes[start..end]))
+    })
+}
+
+fn cut(rest: &[u8]) -> usize {
+    if rest.len() <= PIECE {
+        return rest.len();
+    }
+    // The continuation bytes of UTF-8 begin with the bits 10; a character has three at most.
+    let back = rest[PIECE - 3..=PIECE].iter().rev().take_while(|byte| **byte & 0xC0 == 0x80).count();
+    if back > 3 { PIECE } else { PIECE - back }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_are_whole_characters_and_all_there_is(text in "[a-zé€😀]{0,30000}", tail in any::<Vec<u8>>()) {
+            let whole: Vec<u8> = pieces(text.as_bytes()).flat_map(|(_, piece)| piece.to_vec()).collect();
+            prop_assert_eq!(&whole, text.as_bytes());
+            for (_, piece) in pieces(text.as_bytes()) {
+                prop_assert!(piece.len() <= PIECE && std::str::from_utf8(piece).is_ok());
+            }
+            let any: Vec<u8> = text.bytes().chain(tail).collect();
+            let mut expected = 0;
+            for (at, piece) in pieces(&any) {
+                prop_assert!(at == expected && !piece.is_empty() && piece == &any[at..at + piece.len()]);
+                expected += piece.len();
+            }
+            prop_assert_eq!(expected, any.len());
+        }
+    }
+}
