@@ -256,7 +256,7 @@ impl Change {
         let mut fields = out.split(|b| *b == 0);
         while let Some(field) = fields.next() {
             if field.first() == Some(&b':') {
-                let status = field.iter().rev().skip_while(|b| b.is_ascii_digit()).next();
+                let status = field.iter().rev().find(|b| b.is_ascii_alphabetic());
                 change.files += 1;
                 change.added += u32::from(status == Some(&b'A'));
                 fields.next();

@@ -1,5 +1,7 @@
 //! The crate with the real git, on real folders.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
 mod basics;
+mod ready;

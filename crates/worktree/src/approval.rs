@@ -1,0 +1,152 @@
+//! Configuration in a workspace that agents, editors or git would execute: listed and hashed, for a person to approve.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use domain::WorkspaceId;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::beneath::{Found, Root, read_all};
+use crate::create::blocking;
+use crate::{Result, Worktrees};
+
+const LARGEST: u64 = 4 << 20;
+const MOST: usize = 20_000;
+
+/// What would run it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfigKind {
+    /// Settings of an agent, which can name hooks and commands.
+    Agent,
+    /// Servers that an agent would start.
+    McpServers,
+    /// Tasks that an editor would run.
+    Editor,
+    /// Variables and commands that a shell would load.
+    Shell,
+    /// Hooks that git would run once somebody points it at them.
+    GitHooks,
+}
+
+/// One file that would be executed, or says what is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutableConfig {
+    /// Where it is in the workspace.
+    pub path: String,
+    /// What would run it.
+    pub kind: ConfigKind,
+    /// The hash of its content; of its target when it is a link.
+    pub sha256: String,
+}
+
+/// All of it, with one hash that changes when anything does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigSet {
+    /// The files, in order of their paths.
+    pub files: Vec<ExecutableConfig>,
+    /// What a person approves: path, kind and content of every file.
+    pub sha256: String,
+    /// Whether there were more than are listed; then nothing can be approved.
+    pub truncated: bool,
+}
+
+/// Files and folders by name; a folder stands for all that is in it.
+const KNOWN: &[(&str, ConfigKind)] = &[
+    (".claude/settings.json", ConfigKind::Agent),
+    (".claude/settings.local.json", ConfigKind::Agent),
+    (".claude/hooks", ConfigKind::Agent),
+    (".claude/commands", ConfigKind::Agent),
+    (".claude/agents", ConfigKind::Agent),
+    (".claude/skills", ConfigKind::Agent),
+    (".claude/plugins", ConfigKind::Agent),
+    (".claude-plugin", ConfigKind::Agent),
+    (".codex", ConfigKind::Agent),
+    ("opencode.json", ConfigKind::Agent),
+    ("opencode.jsonc", ConfigKind::Agent),
+    (".opencode", ConfigKind::Agent),
+    (".gemini/settings.json", ConfigKind::Agent),
+    (".gemini/extensions", ConfigKind::Agent),
+    (".gemini/commands", ConfigKind::Agent),
+    (".gemini/.env", ConfigKind::Shell),
+    (".mcp.json", ConfigKind::McpServers),
+    (".cursor/mcp.json", ConfigKind::McpServers),
+    (".cursor/hooks.json", ConfigKind::Agent),
+    (".vscode/mcp.json", ConfigKind::McpServers),
+    (".vscode/tasks.json", ConfigKind::Editor),
+    (".vscode/settings.json", ConfigKind::Editor),
+    (".vscode/launch.json", ConfigKind::Editor),
+    (".envrc", ConfigKind::Shell),
+    (".mise.toml", ConfigKind::Shell),
+    ("mise.toml", ConfigKind::Shell),
+    (".githooks", ConfigKind::GitHooks),
+    (".husky", ConfigKind::GitHooks),
+    (".pre-commit-config.yaml", ConfigKind::GitHooks),
+    ("lefthook.yml", ConfigKind::GitHooks),
+];
+
+impl Worktrees {
+    /// What in a workspace would be executed by agents, editors or git, besides the code itself.
+    pub async fn executable_config(&self, id: WorkspaceId) -> Result<ConfigSet> {
+        let tree = self.find(id).await?.path;
+        blocking(move || {
+            let root = Root::open(&tree)?;
+            let mut set = ConfigSet::default();
+            for (path, kind) in KNOWN {
+                let path = Path::new(path);
+                // A link on the way hides what an agent would find behind it.
+                let way = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let path = way.filter(|way| matches!(root.look(way), Ok(Found::Link(_)))).unwrap_or(path);
+                collect(&root, path, *kind, 0, &mut set);
+            }
+            set.files.sort_by(|a, b| a.path.cmp(&b.path));
+            set.files.dedup_by(|a, b| a.path == b.path);
+            let mut hash = Sha256::new();
+            for file in &set.files {
+                hash.update(serde_json::to_vec(file).unwrap_or_default());
+                hash.update([0]);
+            }
+            set.sha256 = hex::encode(hash.finalize());
+            Ok(set)
+        })
+        .await
+    }
+}
+
+fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut ConfigSet) {
+    if set.files.len() >= MOST {
+        set.truncated = true;
+        return;
+    }
+    let mut add = |content: &[u8], what: &str| {
+        let mut hash = Sha256::new();
+        hash.update(what.as_bytes());
+        hash.update(content);
+        let path = path.to_string_lossy().into_owned();
+        set.files.push(ExecutableConfig { path, kind, sha256: hex::encode(hash.finalize()) });
+    };
+    match root.look(path) {
+        Ok(Found::File { file, .. }) => match read_all(file, LARGEST) {
+            Ok(Some(bytes)) => add(&bytes, ""),
+            // What cannot be read cannot be approved: its hash is one that nothing else has.
+            _ => set.truncated = true,
+        },
+        // An agent would follow it; what is behind it may change without notice.
+        Ok(Found::Link(target)) => {
+            add(&target, "link:");
+            set.truncated = true;
+        }
+        Ok(Found::Folder) if depth < 8 => {
+            let entries = root.folder(path).and_then(|folder| folder.entries());
+            for (name, _) in entries.unwrap_or_default() {
+                let name = OsStr::from_bytes(&name);
+                collect(root, &path.join(name), kind, depth + 1, set);
+            }
+        }
+        Ok(Found::Folder) => set.truncated = true,
+        Ok(Found::Special | Found::Nothing) => {}
+        Err(_) => set.truncated = true,
+    }
+}

@@ -1,0 +1,244 @@
+//! What was changed in a workspace, file by file and line by line, within limits.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use domain::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+use crate::patch::hunks;
+use crate::scan::Scope;
+use crate::space::Space;
+use crate::stats::EMPTY_TREE;
+use crate::{Error, Result, Worktrees};
+
+/// How much of a comparison is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiffLimits {
+    /// Files that are listed.
+    pub files: usize,
+    /// Changed lines of one file; a file with more is listed without them.
+    pub lines: u32,
+    /// Bytes of all lines together.
+    pub bytes: usize,
+}
+
+impl Default for DiffLimits {
+    fn default() -> Self {
+        Self { files: 500, lines: 3000, bytes: 2 << 20 }
+    }
+}
+
+/// What was changed in a workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diff {
+    /// The files, in order of their paths.
+    pub files: Vec<FileDiff>,
+    /// Whether files were left out because there are too many.
+    pub truncated: bool,
+}
+
+/// How a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileStatus {
+    /// It is new.
+    Added,
+    /// Its content or mode is another.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It is at another path.
+    Renamed,
+    /// It became a link, or stopped being one.
+    TypeChanged,
+}
+
+/// What was changed in one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiff {
+    /// Its path now.
+    pub path: String,
+    /// Its path before, when it was renamed.
+    pub old_path: Option<String>,
+    /// How it was changed.
+    pub status: FileStatus,
+    /// Whether it is not text.
+    pub binary: bool,
+    /// Lines that came.
+    pub insertions: u32,
+    /// Lines that went.
+    pub deletions: u32,
+    /// What changed, with the lines around it.
+    pub hunks: Vec<Hunk>,
+    /// Whether lines were left out because there are too many.
+    pub truncated: bool,
+}
+
+/// Lines that changed together, with those around them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The number of the first line before.
+    pub old_start: u32,
+    /// The number of the first line now.
+    pub new_start: u32,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// One line of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// Its number before; absent when it came.
+    pub old: Option<u32>,
+    /// Its number now; absent when it went.
+    pub new: Option<u32>,
+    /// Its text, without the end of the line.
+    pub text: String,
+}
+
+/// One entry of the list of changes, before its lines are looked at.
+#[derive(Debug)]
+struct Entry {
+    old: Option<PathBuf>,
+    path: PathBuf,
+    status: FileStatus,
+    numbers: Option<(u32, u32)>,
+}
+
+impl Worktrees {
+    /// Saves, then compares with the commit that the workspace's branch left the base at.
+    pub async fn diff(&self, id: WorkspaceId, limits: &DiffLimits) -> Result<Diff> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        space.save(self.options(), &Scope::All).await?;
+        let base = self.base(space).await?;
+        let head = match space.head() {
+            Some(head) if space.not_kept.is_none() => Some(head),
+            _ => space.facts.base_commit.as_deref().and_then(|base| base.parse().ok()),
+        };
+        let from = space.merge_base(base.as_ref(), head.as_ref()).await?;
+        space.diff(from.as_ref().map_or(EMPTY_TREE, |from| from.as_str()), limits).await
+    }
+}
+
+impl Space {
+    async fn diff(&self, from: &str, limits: &DiffLimits) -> Result<Diff> {
+        let git = self.store.git("diff-tree").args(SAFE).args(["--raw", "--numstat", "-z"]);
+        let mut entries = entries(&git.operands([from, self.tree.as_str()]).run().await?);
+        let truncated = entries.len() > limits.files;
+        entries.truncate(limits.files);
+        let small = |entry: &&Entry| entry.numbers.is_some_and(|(i, d)| i.saturating_add(d) <= limits.lines);
+        let wanted: Vec<&Entry> = entries.iter().filter(small).collect();
+        let mut sections = match self.patch(from, &wanted, limits.bytes).await {
+            Ok(sections) => sections.into_iter().map(Some).collect(),
+            // Together they are too much: one by one until the limit is reached.
+            Err(Error::TooMuch { .. }) => {
+                let (mut sections, mut left) = (Vec::new(), limits.bytes);
+                for entry in &wanted {
+                    let one = self.patch(from, &[entry], left.min(256 << 10)).await.ok().and_then(|mut one| one.pop());
+                    left = left.saturating_sub(one.as_ref().map_or(0, Vec::len));
+                    sections.push(one);
+                }
+                sections
+            }
+            Err(error) => return Err(error),
+        }
+        .into_iter();
+        let mut files = Vec::new();
+        for entry in &entries {
+            let text = if small(&entry) { sections.next().flatten() } else { None };
+            let binary = entry.numbers.is_none();
+            let (insertions, deletions) = entry.numbers.unwrap_or_default();
+            files.push(FileDiff {
+                path: entry.path.to_string_lossy().into_owned(),
+                old_path: entry.old.as_ref().map(|old| old.to_string_lossy().into_owned()),
+                status: entry.status,
+                binary,
+                insertions,
+                deletions,
+                truncated: text.is_none() && !binary,
+                hunks: text.map(|text| hunks(&text)).unwrap_or_default(),
+            });
+        }
+        Ok(Diff { files, truncated })
+    }
+
+    /// The patches of some entries, one for each, in their order.
+    async fn patch(&self, from: &str, entries: &[&Entry], limit: usize) -> Result<Vec<Vec<u8>>> {
+        if entries.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut paths: Vec<OsString> = vec!["--".into()];
+        for entry in entries {
+            paths.extend(entry.old.iter().chain([&entry.path]).map(|path| path.clone().into_os_string()));
+        }
+        let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=3"]);
+        let out = git.operands([from, self.tree.as_str()]).args(paths).limit(limit).run().await?;
+        let mut sections: Vec<Vec<u8>> = Vec::new();
+        for line in out.split_inclusive(|b| *b == b'\n') {
+            // Lines of files are indented by one character: only a header can start like this.
+            if line.starts_with(b"diff --git ") {
+                sections.push(Vec::new());
+            }
+            if let Some(section) = sections.last_mut() {
+                section.extend_from_slice(line);
+            }
+        }
+        let mut sections = sections.into_iter();
+        let each = entries.iter().map(|entry| {
+            let mut text = sections.next().unwrap_or_default();
+            // Told as two: the old one goes, the new one comes.
+            if entry.status == FileStatus::TypeChanged {
+                text.extend(sections.next().unwrap_or_default());
+            }
+            text
+        });
+        Ok(each.collect())
+    }
+}
+
+const SAFE: [&str; 5] = ["-r", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+
+/// Reads `--raw --numstat -z`: first all paths with their status, then all numbers in the same order.
+fn entries(out: &[u8]) -> Vec<Entry> {
+    use std::os::unix::ffi::OsStringExt;
+    let path = |name: &[u8]| PathBuf::from(OsString::from_vec(name.to_vec()));
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut numbers = Vec::new();
+    let mut fields = out.split(|b| *b == 0);
+    while let Some(field) = fields.next() {
+        if field.first() == Some(&b':') {
+            let letter = field.iter().rev().find(|b| b.is_ascii_alphabetic());
+            let status = match letter {
+                Some(b'A') => FileStatus::Added,
+                Some(b'D') => FileStatus::Deleted,
+                Some(b'R' | b'C') => FileStatus::Renamed,
+                Some(b'T') => FileStatus::TypeChanged,
+                _ => FileStatus::Modified,
+            };
+            let first = fields.next().map(path).unwrap_or_default();
+            let second = if status == FileStatus::Renamed { fields.next().map(path) } else { None };
+            let (old, path) = match second {
+                Some(second) => (Some(first), second),
+                None => (None, first),
+            };
+            entries.push(Entry { old, path, status, numbers: None });
+        } else if !field.is_empty() {
+            let text = String::from_utf8_lossy(field);
+            let mut columns = text.splitn(3, '\t');
+            let mut number = || columns.next().and_then(|n| n.parse::<u32>().ok());
+            let pair = number().zip(number());
+            numbers.push(pair);
+            if columns.next() == Some("") {
+                fields.next();
+                fields.next();
+            }
+        }
+    }
+    for (entry, pair) in entries.iter_mut().zip(numbers) {
+        entry.numbers = pair;
+    }
+    entries
+}

@@ -1,0 +1,115 @@
+//! Setup and teardown: shell lines that people wrote, run in the workspace with an environment made from a list.
+
+use std::ffi::OsString;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::WorkspaceId;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::layout::write;
+use crate::ports::PortRange;
+use crate::process::Process;
+use crate::{Error, Result, Worktrees};
+
+/// What a shell line may know of the runner's environment.
+const ALLOWED: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+
+/// A shell line of a project, to be run in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// The line, as its author wrote it.
+    pub line: String,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Ports that the workspace may listen on.
+    pub ports: Option<PortRange>,
+    /// More variables; only names that start with `SHOPFLOOR_` are passed on.
+    pub env: Vec<(String, String)>,
+}
+
+impl Script {
+    /// A line with half an hour of time and nothing else.
+    pub fn new(line: impl std::convert::Into<String>) -> Self {
+        Self { line: line.into(), timeout: Duration::from_secs(1800), ports: None, env: vec![] }
+    }
+}
+
+/// Variables that tell a process which ports its workspace has: `SHOPFLOOR_PORT_FIRST`, `SHOPFLOOR_PORT_LAST`, `PORT`.
+pub fn port_variables(ports: PortRange) -> Vec<(String, String)> {
+    vec![
+        ("SHOPFLOOR_PORT_FIRST".into(), ports.first.to_string()),
+        ("SHOPFLOOR_PORT_LAST".into(), ports.last.to_string()),
+        ("PORT".into(), ports.first.to_string()),
+    ]
+}
+
+/// How a shell line ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Its exit code; absent when a signal ended it.
+    pub code: Option<i32>,
+    /// Where its output is.
+    pub log: PathBuf,
+}
+
+/// Remembers that a setup was done, so that a runner that was killed does not do it again.
+#[derive(Debug, Serialize, Deserialize)]
+struct Done {
+    line: String,
+}
+
+impl Worktrees {
+    /// Makes a workspace ready; a line that has succeeded there is not run again.
+    pub async fn setup(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
+        let home = self.layout().home(id);
+        let mark = home.0.join("setup.json");
+        let line = hex::encode(Sha256::digest(script.line.as_bytes()));
+        let done: Option<Done> = std::fs::read(&mark).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if done.is_some_and(|done| done.line == line) {
+            return Ok(Ran { code: Some(0), log: home.log("setup") });
+        }
+        let ran = self.run_script(id, "setup", script).await?;
+        write(&mark, &serde_json::to_vec(&Done { line }).unwrap_or_default())?;
+        Ok(ran)
+    }
+
+    /// Runs before a workspace is cleaned. What it changes is saved like everything else.
+    pub async fn teardown(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
+        self.run_script(id, "teardown", script).await
+    }
+
+    async fn run_script(&self, id: WorkspaceId, name: &'static str, script: &Script) -> Result<Ran> {
+        let workspace = self.find(id).await?;
+        let log = self.layout().home(id).log(name);
+        let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&log);
+        let file = file.map_err(Error::io("open", &log))?;
+        let mut env: Vec<(OsString, OsString)> =
+            ALLOWED.iter().filter_map(|key| Some(((*key).into(), std::env::var_os(key)?))).collect();
+        let mut more = script.env.clone();
+        more.retain(|(key, _)| key.starts_with("SHOPFLOOR_"));
+        more.extend(script.ports.map(port_variables).unwrap_or_default());
+        more.push(("SHOPFLOOR_WORKSPACE".into(), id.to_string()));
+        more.push(("SHOPFLOOR_WORKSPACE_PATH".into(), workspace.path.to_string_lossy().into_owned()));
+        more.extend(workspace.facts.branch.map(|branch| ("SHOPFLOOR_BRANCH".into(), branch.to_string())));
+        env.extend(more.into_iter().map(|(key, value)| (key.into(), value.into())));
+        let process = Process {
+            what: name.to_owned(),
+            program: "/bin/sh".into(),
+            // People wrote a shell line, so a shell reads it. Nothing else is ever put into it.
+            args: vec!["-c".into(), script.line.clone().into()],
+            env,
+            cwd: workspace.path,
+            timeout: script.timeout,
+            limit: 0,
+        };
+        let status = process.run_into(file).await?;
+        if status.success() {
+            return Ok(Ran { code: status.code(), log });
+        }
+        let line = crate::error::printable(&script.line);
+        Err(Error::Script { line, status: status.to_string(), log })
+    }
+}
