@@ -58,7 +58,7 @@ export const ANSWER_KIND = {
   "workspace.diff": "workspace_diff",
   "workspace.saves": "saves",
   "workspace.restore": "done",
-  "workspace.clean": "workspace",
+  "workspace.clean": "done",
   "recording.list": "sessions",
   "recording.show": "recording_detail",
   "recording.part": "recording_part",

@@ -152,8 +152,8 @@ export class Emulator {
     if (!fits || !Number.isFinite(fits.cols) || !Number.isFinite(fits.rows)) return null;
     const scale = now / this.#baseSize;
     return {
-      cols: Math.max(20, Math.floor(fits.cols * scale)),
-      rows: Math.max(5, Math.floor(fits.rows * scale)),
+      cols: Math.min(500, Math.max(20, Math.floor(fits.cols * scale))),
+      rows: Math.min(300, Math.max(5, Math.floor(fits.rows * scale))),
     };
   }
 

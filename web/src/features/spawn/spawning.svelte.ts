@@ -1,0 +1,78 @@
+import { asProblem } from "../../link/failure";
+import type { Problem, SessionSpawn } from "../../protocol";
+import { argvOf, isPlain } from "../../state/agents";
+import { navigation } from "../../state/navigation.svelte";
+import { session as hub } from "../../state/session.svelte";
+import { recall, remember } from "../../state/storage";
+import { tabs } from "../../state/tabs.svelte";
+
+/** What is filled in to start an agent, and what came of it. */
+export class Spawning {
+  agent = $state(recall("agent") ?? "");
+  prompt = $state("");
+  command = $state("");
+  mode = $state<"interactive" | "headless">("interactive");
+  model = $state("");
+  sandbox = $state<"none" | "network" | "closed">("none");
+  runner = $state("");
+  repository = $state("");
+  base = $state("");
+  recordInput = $state(false);
+  busy = $state(false);
+  problem = $state.raw<Problem | null>(null);
+  // One key for the whole form: pressing twice, or again after a lost answer, starts one agent.
+  #key = crypto.randomUUID();
+
+  /** Why a field was refused. */
+  errorOf(field: string): string | null {
+    return this.problem?.errors?.find((error) => error.field === field)?.message ?? null;
+  }
+
+  /** Whether enough is filled in. */
+  get isComplete(): boolean {
+    if (!this.agent) return false;
+    if (this.agent === "command") return argvOf(this.command).length > 0;
+    return this.agent === "shell" || this.mode === "interactive" || this.prompt.trim() !== "";
+  }
+
+  /** What is asked of the hub. */
+  input(where: Pick<SessionSpawn, "project" | "activity" | "workspace">): SessionSpawn {
+    const plain = isPlain(this.agent);
+    const argv = plain ? argvOf(this.command) : [];
+    return {
+      ...where,
+      agent: this.agent,
+      ...(!plain && this.prompt.trim() ? { prompt: this.prompt } : {}),
+      ...(!plain ? { mode: this.mode } : {}),
+      ...(!plain && this.model.trim() ? { model: this.model.trim() } : {}),
+      ...(argv.length > 0 ? { argv } : {}),
+      ...(this.runner ? { runner: this.runner } : {}),
+      ...(this.repository ? { repository: this.repository } : {}),
+      ...(this.base.trim() ? { base: this.base.trim() } : {}),
+      ...(this.sandbox === "none" ? {} : { sandbox: { network: this.sandbox === "network", home: true } }),
+      ...(this.recordInput ? { record_input: true } : {}),
+    };
+  }
+
+  /** Does the work, then starts the agent there and shows its terminal; says whether it did. */
+  async spawn(
+    where: () => Promise<Pick<SessionSpawn, "project" | "activity" | "workspace">>,
+  ): Promise<boolean> {
+    if (this.busy) return false;
+    this.busy = true;
+    this.problem = null;
+    try {
+      const made = await hub.call({ verb: "session.spawn", input: this.input(await where()) }, this.#key);
+      remember("agent", this.agent);
+      tabs.add(made.id);
+      navigation.go({ name: "session", session: made.id });
+      return true;
+    } catch (thrown) {
+      this.problem = asProblem(thrown);
+      this.#key = crypto.randomUUID();
+      return false;
+    } finally {
+      this.busy = false;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import type { FoundAgent } from "../protocol";
+import { agentChoices, argvOf, nameFromLocation } from "./agents";
+import { EMPTY, type Floor } from "./floor";
+import { runner, user } from "./testing/samples";
+
+const agent = (name: string, version: string | null): FoundAgent => ({
+  name,
+  label: name,
+  version,
+  install: version ? null : `npm i -g ${name}`,
+  headless: true,
+});
+const about = (...agents: FoundAgent[]) => ({ machine: "m", version: "1", labels: [], capacity: 4, agents });
+const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
+const floor: Floor = {
+  ...EMPTY,
+  me,
+  runners: new Map(
+    [
+      runner("r", { about: about(agent("claude", null), agent("codex", "1.0")) }),
+      runner("s", { about: about(agent("claude", "2.0"), agent("gemini", null)) }),
+      runner("off", { connected: false, about: about(agent("opencode", "1")) }),
+      runner("theirs", { owner: { id: "bo", name: "bo" }, about: about(agent("secret", "1")) }),
+    ].map((one) => [one.id, one]),
+  ),
+};
+
+describe("agents", () => {
+  it("that can start come first, then programs, then those to be installed", () => {
+    const choices = agentChoices(floor);
+    expect(choices.map((one) => one.name)).toEqual(["claude", "codex", "shell", "command", "gemini"]);
+    expect(choices[0]).toMatchObject({ version: "2.0", runners: [{ id: "s" }] });
+    expect(choices.find((one) => one.name === "shell")?.runners).toHaveLength(2);
+    expect(choices.at(-1)).toMatchObject({ install: "npm i -g gemini", runners: [] });
+  });
+
+  it("there are none without a connected runner", () => {
+    expect(agentChoices({ ...floor, runners: new Map() })).toEqual([]);
+  });
+});
+
+describe("a command line", () => {
+  it("is cut like a shell does, and nothing in it is run", () => {
+    expect(argvOf(`make -j 2 "a b" 'c "d"' e\\ f`)).toEqual(["make", "-j", "2", "a b", 'c "d"', "e f"]);
+    expect(argvOf(`echo $(id) ; rm * "" x`)).toEqual(["echo", "$(id)", ";", "rm", "*", "", "x"]);
+    expect(argvOf("  ")).toEqual([]);
+  });
+});
+
+describe("a project's name", () => {
+  it("comes from where its code is", () => {
+    expect(nameFromLocation("https://example.org/team/shop.git")).toBe("shop");
+    expect(nameFromLocation("git@example.org:team/shop.git")).toBe("shop");
+    expect(nameFromLocation("/home/ann/code/shop/")).toBe("shop");
+    expect(nameFromLocation("")).toBe("My project");
+  });
+});

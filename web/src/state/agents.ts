@@ -1,0 +1,80 @@
+import type { FoundAgent, Runner } from "../protocol";
+import type { Floor } from "./floor";
+
+/** An agent as this person can start it, or could after installing it. */
+export type AgentChoice = FoundAgent & {
+  /** The connected runners of this person that have it. */
+  runners: readonly Runner[];
+};
+
+/** What every runner can run. */
+const EVERYWHERE: FoundAgent[] = [
+  { name: "shell", label: "Shell", version: "", install: null, headless: false },
+  { name: "command", label: "Command", version: "", install: null, headless: false },
+];
+
+/** This person's runners: the connected first. */
+export function myRunners(floor: Floor): Runner[] {
+  const me = floor.me?.user?.id;
+  return [...floor.runners.values()]
+    .filter((runner) => runner.owner.id === me)
+    .sort((a, b) => Number(b.connected) - Number(a.connected) || a.name.localeCompare(b.name));
+}
+
+/** The agents of this person's runners: those that can start now first, coding agents before plain programs. */
+export function agentChoices(floor: Floor): AgentChoice[] {
+  const connected = myRunners(floor).filter((runner) => runner.connected);
+  const found = new Map<string, AgentChoice>();
+  for (const runner of connected) {
+    for (const agent of [...(runner.about?.agents ?? []), ...EVERYWHERE]) {
+      const known = found.get(agent.name);
+      const runners = known?.runners ?? [];
+      const here = agent.version !== null || isPlain(agent.name);
+      found.set(agent.name, {
+        ...(known && known.version !== null ? known : agent),
+        runners: here && !runners.includes(runner) ? [...runners, runner] : runners,
+      });
+    }
+  }
+  const rank = (one: AgentChoice) => (one.runners.length === 0 ? 2 : isPlain(one.name) ? 1 : 0);
+  return [...found.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Whether an agent is only a program: it takes a command line, not a prompt. */
+export function isPlain(agent: string): boolean {
+  return agent === "shell" || agent === "command";
+}
+
+/** A command line as the program and its arguments; quotes and backslashes as in a shell, and nothing else of one. */
+export function argvOf(line: string): string[] {
+  const found: string[] = [];
+  let word: string | null = null;
+  let quote: string | null = null;
+  for (let at = 0; at < line.length; at++) {
+    const letter = line[at] ?? "";
+    if (letter === "\\" && quote !== "'" && at + 1 < line.length) word = (word ?? "") + line[++at];
+    else if (quote) {
+      if (letter === quote) quote = null;
+      else word = (word ?? "") + letter;
+    } else if (letter === '"' || letter === "'") {
+      quote = letter;
+      word ??= "";
+    } else if (/\s/u.test(letter)) {
+      if (word !== null) found.push(word);
+      word = null;
+    } else word = (word ?? "") + letter;
+  }
+  if (word !== null) found.push(word);
+  return found;
+}
+
+/** A project's name from where its code is. */
+export function nameFromLocation(location: string): string {
+  const last =
+    location
+      .trim()
+      .replace(/[/\\]+$/u, "")
+      .split(/[/\\:]/u)
+      .at(-1) ?? "";
+  return last.replace(/\.git$/u, "") || "My project";
+}
