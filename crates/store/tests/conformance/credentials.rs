@@ -160,12 +160,12 @@ async fn what_was_seen_is_remembered(floor: Floor) {
 async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {
     let runner = floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: "laptop".into() } }).await.runner;
     floor.pass(60_000);
-    floor.done(&Caller::hub("socket"), SeeRunner { runner: runner.id }).await;
+    floor.done(&Caller::hub("socket"), SeeRunner { runner: runner.id, about: None }).await;
     let seen = protocol::Runner { last_seen_at: Some(floor.store.now()), ..runner };
     assert_eq!(floor.store.runners(&floor.ada).await.unwrap(), vec![seen.clone()]);
     let told = EventBody::Change { change: protocol::Change::Runner { runner: seen } };
     assert_eq!(floor.heard().last().unwrap().body, told);
     let before = floor.store.extent().await.unwrap();
-    floor.done(&Caller::hub("socket"), SeeRunner { runner: domain::RunnerId::generate() }).await;
+    floor.done(&Caller::hub("socket"), SeeRunner { runner: domain::RunnerId::generate(), about: None }).await;
     assert_eq!(floor.store.extent().await.unwrap(), before, "one that was removed meanwhile");
 }

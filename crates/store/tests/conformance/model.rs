@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::{Action, ActivityId, Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, UserId, can};
-use protocol::{Activity, Change, Message, Project, Runner, Unread, User};
+use domain::{
+    Action, ActivityId, Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, SessionId, UserId,
+    WorkspaceId, can,
+};
+use protocol::{Activity, Change, Message, Project, Runner, Session, Unread, User, Workspace};
 use store::{Caller, Event, EventBody};
 
 /// Everything, by id. Names inside references are as of writing, so they are left out of comparisons.
@@ -15,6 +18,8 @@ pub(crate) struct Model {
     runners: BTreeMap<RunnerId, Runner>,
     projects: BTreeMap<ProjectId, Project>,
     activities: BTreeMap<ActivityId, Activity>,
+    workspaces: BTreeMap<WorkspaceId, Workspace>,
+    sessions: BTreeMap<SessionId, Session>,
     messages: BTreeMap<MessageId, Message>,
     reads: BTreeMap<(UserId, ProjectId), u32>,
     unreads: BTreeMap<ProjectId, Unread>,
@@ -49,6 +54,14 @@ impl Model {
         let mut seen = Self { seq: 0, reads: BTreeMap::new(), messages: BTreeMap::new(), ..self.clone() };
         seen.projects.retain(|_, project| can(actor, Action::See, Resource::Project(&facts(project))).is_allowed());
         seen.activities.retain(|_, activity| seen.projects.contains_key(&activity.project));
+        let projects = seen.projects.clone();
+        let looks = |project: &ProjectId, owner| {
+            let Some(project) = projects.get(project) else { return false };
+            let execution = Resource::Execution { project: &facts(project), owner };
+            can(actor, Action::SeeExecution, execution).is_allowed()
+        };
+        seen.workspaces.retain(|_, workspace| looks(&workspace.project, workspace.owner.id));
+        seen.sessions.retain(|_, session| looks(&session.project, session.owner.id));
         seen.unreads = seen.projects.keys().map(|project| (*project, self.unread(*me, *project))).collect();
         seen
     }
@@ -83,6 +96,15 @@ impl Model {
                 activity.owner.name.clear();
                 self.activities.insert(activity.id, activity);
             }
+            Change::Workspace { mut workspace } => {
+                workspace.owner.name.clear();
+                self.workspaces.insert(workspace.id, workspace);
+            }
+            Change::Session { mut session } => {
+                session.owner.name.clear();
+                self.sessions.insert(session.id, session);
+            }
+            Change::ExecutionGone { .. } => panic!("nobody is told this by the store"),
             Change::Message { message } => drop(self.messages.insert(message.id, message)),
             Change::Unread { unread } => {
                 if let Some(user) = audience {
@@ -97,6 +119,8 @@ impl Model {
     fn forget(&mut self, project: ProjectId) {
         self.projects.remove(&project);
         self.activities.retain(|_, activity| activity.project != project);
+        self.workspaces.retain(|_, workspace| workspace.project != project);
+        self.sessions.retain(|_, session| session.project != project);
         self.messages.retain(|_, message| message.project != project);
         self.reads.retain(|(_, read), _| *read != project);
     }

@@ -45,6 +45,8 @@ fn filled(template: &str) -> String {
         ("invite", "inv"),
         ("observer", "obs"),
         ("runner", "run"),
+        ("session", "ses"),
+        ("workspace", "wsp"),
     ] {
         path = path.replace(&format!("{{{name}}}"), &format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, UserId};
-use protocol::{Activity, Change, Delta, FromHub, Project, Runner, User, UserRef};
+use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkspaceId};
+use protocol::{Activity, Change, Delta, FromHub, Project, Runner, Session, User, UserRef, Workspace};
 
 /// What a client knows, and from where it resumes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub(crate) struct State {
     pub(crate) runners: BTreeMap<RunnerId, Runner>,
     pub(crate) projects: BTreeMap<ProjectId, Project>,
     pub(crate) activities: BTreeMap<ActivityId, Activity>,
+    pub(crate) workspaces: BTreeMap<WorkspaceId, Workspace>,
+    pub(crate) sessions: BTreeMap<SessionId, Session>,
     pub(crate) read: BTreeMap<ProjectId, u32>,
 }
 
@@ -22,6 +24,7 @@ pub(crate) struct Follower {
     pub(crate) state: State,
     pub(crate) seen: Option<(HubId, Seq)>,
     hub: Option<HubId>,
+    me: Option<UserId>,
     staging: State,
 }
 
@@ -29,23 +32,30 @@ impl Follower {
     /// Applies one frame.
     pub(crate) fn apply(&mut self, frame: &FromHub) {
         match frame {
-            FromHub::Welcome { hub, .. } => self.hub = Some(*hub),
+            FromHub::Welcome { hub, me, .. } => {
+                self.hub = Some(*hub);
+                self.me = me.user.as_ref().map(|user| user.id);
+            }
             FromHub::Sync { seq, part, last, changes } => {
                 if *part == 0 {
                     self.staging = State::default();
                 }
-                changes.iter().for_each(|change| self.staging.apply(change));
+                changes.iter().for_each(|change| self.staging.apply(change, self.me));
                 if *last {
                     self.state = std::mem::take(&mut self.staging);
                     self.reached(*seq);
                 }
             }
             FromHub::Delta(Delta { seq, change, .. }) => {
-                self.state.apply(change);
+                self.state.apply(change, self.me);
                 self.reached(*seq);
             }
             FromHub::Live { seq } => self.reached(*seq),
-            FromHub::Answer { .. } | FromHub::Error { .. } | FromHub::Presence { .. } => {}
+            FromHub::Answer { .. }
+            | FromHub::Error { .. }
+            | FromHub::Presence { .. }
+            | FromHub::Watching { .. }
+            | FromHub::Unwatched { .. } => {}
         }
     }
 
@@ -71,12 +81,14 @@ impl State {
             between(&self.runners, &other.runners),
             between(&self.projects, &other.projects),
             between(&self.activities, &other.activities),
+            between(&self.workspaces, &other.workspaces),
+            between(&self.sessions, &other.sessions),
             between(&self.read, &other.read),
         ]
         .concat()
     }
 
-    fn apply(&mut self, change: &Change) {
+    fn apply(&mut self, change: &Change, me: Option<UserId>) {
         match change {
             Change::User { user } => {
                 // Presence is the truth about who is here.
@@ -99,6 +111,21 @@ impl State {
                 self.projects.remove(project);
                 self.read.remove(project);
                 self.activities.retain(|_, activity| activity.project != *project);
+                self.workspaces.retain(|_, workspace| workspace.project != *project);
+                self.sessions.retain(|_, session| session.project != *project);
+            }
+            Change::Workspace { workspace } => {
+                let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };
+                self.workspaces.insert(workspace.id, workspace);
+            }
+            Change::Session { session } => {
+                let session = Session { owner: nameless(&session.owner), ..session.clone() };
+                self.sessions.insert(session.id, session);
+            }
+            Change::ExecutionGone { project } => {
+                let stays = |of: &ProjectId, owner: UserId| of != project || Some(owner) == me;
+                self.workspaces.retain(|_, workspace| stays(&workspace.project, workspace.owner.id));
+                self.sessions.retain(|_, session| stays(&session.project, session.owner.id));
             }
             Change::Activity { activity } => {
                 let activity = Activity { owner: nameless(&activity.owner), ..activity.clone() };
