@@ -2,6 +2,8 @@
 
 #[cfg(feature = "hub")]
 mod hub;
+#[cfg(feature = "model")]
+pub mod model;
 mod postgres;
 mod process;
 mod raw;
@@ -10,6 +12,6 @@ mod wait;
 #[cfg(feature = "hub")]
 pub use hub::{TestHub, join};
 pub use postgres::{Database, Fsync, Postgres};
-pub use process::HubProcess;
+pub use process::{HubProcess, RunnerProcess};
 pub use raw::Raw;
 pub use wait::wait_until;

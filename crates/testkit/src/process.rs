@@ -20,12 +20,15 @@ pub struct HubProcess {
 impl HubProcess {
     /// Starts a hub on loopback; its log goes to `hub.log` in `data_dir`.
     pub fn spawn(data_dir: &Path, database: &str, port: u16) -> Self {
-        std::fs::create_dir_all(data_dir).expect("the data directory can be made");
-        let log = data_dir.join("hub.log");
-        let file = std::fs::File::options().create(true).append(true).open(&log).expect("a log can be written");
+        Self::spawn_with(data_dir, database, port, &[])
+    }
+
+    /// The same with further arguments.
+    pub fn spawn_with(data_dir: &Path, database: &str, port: u16, more: &[String]) -> Self {
+        let (log, file) = log_file(data_dir, "hub.log");
         let mut command = Command::new(binary());
         command.arg("serve").arg("--data-dir").arg(data_dir).args(["--database", database]);
-        command.args(["--listen", &format!("127.0.0.1:{port}")]);
+        command.args(["--listen", &format!("127.0.0.1:{port}")]).args(more);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).kill_on_drop(true);
         let mut child = command.spawn().expect("the hub's binary can be run");
         let stdout = child.stdout.take().expect("its output is piped");
@@ -47,10 +50,59 @@ impl HubProcess {
         self.child.kill().await.expect("a child can be killed");
     }
 
+    /// The process's id.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// What the hub has logged so far.
     pub fn log_text(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
+}
+
+/// A runner in a process of its own; killed when it is dropped. Its sessions live on: end them first.
+#[derive(Debug)]
+pub struct RunnerProcess {
+    child: Child,
+    log: PathBuf,
+}
+
+impl RunnerProcess {
+    /// Starts a runner of the hub at `url`; its log goes to `runner.log` in `data_dir`.
+    pub fn spawn(data_dir: &Path, url: &str, token: &str, name: &str) -> Self {
+        let (log, file) = log_file(data_dir, "runner.log");
+        let secret = data_dir.join("runner-token");
+        std::fs::write(&secret, token).expect("a token can be written");
+        let mut command = Command::new(binary());
+        command.args(["runner", "--hub", url, "--name", name]);
+        command.arg("--token-file").arg(secret).arg("--data-dir").arg(data_dir);
+        let output = file.try_clone().expect("a file can be used twice");
+        command.stdin(Stdio::null()).stdout(output).stderr(file).kill_on_drop(true);
+        Self { child: command.spawn().expect("the runner's binary can be run"), log }
+    }
+
+    /// The process's id.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Kills the runner without warning, and waits until it is gone.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("a child can be killed");
+    }
+
+    /// What the runner has logged so far.
+    pub fn log_text(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+fn log_file(data_dir: &Path, name: &str) -> (PathBuf, std::fs::File) {
+    std::fs::create_dir_all(data_dir).expect("the data directory can be made");
+    let log = data_dir.join(name);
+    let file = std::fs::File::options().create(true).append(true).open(&log).expect("a log can be written");
+    (log, file)
 }
 
 /// The hub's binary: beside the test's own executable, unless `SHOPFLOOR_TEST_BINARY` names another.

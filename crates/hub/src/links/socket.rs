@@ -14,7 +14,7 @@ use protocol::{CloseCode, PROTOCOL, RunnerAbout};
 use store::{Caller, Credential, MintAgentToken, SeeRunner, StoreError, TakeFacts};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::link::Link;
 use super::ring::{Exit, Screen};
@@ -25,6 +25,8 @@ use crate::live::socket::{End, Revocations, over};
 const HELLO: Duration = Duration::from_secs(5);
 /// A runner that said nothing for this long is not there.
 const SILENCE: Duration = Duration::from_secs(30);
+/// How often a runner hears from us, whatever happens.
+const PING: Duration = Duration::from_secs(10);
 /// How long one write may take.
 const WRITE: Duration = Duration::from_secs(10);
 /// How many facts may wait to be stored; further ones wait in the socket.
@@ -118,6 +120,9 @@ impl Session {
         facts: &mpsc::Sender<Fact>,
     ) -> Result<(), End> {
         let mut heard = Instant::now();
+        // The runner, too, must notice that we are gone.
+        let mut ping = interval(PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 frame = socket.recv() => {
@@ -127,6 +132,7 @@ impl Session {
                     }
                 }
                 Some(message) = outgoing.recv() => send(socket, message, outgoing).await?,
+                _ = ping.tick() => send(socket, Message::Ping(Bytes::new()), outgoing).await?,
                 desired = desires.recv() => match desired {
                     Ok(runner) if runner == self.runner => self.desire(link).await?,
                     Ok(_) => {}

@@ -1,0 +1,47 @@
+//! Three runners, twelve sessions that write numbered lines, and rounds of killing or stopping a random one of hub,
+//! runner and link. At the end every recording has every line once, and every watcher shows the true screen.
+//!
+//! `SHOPFLOOR_CHAOS_ROUNDS` says how many rounds (10), `SHOPFLOOR_CHAOS_SEED` repeats a run's choices.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
+
+mod floor;
+mod link;
+mod watcher;
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use floor::Floor;
+use link::Fault;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_whatever_is_killed_stopped_or_cut() {
+    let rounds: u32 = environment("SHOPFLOOR_CHAOS_ROUNDS").unwrap_or(10);
+    let seed: u64 = environment("SHOPFLOOR_CHAOS_SEED").unwrap_or_else(|| rand::rng().random());
+    eprintln!("{rounds} rounds, SHOPFLOOR_CHAOS_SEED={seed}");
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut floor = Floor::open(&mut random).await;
+    for round in 1..=rounds {
+        let which = random.random_range(0..floor::RUNNERS);
+        let pause = Duration::from_millis(random.random_range(0..1_500));
+        let done = match random.random_range(0..9) {
+            0..=1 => floor.kill_hub().await,
+            2 => floor.stop_hub_for(pause).await,
+            3..=4 => floor.kill_runner(which).await,
+            5 => floor.stop_runner_for(which, pause).await,
+            6 => floor.disturb(which, Fault::Cut, pause).await,
+            7 => floor.disturb(which, Fault::Stall, pause).await,
+            _ => floor.disturb(which, Fault::HalfOpen, pause).await,
+        };
+        eprintln!("round {round}: {done}");
+        tokio::time::sleep(Duration::from_millis(random.random_range(0..600))).await;
+    }
+    floor.close().await;
+}
+
+fn environment<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
