@@ -1,6 +1,7 @@
 //! Asks the hub for the tokens of agents, again after each lost connection, until it answers.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use domain::SessionId;
 use parking_lot::Mutex;
@@ -9,6 +10,9 @@ use tokio::sync::{oneshot, watch};
 
 use crate::Secret;
 use crate::link::Line;
+
+/// A hub that could not make one says nothing; it is asked again.
+const AGAIN: Duration = Duration::from_secs(15);
 
 /// Who waits for which session's token.
 #[derive(Debug, Default)]
@@ -28,6 +32,7 @@ impl Tokens {
                             return token;
                         }
                     }
+                    () = tokio::time::sleep(AGAIN) => continue,
                     () = line.ended() => {}
                 }
             }

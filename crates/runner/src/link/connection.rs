@@ -7,7 +7,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
 use protocol::terminal::TerminalFrame;
-use protocol::{PROTOCOL, RunnerAbout};
+use protocol::{CloseCode, PROTOCOL, RunnerAbout};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
@@ -171,6 +171,9 @@ async fn next(stream: &mut Stream, patience: Patience) -> Result<Heard, LinkErro
             Ok(Heard::Terminal(frame))
         }
         Some(Ok(Message::Close(frame))) => Err(match frame {
+            Some(frame) if u16::from(frame.code) == CloseCode::Unauthenticated.code() => {
+                LinkError::Ended(frame.reason.to_string())
+            }
             Some(frame) if !frame.reason.is_empty() => LinkError::Broken(frame.reason.to_string()),
             _ => LinkError::Closed,
         }),

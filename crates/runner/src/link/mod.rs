@@ -37,6 +37,8 @@ pub(crate) enum LinkError {
     Client(#[from] ClientError),
     #[error("the hub said nothing for {0} seconds")]
     Silent(u64),
+    #[error("its token ended: {0}")]
+    Ended(String),
     #[error("the hub closed the connection")]
     Closed,
     #[error("the connection broke: {0}")]
@@ -61,7 +63,7 @@ impl LinkError {
                 problem.kind,
                 ProblemKind::Unauthenticated | ProblemKind::Forbidden | ProblemKind::Protocol | ProblemKind::NotFound
             ),
-            Self::Client(ClientError::Protocol(_)) | Self::Version(..) | Self::OtherHub(_) => true,
+            Self::Client(ClientError::Protocol(_)) | Self::Ended(_) | Self::Version(..) | Self::OtherHub(_) => true,
             _ => false,
         }
     }

@@ -1,0 +1,318 @@
+//! A small hub that behaves: stores facts once and in order, acknowledges as late as the test wants, cuts and repeats.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{HubId, RunnerId, SessionId, UserId};
+use futures_util::{SinkExt, StreamExt};
+use parking_lot::Mutex;
+use protocol::link::{DesiredSession, Fact, FactBody, FromRunner, RunnerAnswer, RunnerAsk, ToRunner};
+use protocol::terminal::TerminalFrame;
+use protocol::{PROTOCOL, Problem, SessionState};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+
+/// The token that the hub accepts.
+pub(crate) const TOKEN: &str = "runner-token-0123456789";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A small hub.
+pub(crate) struct FakeHub {
+    pub(crate) url: String,
+    pub(crate) owner: UserId,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    hub: HubId,
+    owner: UserId,
+    state: Mutex<State>,
+    /// Rings at every change.
+    changed: watch::Sender<u64>,
+}
+
+struct State {
+    facts: Vec<Fact>,
+    /// What came that was stored already.
+    repeated: usize,
+    generation: u64,
+    sessions: Vec<DesiredSession>,
+    acknowledging: bool,
+    /// Frames wait here for the connection that there is.
+    outgoing: Option<mpsc::UnboundedSender<Message>>,
+    connections: usize,
+    frames: Vec<TerminalFrame>,
+    answers: Vec<(u32, Result<RunnerAnswer, Problem>)>,
+    unwatched: Vec<(u32, Problem)>,
+    tokens: Vec<SessionId>,
+    asks: u32,
+}
+
+impl FakeHub {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let owner = UserId::generate();
+        let state = State {
+            facts: Vec::new(),
+            repeated: 0,
+            generation: 0,
+            sessions: Vec::new(),
+            acknowledging: true,
+            outgoing: None,
+            connections: 0,
+            frames: Vec::new(),
+            answers: Vec::new(),
+            unwatched: Vec::new(),
+            tokens: Vec::new(),
+            asks: 0,
+        };
+        let shared = Arc::new(Shared {
+            hub: HubId::generate(),
+            owner,
+            state: Mutex::new(state),
+            changed: watch::Sender::new(0),
+        });
+        let served = shared.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(served.clone(), stream));
+            }
+        });
+        Self { url, owner, shared }
+    }
+
+    /// Wants these sessions from now on, and says so twice.
+    pub(crate) fn desire(&self, sessions: Vec<DesiredSession>) {
+        {
+            let mut state = self.shared.state.lock();
+            state.generation += 1;
+            state.sessions = sessions;
+        }
+        for _ in 0..2 {
+            self.send(&self.shared.desired());
+        }
+    }
+
+    pub(crate) fn send(&self, frame: &ToRunner) {
+        self.put(Message::text(serde_json::to_string(frame).unwrap()));
+    }
+
+    pub(crate) fn send_terminal(&self, frame: &TerminalFrame) {
+        self.put(Message::binary(frame.encode()));
+    }
+
+    fn put(&self, message: Message) {
+        if let Some(outgoing) = &self.shared.state.lock().outgoing {
+            let _ = outgoing.send(message);
+        }
+    }
+
+    /// Cuts the connection that there is.
+    pub(crate) fn cut(&self) {
+        self.shared.state.lock().outgoing = None;
+    }
+
+    /// Acknowledges facts, or keeps silent about them; when it begins again, only with the next connection.
+    pub(crate) fn acknowledge(&self, yes: bool) {
+        self.shared.state.lock().acknowledging = yes;
+    }
+
+    pub(crate) async fn ask(&self, ask: RunnerAsk) -> Result<RunnerAnswer, Problem> {
+        let id = {
+            let mut state = self.shared.state.lock();
+            state.asks += 1;
+            state.asks
+        };
+        self.send(&ToRunner::Ask { id, ask });
+        self.wait("an answer", |state| {
+            let at = state.answers.iter().position(|(answered, _)| *answered == id)?;
+            Some(state.answers.swap_remove(at).1)
+        })
+        .await
+    }
+
+    pub(crate) async fn connected(&self, times: usize) {
+        self.wait(&format!("{times} connections"), |state| {
+            (state.connections >= times && state.outgoing.is_some()).then_some(())
+        })
+        .await;
+    }
+
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        self.shared.state.lock().facts.clone()
+    }
+
+    pub(crate) fn repeated(&self) -> usize {
+        self.shared.state.lock().repeated
+    }
+
+    pub(crate) fn frames(&self) -> Vec<TerminalFrame> {
+        self.shared.state.lock().frames.clone()
+    }
+
+    pub(crate) fn forget_frames(&self) {
+        self.shared.state.lock().frames.clear();
+    }
+
+    pub(crate) fn tokens(&self) -> Vec<SessionId> {
+        self.shared.state.lock().tokens.clone()
+    }
+
+    pub(crate) async fn unwatched(&self, channel: u32) -> Problem {
+        self.wait("a terminal that cannot be shown", |state| {
+            state.unwatched.iter().find(|(there, _)| *there == channel).map(|(_, problem)| problem.clone())
+        })
+        .await
+    }
+
+    /// The first fact of this kind.
+    pub(crate) async fn fact<T>(&self, what: &str, find: impl Fn(&FactBody) -> Option<T>) -> T {
+        self.wait(what, |state| state.facts.iter().find_map(|fact| find(&fact.body))).await
+    }
+
+    /// Waits until a session is at something.
+    pub(crate) async fn state(&self, session: SessionId, right: impl Fn(&SessionState) -> bool) -> SessionState {
+        self.fact("a session's state", |fact| match fact {
+            FactBody::SessionState { session: of, state } if *of == session && right(state) => Some(state.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Waits until a session is over.
+    pub(crate) async fn over(&self, session: SessionId) -> SessionState {
+        self.state(session, SessionState::ended).await
+    }
+
+    /// Waits until the frames of a channel are right.
+    pub(crate) async fn shown<T>(&self, what: &str, find: impl Fn(&[TerminalFrame]) -> Option<T>) -> T {
+        self.wait(what, |state| find(&state.frames)).await
+    }
+
+    async fn wait<T>(&self, what: &str, mut find: impl FnMut(&mut State) -> Option<T>) -> T {
+        let mut changed = self.shared.changed.subscribe();
+        let found = tokio::time::timeout(PATIENCE, async {
+            loop {
+                changed.mark_unchanged();
+                let found = find(&mut self.shared.state.lock());
+                match found {
+                    Some(found) => return found,
+                    None => changed.changed().await.unwrap(),
+                }
+            }
+        })
+        .await;
+        found.unwrap_or_else(|_| {
+            let facts: Vec<_> = self.facts().iter().map(|fact| format!("{} {:?}", fact.number, fact.body)).collect();
+            panic!("waited in vain for {what}; the facts are:\n{}", facts.join("\n"));
+        })
+    }
+}
+
+impl Shared {
+    fn desired(&self) -> ToRunner {
+        let state = self.state.lock();
+        ToRunner::Desired { generation: state.generation, sessions: state.sessions.clone(), keep: Vec::new() }
+    }
+
+    fn ring(&self) {
+        self.changed.send_modify(|times| *times += 1);
+    }
+
+    fn take(&self, frame: FromRunner) -> Option<ToRunner> {
+        let mut state = self.state.lock();
+        match frame {
+            FromRunner::Fact(fact) => {
+                let next = state.facts.len() as u64 + 1;
+                assert!(fact.number <= next, "fact {} came before {next}", fact.number);
+                if fact.number == next {
+                    state.facts.push(fact);
+                } else {
+                    let known = &state.facts[fact.number as usize - 1];
+                    assert_eq!(known, &fact, "a fact that was told once is told as it was");
+                    state.repeated += 1;
+                }
+                let number = state.facts.len() as u64;
+                state.acknowledging.then_some(ToRunner::Ack { number })
+            }
+            FromRunner::TokenWanted { session } => {
+                state.tokens.push(session);
+                let secret = Some(format!("agent-token-of-{session}"));
+                Some(ToRunner::Token { session, secret })
+            }
+            FromRunner::Told { id, answer } => {
+                state.answers.push((id, Ok(answer)));
+                None
+            }
+            FromRunner::Refused { id, problem } => {
+                state.answers.push((id, Err(problem)));
+                None
+            }
+            FromRunner::Unwatched { channel, problem } => {
+                state.unwatched.push((channel, problem));
+                None
+            }
+            FromRunner::Heartbeat {} | FromRunner::Hello { .. } => None,
+        }
+    }
+}
+
+async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+    #[allow(clippy::result_large_err, reason = "the library's signature")]
+    let check = |request: &Request, response: Response| {
+        let right = format!("Bearer {TOKEN}");
+        let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+        if request.uri().path() == "/api/link" && given == Some(right.as_str()) {
+            return Ok(response);
+        }
+        let mut refused = ErrorResponse::new(None);
+        *refused.status_mut() = tokio_tungstenite::tungstenite::http::StatusCode::UNAUTHORIZED;
+        Err(refused)
+    };
+    let Ok(socket) = tokio_tungstenite::accept_hdr_async(stream, check).await else { return };
+    let (mut sink, mut stream) = socket.split();
+    let Some(Ok(Message::Text(hello))) = stream.next().await else { return };
+    let Ok(FromRunner::Hello { protocol: PROTOCOL, .. }) = serde_json::from_str(&hello) else { panic!("{hello}") };
+    let (outgoing, mut queue) = mpsc::unbounded_channel();
+    let welcome = {
+        let mut state = shared.state.lock();
+        state.outgoing = Some(outgoing.clone());
+        state.connections += 1;
+        let acknowledged = if state.acknowledging { state.facts.len() as u64 } else { 0 };
+        let (hub, owner) = (shared.hub, shared.owner);
+        ToRunner::Welcome { protocol: PROTOCOL, hub, runner: RunnerId::generate(), owner, acknowledged }
+    };
+    for frame in [&welcome, &shared.desired()] {
+        let _ = outgoing.send(Message::text(serde_json::to_string(frame).unwrap()));
+    }
+    // Only the state holds it from now on, so that letting it go there cuts the connection.
+    let answers = outgoing.downgrade();
+    drop(outgoing);
+    shared.ring();
+    loop {
+        tokio::select! {
+            message = queue.recv() => match message {
+                Some(message) => if sink.send(message).await.is_err() { return },
+                None => return,
+            },
+            message = stream.next() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    let answer = shared.take(serde_json::from_str(&text).unwrap());
+                    if let (Some(answer), Some(outgoing)) = (answer, answers.upgrade()) {
+                        let _ = outgoing.send(Message::text(serde_json::to_string(&answer).unwrap()));
+                    }
+                }
+                Some(Ok(Message::Binary(bytes))) => {
+                    let frame = TerminalFrame::decode(&bytes).unwrap();
+                    shared.state.lock().frames.push(frame);
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            },
+        }
+        shared.ring();
+    }
+}

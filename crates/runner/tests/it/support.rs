@@ -1,0 +1,155 @@
+//! Runners as processes of their own, which a test may kill.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use domain::{ActivityId, ProjectId, SessionId, SessionMode, WorkspaceId};
+use protocol::Repository;
+use protocol::link::{DesiredSession, DesiredWorkspace};
+use tokio::process::{Child, Command};
+
+use crate::hub::{FakeHub, TOKEN};
+
+/// The program that is host, wrapper and runner.
+pub(crate) fn exe() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let folder = test.ancestors().nth(2).expect("tests are two folders deep");
+    let helper = folder.join("examples").join("runner-helper");
+    assert!(helper.is_file(), "there is no {}: cargo build -p runner --examples", helper.display());
+    helper
+}
+
+/// A runner in a folder of its own. Its sessions end with the test.
+pub(crate) struct TestRunner {
+    pub(crate) folder: tempfile::TempDir,
+    url: String,
+    child: Option<Child>,
+    variables: Vec<(String, String)>,
+}
+
+impl TestRunner {
+    pub(crate) fn new(hub: &FakeHub) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), url: hub.url.clone(), child: None, variables: Vec::new() }
+    }
+
+    pub(crate) fn start(hub: &FakeHub) -> Self {
+        let mut runner = Self::new(hub);
+        runner.spawn();
+        runner
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn spawn(&mut self) {
+        let log = std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
+        let mut command = Command::new(exe());
+        command.arg("runner").arg(&self.url).arg(TOKEN).arg(self.data_dir());
+        command.envs(self.variables.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
+        self.child = Some(command.spawn().unwrap());
+    }
+
+    /// Kills it without warning.
+    pub(crate) async fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().await.unwrap();
+        }
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) async fn end(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let pid = rustix::process::Pid::from_raw(child.id().unwrap() as i32).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+            assert!(child.wait().await.unwrap().success(), "{}", self.log());
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().and_then(Child::id).expect("it runs")
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub(crate) fn session_dir(&self, session: SessionId) -> PathBuf {
+        self.data_dir().join("sessions").join(session.to_string())
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for TestRunner {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("the runner's log:\n{}", self.log());
+        }
+        // The hosts outlive their runner, which is the point; they must not outlive the test.
+        for session in std::fs::read_dir(self.data_dir().join("sessions")).into_iter().flatten().flatten() {
+            kill_host(&session.path());
+        }
+    }
+}
+
+/// Kills the host of a session if it lives; its child gets a hangup.
+pub(crate) fn kill_host(session_dir: &Path) {
+    if session_dir.join("exit.json").exists() {
+        return;
+    }
+    let pid = std::fs::read_to_string(session_dir.join("host.pid")).ok();
+    let pid = pid.and_then(|pid| pid.trim().parse().ok()).and_then(rustix::process::Pid::from_raw);
+    if let Some(pid) = pid {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+/// A session that runs a shell line in an empty workspace.
+pub(crate) fn shell(line: &str) -> DesiredSession {
+    DesiredSession {
+        session: SessionId::generate(),
+        project: ProjectId::generate(),
+        activity: ActivityId::generate(),
+        run: true,
+        force: false,
+        agent: "command".to_owned(),
+        mode: SessionMode::Interactive,
+        model: None,
+        prompt: String::new(),
+        context: String::new(),
+        argv: ["/bin/sh", "-c", line].map(str::to_owned).to_vec(),
+        conversation: None,
+        sandbox: None,
+        record_input: false,
+        cols: 120,
+        rows: 32,
+        workspace: DesiredWorkspace {
+            workspace: WorkspaceId::generate(),
+            repository: None,
+            base: None,
+            branch: "work".to_owned(),
+            trusted: true,
+        },
+    }
+}
+
+pub(crate) fn stopped(session: &DesiredSession) -> DesiredSession {
+    DesiredSession { run: false, ..session.clone() }
+}
+
+/// A repository at a path, with nothing else said about it.
+pub(crate) fn repository(location: &Path) -> Repository {
+    Repository {
+        location: location.to_string_lossy().into_owned(),
+        base_branch: None,
+        setup: None,
+        teardown: None,
+        copy: Vec::new(),
+        ports: None,
+    }
+}
