@@ -3,6 +3,7 @@
 //! - [`host::main`] is the session host: a process of its own that owns the terminal of one session.
 //! - [`HostLink`] is the runner's side: [`HostLink::start`], [`HostLink::adopt`], then requests and [`Events`].
 //! - [`Screen`] is the virtual screen, [`Snapshot`] what paints it elsewhere, exactly.
+//! - [`recording::Recording`] reads what the host has recorded.
 //! - [`Masks`] keeps known secrets out of everything that is shown or stored.
 //!
 //! Positions in the stream of a session ("offsets") count the bytes of output after masking, from 0. Snapshots, data,
@@ -12,6 +13,7 @@ pub mod host;
 mod link;
 mod masks;
 mod pty;
+pub mod recording;
 mod ring;
 mod screen;
 mod spec;

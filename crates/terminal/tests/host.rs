@@ -1,5 +1,7 @@
 //! Real hosts with real programs: watching, typing, resizing, ending.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::time::Duration;

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::watcher::{Observer, Stream, WINDOW, Watcher};
 use crate::masks::Masks;
+use crate::recording::Recorder;
 use crate::ring::{Ring, whole_characters};
 use crate::screen::Screen;
 use crate::spec::{Exit, Spec};
@@ -31,6 +32,10 @@ pub(crate) struct Core {
     pub(crate) screen: Screen,
     ring: Ring,
     masks: Masks,
+    input_masks: Masks,
+    /// Nothing is recorded where nothing can be written; the session goes on.
+    pub(crate) recorder: Option<Recorder>,
+    record_input: bool,
     watchers: BTreeMap<u64, Watcher>,
     next_watcher: u64,
     /// What is to be typed, before everything else in its own queue.
@@ -57,6 +62,9 @@ impl Core {
             screen: Screen::new(spec.cols, spec.rows, spec.scrollback),
             ring: Ring::new(RING),
             masks: Masks::new(&spec.masks),
+            input_masks: Masks::new(&spec.masks),
+            recorder: None,
+            record_input: spec.record_input,
             watchers: BTreeMap::new(),
             next_watcher: 0,
             input: VecDeque::new(),
@@ -92,6 +100,9 @@ impl Core {
         }
         self.screen.feed(bytes);
         self.ring.push(bytes);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.output(bytes, &mut self.screen);
+        }
         self.change += 1;
         self.last_output = Instant::now();
         let answers = self.screen.take_answers();
@@ -104,6 +115,10 @@ impl Core {
 
     pub(crate) fn resized(&mut self, cols: u16, rows: u16) {
         self.screen.resize(cols, rows);
+        if let Some(recorder) = &mut self.recorder {
+            let (cols, rows) = self.screen.size();
+            recorder.resize(cols, rows);
+        }
         self.resized_at = Some(self.ring.end());
         self.change += 1;
         for watcher in self.watchers.values_mut() {
@@ -132,6 +147,13 @@ impl Core {
     /// Whether all connections have been told everything.
     pub(crate) fn drained(&self) -> bool {
         self.watchers.values().all(|watcher| watcher.drained)
+    }
+
+    /// Lets the recording write what has waited; returns when it wants to be called again.
+    pub(crate) fn record(&mut self, now: Instant) -> Option<Instant> {
+        let recorder = self.recorder.as_mut()?;
+        recorder.tick(now, &mut self.screen);
+        recorder.due()
     }
 
     /// Wakes observers that are due; returns when the next one is.
@@ -210,7 +232,17 @@ impl Core {
                 self.wishes.stop = Some(grace_ms.map_or(self.grace, Duration::from_millis));
                 self.kick.notify_one();
             }
-            Request::Mark { .. } | Request::Keep => (),
+            Request::Mark { kind, text } => {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.mark(&kind, &text);
+                }
+                self.kick.notify_one();
+            }
+            Request::Keep => {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.keep();
+                }
+            }
         }
         if let Some(watcher) = self.watchers.get(&id) {
             watcher.bell.notify_one();
@@ -218,6 +250,13 @@ impl Core {
     }
 
     fn typed(&mut self, bytes: &[u8]) {
+        if self.record_input
+            && let Some(recorder) = &mut self.recorder
+        {
+            let mut shown = Vec::new();
+            self.input_masks.push(bytes, &mut shown);
+            recorder.input(&shown);
+        }
         self.fresh_input.extend_from_slice(bytes);
         self.type_in(bytes);
     }

@@ -1,7 +1,7 @@
 //! The life of a session: read, show, record, answer, until nothing is left; then say how it ended.
 
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -21,6 +21,7 @@ use super::core::Core;
 use super::own::Owned;
 use super::processes;
 use crate::pty::{self, Opened, Pty};
+use crate::recording::{Header, Recorder};
 use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
 /// Watchers are woken at most this often while there is much output…
@@ -40,6 +41,7 @@ pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
     let listener = tokio::net::UnixListener::from_std(listener)?;
     let accepting = spawn_local(connection::accept(listener, Rc::clone(&core)));
 
+    record(dir, &spec, &core);
     let status = live(&spec, &core).await?;
     finish(dir, &core, status)?;
     linger(&core).await;
@@ -47,6 +49,21 @@ pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
     let _ = std::fs::remove_file(Files::new(dir).socket());
     drop(lock);
     Ok(())
+}
+
+fn record(dir: &Path, spec: &Spec, core: &Rc<RefCell<Core>>) {
+    let mut core = core.borrow_mut();
+    let recording = Files::new(dir).recording();
+    // Of a host that was killed in the same directory.
+    if recording.exists() {
+        let _ = std::fs::rename(&recording, recording.with_extension(std::process::id().to_string()));
+    }
+    let (cols, rows) = core.screen.size();
+    let header = Header { cols, rows, title: spec.title.clone(), started_at: jiff::Timestamp::now().as_second() };
+    match Recorder::create(&recording, &header, spec.recording_limit, &mut core.screen) {
+        Ok(recorder) => core.recorder = Some(recorder),
+        Err(error) => drop(writeln!(io::stderr(), "this session is not recorded: {error}")),
+    }
 }
 
 /// How the child ended: a code or a signal.
@@ -94,7 +111,7 @@ impl Session {
 
         loop {
             let typed = self.core.borrow().next_input();
-            let next = earliest(pace.wake_at, self.core.borrow_mut().observers(Instant::now()));
+            let next = earliest(pace.wake_at, self.clock());
             tokio::select! {
                 biased;
                 () = kick.notified() => {}
@@ -129,6 +146,13 @@ impl Session {
             tokio::task::yield_now().await;
         }
         Ok(status.map_or((None, None), |status| (status.code(), status.signal())))
+    }
+
+    /// Does what is due; returns when something is again.
+    fn clock(&self) -> Option<Instant> {
+        let mut core = self.core.borrow_mut();
+        let now = Instant::now();
+        earliest(core.observers(now), core.record(now))
     }
 
     fn wake(&self, pace: &mut Pace) {
@@ -241,6 +265,12 @@ fn finish(dir: &Path, core: &Rc<RefCell<Core>>, (code, signal): Status) -> io::R
     let files = Files::new(dir);
     let at = jiff::Timestamp::now().to_string();
     core.ended(|offset| Exit { code, signal, offset, at });
+    if let Some(recorder) = &mut core.recorder {
+        let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
+        if let Err(error) = recorder.finish(code) {
+            let _ = writeln!(io::stderr(), "the end of the recording is not on disk: {error}");
+        }
+    }
     let text = core.screen.text();
     let snapshot = core.screen.snapshot();
     let screen = FinalScreen {

@@ -57,6 +57,8 @@ pub struct Screen {
     parser: Processor<Immediately>,
     tokens: Tokens,
     offset: u64,
+    /// The beginning of a line whose end has not left the screen yet.
+    unjoined: String,
 }
 
 impl Screen {
@@ -67,6 +69,7 @@ impl Screen {
             parser: Processor::new(),
             tokens: Tokens::new(),
             offset: 0,
+            unjoined: String::new(),
         }
     }
 
@@ -167,17 +170,33 @@ impl Screen {
             return Vec::new();
         }
         let lines = self.vt.term.history_size() as i32;
-        let mut taken: Vec<String> = Vec::new();
-        let mut joins = false;
-        for line in -lines..0 {
-            let text = self.line(line);
-            match taken.last_mut().filter(|_| joins) {
-                Some(last) => last.push_str(&text),
-                None => taken.push(text),
-            }
-            joins = self.wraps(line);
-        }
+        let taken = self.joined(-lines..0);
         self.vt.term.grid_mut().clear_history();
+        taken
+    }
+
+    /// Takes everything: what has left the screen, and what is on it without empty lines at the end.
+    pub fn take_lines(&mut self) -> Vec<String> {
+        let mut taken = self.take_history();
+        taken.extend(self.joined(0..self.vt.size().rows as i32));
+        taken.extend(Some(std::mem::take(&mut self.unjoined)).filter(|line| !line.is_empty()));
+        while taken.last().is_some_and(|line| line.trim().is_empty()) {
+            taken.pop();
+        }
+        taken
+    }
+
+    /// Lines with their continuations; one that goes on below waits for it.
+    fn joined(&mut self, lines: std::ops::Range<i32>) -> Vec<String> {
+        let mut taken = Vec::new();
+        for line in lines {
+            let mut text = std::mem::take(&mut self.unjoined);
+            text.push_str(&self.line(line));
+            match self.wraps(line) {
+                true => self.unjoined = text,
+                false => taken.push(text),
+            }
+        }
         taken
     }
 

@@ -1,5 +1,5 @@
 //! Real hosts in temporary directories, and what is needed to talk to them.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ pub(crate) struct Session {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) link: HostLink,
     pub(crate) events: Events,
+    stop_on_drop: bool,
 }
 
 /// What a shell needs to run.
@@ -34,7 +35,7 @@ pub(crate) async fn start(spec: &Spec) -> Session {
     let dir = tempfile::tempdir().unwrap();
     spec.write(dir.path()).unwrap();
     let (link, events) = HostLink::start(dir.path(), &exe()).await.unwrap();
-    Session { dir, link, events }
+    Session { dir, link, events, stop_on_drop: true }
 }
 
 impl Session {
@@ -56,9 +57,19 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Breaks the connection without asking the session to stop.
+    pub(crate) fn abandon(mut self) -> tempfile::TempDir {
+        self.stop_on_drop = false;
+        std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap())
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
-        let _ = self.link.stop(Some(Duration::ZERO));
+        if self.stop_on_drop {
+            let _ = self.link.stop(Some(Duration::ZERO));
+        }
     }
 }
 
