@@ -36,6 +36,8 @@ impl Space {
         let git = git.args(["-z", "--modified", "--deleted", "--others", "--exclude-standard"]);
         let git = match scope {
             Scope::All => git,
+            // No path at all would mean everywhere.
+            Scope::Paths(paths) if paths.is_empty() => return Ok(BTreeSet::new()),
             Scope::Paths(paths) => git.operands(paths),
         };
         let mut changed = BTreeSet::new();

@@ -1,0 +1,350 @@
+//! Follows workspaces: whatever changes in them is saved and counted soon, and told when it made a difference.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use domain::WorkspaceId;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::ears::{Ears, Heard};
+use crate::git::Git;
+use crate::pace::{Pace, Tempo};
+use crate::save::{Save, Saved};
+use crate::scan::{Scope, paths};
+use crate::stats::GitStats;
+use crate::{Error, Result, Worktrees};
+
+/// More single paths than this are not worth naming.
+const MOST_PATHS: usize = 100;
+/// How often a workspace that cannot be listened to is looked at.
+const POLL: Duration = Duration::from_secs(6);
+/// How often everything is looked at, in case something was not heard.
+const CERTAIN: Duration = Duration::from_secs(600);
+
+/// What happened in a workspace that is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The numbers are others than before.
+    Stats {
+        /// Whose.
+        workspace: WorkspaceId,
+        /// The numbers.
+        stats: GitStats,
+    },
+    /// Work was saved.
+    Saved {
+        /// Whose.
+        workspace: WorkspaceId,
+        /// The save.
+        save: Save,
+    },
+    /// A workspace could not be looked at; it is tried again.
+    Failed {
+        /// Which.
+        workspace: WorkspaceId,
+        /// Why.
+        why: String,
+    },
+}
+
+enum Command {
+    Follow(WorkspaceId),
+    Leave(WorkspaceId),
+    Look(WorkspaceId),
+}
+
+/// Says which workspaces are followed; following ends when it is dropped.
+#[derive(Debug, Clone)]
+pub struct Watcher {
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Watcher {
+    /// Follows a workspace; it is looked at once, and then whenever something changes.
+    pub fn follow(&self, id: WorkspaceId) {
+        let _ = self.commands.send(Command::Follow(id));
+    }
+
+    /// Follows it no longer.
+    pub fn leave(&self, id: WorkspaceId) {
+        let _ = self.commands.send(Command::Leave(id));
+    }
+
+    /// Looks at a workspace although nothing was heard, for example because its base was fetched.
+    pub fn look(&self, id: WorkspaceId) {
+        let _ = self.commands.send(Command::Look(id));
+    }
+}
+
+impl Worktrees {
+    /// Starts a task that follows workspaces. What happens comes out of the receiver; it must be read.
+    pub fn watch(&self, tempo: Tempo) -> (Watcher, mpsc::Receiver<Event>) {
+        let (commands, orders) = mpsc::unbounded_channel();
+        let (events, receiver) = mpsc::channel(64);
+        let ears = Ears::open().inspect_err(|error| tracing::warn!(%error, "workspaces are polled")).ok();
+        let follower = Follower {
+            trees: self.clone(),
+            ears,
+            pace: Pace::new(tempo, Instant::now()),
+            followed: HashMap::new(),
+            looking: JoinSet::new(),
+            events,
+        };
+        tokio::spawn(follower.run(orders));
+        (Watcher { commands }, receiver)
+    }
+
+    /// One look: save, and count what that changed.
+    async fn look(&self, id: WorkspaceId, scope: Scope) -> Result<(Saved, GitStats)> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        let saved = space.save(self.options(), &scope).await?;
+        let base = self.base(space).await?;
+        let stats = space.count(base).await?;
+        Ok((saved, stats))
+    }
+
+    async fn ignored_folders(&self, id: WorkspaceId) -> Result<BTreeSet<PathBuf>> {
+        let home = self.layout().home(id);
+        let git = Git::new(&home.control(), "ls-files").work_tree(&home.tree());
+        let out = git.args(["-z", "--others", "--ignored", "--exclude-standard", "--directory"]).run().await?;
+        Ok(paths(&out).into_iter().map(|path| path.components().collect()).collect())
+    }
+}
+
+/// What is known of one workspace that is followed.
+#[derive(Debug, Default)]
+struct Followed {
+    tree: PathBuf,
+    changed: BTreeSet<PathBuf>,
+    /// Anything may have changed.
+    anything: bool,
+    /// Folders that came and are not listened to yet.
+    folders: BTreeSet<PathBuf>,
+    /// Whether all folders must be gone through again.
+    listen_anew: bool,
+    polled: bool,
+    looked: Option<Instant>,
+    told: Option<GitStats>,
+    failed: Option<String>,
+}
+
+/// The end of a piece of work.
+enum Done {
+    Ignored(WorkspaceId, BTreeSet<PathBuf>),
+    Looked(WorkspaceId, Box<Result<(Saved, GitStats)>>, Duration),
+}
+
+struct Follower {
+    trees: Worktrees,
+    ears: Option<Ears>,
+    pace: Pace,
+    followed: HashMap<WorkspaceId, Followed>,
+    looking: JoinSet<Done>,
+    events: mpsc::Sender<Event>,
+}
+
+impl Follower {
+    async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Command>) {
+        let mut tick = tokio::time::interval(POLL);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let idle = self.looking.is_empty();
+            let due = if idle { self.pace.next(Instant::now()) } else { None };
+            let sleep = tokio::time::sleep_until(due.unwrap_or_else(|| Instant::now() + POLL).into());
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(order) => self.obey(order),
+                    None => return,
+                },
+                heard = hear(self.ears.as_mut()) => self.heard(heard),
+                Some(done) = self.looking.join_next() => match done {
+                    Ok(Done::Ignored(id, ignored)) => self.listen(id, &ignored),
+                    Ok(Done::Looked(id, result, cost)) => self.looked(id, *result, cost).await,
+                    Err(error) => tracing::error!(%error, "a look at a workspace broke off"),
+                },
+                _ = tick.tick() => self.poll(),
+                () = sleep, if idle && due.is_some() => self.start(),
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Command) {
+        let now = Instant::now();
+        match order {
+            Command::Follow(id) => {
+                let tree = self.trees.layout().home(id).tree();
+                let followed = self.followed.entry(id).or_default();
+                *followed = Followed { tree, anything: true, listen_anew: true, ..Followed::default() };
+                self.pace.changed(id, now);
+            }
+            Command::Leave(id) => self.leave(id),
+            Command::Look(id) => {
+                if self.followed.contains_key(&id) {
+                    self.pace.changed(id, now);
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, id: WorkspaceId) {
+        self.followed.remove(&id);
+        self.pace.forget(id);
+        if let Some(ears) = &mut self.ears {
+            ears.stop(id, Path::new(""));
+        }
+    }
+
+    fn heard(&mut self, heard: Vec<(WorkspaceId, Heard)>) {
+        let now = Instant::now();
+        for (id, heard) in heard {
+            let Some(followed) = self.followed.get_mut(&id) else { continue };
+            match heard {
+                Heard::Path(path) => {
+                    followed.listen_anew |= path.file_name().is_some_and(|name| name == ".gitignore");
+                    followed.changed.insert(path);
+                }
+                Heard::Folder(path) => {
+                    followed.folders.insert(path.clone());
+                    followed.changed.insert(path);
+                }
+                Heard::Refs => {
+                    if let Some(ears) = &mut self.ears {
+                        ears.listen_to_refs(id, &followed.tree);
+                    }
+                }
+                Heard::Anything => followed.anything = true,
+            }
+            if followed.changed.len() > MOST_PATHS {
+                followed.changed.clear();
+                followed.anything = true;
+            }
+            if followed.folders.len() > MOST_PATHS {
+                followed.folders.clear();
+                followed.listen_anew = true;
+            }
+            self.pace.changed(id, now);
+        }
+    }
+
+    fn poll(&mut self) {
+        let now = Instant::now();
+        for (id, followed) in &mut self.followed {
+            let certain = followed.looked.is_some_and(|at| now.saturating_duration_since(at) > CERTAIN);
+            if followed.polled || certain {
+                followed.anything = true;
+                self.pace.changed(*id, now);
+            }
+        }
+    }
+
+    /// Starts with the one that is due; one at a time, so that many workspaces never take more than one core.
+    fn start(&mut self) {
+        let Some(id) = self.pace.take(Instant::now()) else { return };
+        let Some(followed) = self.followed.get(&id) else { return };
+        if (followed.listen_anew || !followed.folders.is_empty()) && self.ears.is_some() {
+            let trees = self.trees.clone();
+            self.looking.spawn(async move { Done::Ignored(id, trees.ignored_folders(id).await.unwrap_or_default()) });
+        } else {
+            self.look(id);
+        }
+    }
+
+    /// Listens before looking: what comes in between is then either seen or heard.
+    fn listen(&mut self, id: WorkspaceId, ignored: &BTreeSet<PathBuf>) {
+        if let (Some(ears), Some(followed)) = (&mut self.ears, self.followed.get_mut(&id)) {
+            let anew = std::mem::take(&mut followed.listen_anew);
+            let folders = std::mem::take(&mut followed.folders);
+            let mut all = true;
+            if anew {
+                all &= ears.listen(id, &followed.tree, Path::new(""), ignored);
+                all &= ears.listen_to_refs(id, &followed.tree);
+            } else {
+                let inside = |path: &PathBuf| path.ancestors().any(|above| ignored.contains(above));
+                for path in folders.iter().filter(|path| !inside(path)) {
+                    all &= ears.listen(id, &followed.tree, path, ignored);
+                }
+            }
+            if !all && !followed.polled {
+                tracing::warn!(workspace = %id, "too many folders to listen to; it is polled");
+                followed.polled = true;
+            }
+        }
+        self.look(id);
+    }
+
+    fn look(&mut self, id: WorkspaceId) {
+        let Some(followed) = self.followed.get_mut(&id) else { return };
+        let changed = std::mem::take(&mut followed.changed);
+        let scope = if std::mem::take(&mut followed.anything) || self.ears.is_none() {
+            followed.looked = Some(Instant::now());
+            Scope::All
+        } else {
+            Scope::Paths(changed)
+        };
+        followed.polled |= self.ears.is_none();
+        let trees = self.trees.clone();
+        self.looking.spawn(async move {
+            let (start, before) = (Instant::now(), spent_by_children());
+            let result = trees.look(id, scope).await;
+            let cost = match (before, spent_by_children()) {
+                (Some(before), Some(after)) => after.saturating_sub(before).min(start.elapsed()),
+                _ => start.elapsed(),
+            };
+            Done::Looked(id, Box::new(result), cost)
+        });
+    }
+
+    async fn looked(&mut self, id: WorkspaceId, result: Result<(Saved, GitStats)>, cost: Duration) {
+        let now = Instant::now();
+        self.pace.spent(cost, now);
+        let Some(followed) = self.followed.get_mut(&id) else { return };
+        match result {
+            Ok((saved, stats)) => {
+                if followed.failed.take().is_some() {
+                    followed.polled = false;
+                }
+                if let Some(save) = saved.new {
+                    let _ = self.events.send(Event::Saved { workspace: id, save }).await;
+                }
+                // When it was saved is told above; here only what people see as a difference.
+                let same = |told: &GitStats| GitStats { saved_at: stats.saved_at, ..told.clone() } == stats;
+                if !followed.told.as_ref().is_some_and(same) {
+                    followed.told = Some(stats.clone());
+                    let _ = self.events.send(Event::Stats { workspace: id, stats }).await;
+                }
+            }
+            Err(Error::NoWorkspace(_)) => self.leave(id),
+            Err(error) => {
+                // What was to be looked at is not known any more.
+                followed.anything = true;
+                followed.listen_anew = true;
+                followed.polled = true;
+                let why = error.to_string();
+                if followed.failed.as_ref() != Some(&why) {
+                    followed.failed = Some(why.clone());
+                    let _ = self.events.send(Event::Failed { workspace: id, why }).await;
+                }
+            }
+        }
+    }
+}
+
+async fn hear(ears: Option<&mut Ears>) -> Vec<(WorkspaceId, Heard)> {
+    match ears {
+        Some(ears) => ears.hear().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Processor time of all children that have ended, in ticks of a hundredth of a second.
+fn spent_by_children() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let after_name = stat.rsplit_once(')')?.1;
+    let mut ticks = after_name.split_whitespace().skip(13).map(|field| field.parse::<u64>());
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    Some(Duration::from_millis((user + system) * 10))
+}
