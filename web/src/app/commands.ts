@@ -1,12 +1,15 @@
 import type { Command } from "../features/palette/command";
 import { asProblem } from "../link/failure";
 import { canGovern, canWrite } from "../state/access";
+import { alerts } from "../state/alerts.svelte";
 import { dialogs } from "../state/dialogs.svelte";
 import { navigation } from "../state/navigation.svelte";
 import { notices } from "../state/notices.svelte";
 import { preferences, type Theme } from "../state/preferences.svelte";
-import { projectOf } from "../state/route";
+import { projectOf, sessionOf } from "../state/route";
 import { session } from "../state/session.svelte";
+import { isOver, liveOf, sessionsOf } from "../state/sessions";
+import { tabs } from "../state/tabs.svelte";
 import { byUrgency, nameOf, owners } from "../state/tree";
 import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/words";
 
@@ -57,6 +60,24 @@ function here(): Command[] {
       run: focusComposer,
     });
   }
+  found.push(
+    go(
+      "project terminals",
+      "terminal",
+      "Terminals of this project",
+      project.name,
+      `/p/${project.id}/terminals`,
+    ),
+  );
+  found.push(
+    go(
+      "project recordings",
+      "film",
+      "Recordings of this project",
+      project.name,
+      `/p/${project.id}/recordings`,
+    ),
+  );
   if (canGovern(floor.me, project)) {
     for (const visibility of VISIBILITIES.filter((one) => one !== project.visibility)) {
       const run = () =>
@@ -83,9 +104,66 @@ function here(): Command[] {
   return found;
 }
 
-function places(): Command[] {
+function ofSessions(): Command[] {
   const { floor } = session;
   const found: Command[] = [];
+  const shown = floor.sessions.get(sessionOf(navigation.route) ?? "");
+  if (shown) {
+    const { id, title } = shown;
+    const mine = shown.owner.id === floor.me?.user?.id;
+    if (!isOver(shown) && mine) {
+      const stop = () =>
+        attempt(
+          session.call({ verb: "session.stop", session: id, input: { force: false } }),
+          `${title} is asked to stop`,
+        );
+      found.push({ id: "stop", icon: "stop", title: "Stop this session", detail: title, run: stop });
+    }
+    if (isOver(shown) && mine && shown.resumable) {
+      const resume = () =>
+        attempt(
+          session
+            .call({ verb: "session.resume", session: id })
+            .then((next) => navigation.go({ name: "session", session: next.id })),
+          `${title} goes on`,
+        );
+      found.push({
+        id: "resume",
+        icon: "sync",
+        title: "Resume this conversation",
+        detail: title,
+        run: resume,
+      });
+    }
+    found.push(go("recording", "film", "Play the recording", title, `/s/${id}/recording`));
+    found.push(
+      go("its activity", "active", "Show its activity", title, `/p/${shown.project}/a/${shown.activity}`),
+    );
+    const add = (icon: Command["icon"], words: string, keys: string, run: () => void) =>
+      found.push({ id: `terminal ${words}`, icon, title: words, detail: keys, run });
+    add("diff", "Show or hide the diff", "Ctrl+Shift+D", () => (tabs.diff = !tabs.diff));
+    add("grid", "Show one terminal or four", "Ctrl+Shift+G", () => (tabs.grid = !tabs.grid));
+    add(
+      "reader",
+      "Screen reader mode of terminals",
+      tabs.reader ? "on" : "off",
+      () => (tabs.reader = !tabs.reader),
+    );
+    add("plus", "Larger letters in terminals", "", () => (tabs.fontSize += 1));
+    add("blocked", "Smaller letters in terminals", "", () => (tabs.fontSize -= 1));
+  }
+  for (const one of sessionsOf(floor, {}).slice(0, 200)) {
+    const live = liveOf(floor, one);
+    found.push(
+      go(one.id, live.tone, one.title || one.agent, `Session · ${live.word} · ${one.agent}`, `/s/${one.id}`),
+    );
+  }
+  return found;
+}
+
+function places(): Command[] {
+  const { floor } = session;
+  const found: Command[] = ofSessions();
   for (const owner of owners(floor)) {
     for (const { project } of owner.branches) {
       found.push(
@@ -107,6 +185,8 @@ function places(): Command[] {
   }
   found.push(go("home", "floor", "Now on the floor", "Page", "/"));
   if (!floor.me?.user) return found;
+  found.push(go("terminals", "terminal", "Terminals", "Page", "/terminals"));
+  found.push(go("recordings", "film", "Recordings", "Page", "/recordings"));
   found.push(go("people", "people", "People", "Page", "/people"));
   found.push(go("runners", "runner", "Runners", "Page", "/runners"));
   found.push(go("audit", "audit", "Audit trail", "Page", "/audit"));
@@ -119,6 +199,13 @@ function verbs(logOut: () => void): Command[] {
   const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
     found.push({ id: `verb ${title}`, icon, title, detail, run });
   if (session.floor.me?.user) {
+    add("spark", "Start an agent", "shopfloor session spawn", startAgent);
+    add(
+      "bell",
+      alerts.on ? "Turn notifications off" : "Notify me when an agent waits",
+      "",
+      () => void alerts.set(!alerts.on),
+    );
     add("plus", "New project", "shopfloor project create", () => dialogs.show({ kind: "create-project" }));
     add("people", "Invite somebody", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
     add("key", "Create a token", "shopfloor token create", () => navigation.go("/settings"));
@@ -160,4 +247,15 @@ export function focusComposer(): void {
 export function editText(): void {
   preferences.inspectorOpen = true;
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-edit]")?.click());
+}
+
+/** Asks what an agent should do, here. */
+export function startAgent(): void {
+  const { floor } = session;
+  const { route } = navigation;
+  if (!floor.me?.user) return;
+  const agent = floor.sessions.get(sessionOf(route) ?? "");
+  const activity = route.name === "activity" ? route.activity : (agent?.activity ?? null);
+  const project = projectOf(route) ?? agent?.project ?? null;
+  dialogs.show({ kind: "spawn", project, activity });
 }

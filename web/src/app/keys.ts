@@ -4,7 +4,8 @@ import { navigation } from "../state/navigation.svelte";
 import { preferences } from "../state/preferences.svelte";
 import { projectOf } from "../state/route";
 import { session } from "../state/session.svelte";
-import { editText, focusComposer } from "./commands";
+import { waitingFor } from "../state/sessions";
+import { editText, focusComposer, startAgent } from "./commands";
 
 /** The shortcuts, as the list under `?` shows them. */
 export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
@@ -17,6 +18,19 @@ export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
   { keys: ["n"], does: "New activity in this project" },
   { keys: ["p"], does: "New project" },
   { keys: ["e"], does: "Edit the text in the details" },
+  { keys: ["a"], does: "Start an agent" },
+  { keys: ["t"], does: "Terminals" },
+  { keys: ["w"], does: "The agent that has waited longest for you" },
+  { keys: ["Ctrl", "1…9"], does: "Terminal by its place among the tabs" },
+  { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
+  { keys: ["Ctrl", "Shift", "G"], does: "One terminal or four" },
+  { keys: ["Ctrl", "Shift", "D"], does: "Diff beside the terminal" },
+  { keys: ["Ctrl", "Shift", "F"], does: "Find in the terminal" },
+  { keys: ["Ctrl", "Shift", "C"], does: "Copy what is selected in the terminal" },
+  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: find a place or verb" },
+  { keys: ["Ctrl", "Shift", "L"], does: "Leave the terminal for its tab" },
+  { keys: ["Space", "← →"], does: "In a recording: play or pause, 5 s back or on" },
+  { keys: [",", "."], does: "In a recording: marker before or after" },
   { keys: ["["], does: "Show or hide the floor" },
   { keys: ["]"], does: "Show or hide the details" },
   { keys: ["Ctrl", "Enter"], does: "Save the text" },
@@ -45,6 +59,9 @@ const SINGLE: Record<string, () => void> = {
   c: focusComposer,
   e: editText,
   n: newActivity,
+  a: startAgent,
+  t: () => session.floor.me && navigation.go({ name: "terminals", project: null }),
+  w: nextWaiting,
   p: () => session.floor.me?.user && dialogs.show({ kind: "create-project" }),
   "[": () => (preferences.floorOpen = !preferences.floorOpen),
   "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
@@ -54,6 +71,11 @@ function newActivity(): void {
   const project = session.floor.projects.get(projectOf(navigation.route) ?? "");
   if (project && canWrite(session.floor.me, project))
     dialogs.show({ kind: "create-activity", project: project.id });
+}
+
+function nextWaiting(): void {
+  const [first] = waitingFor(session.floor);
+  if (first) navigation.go({ name: "session", session: first.id });
 }
 
 // Out of the activity, back to its project's chat.

@@ -3,7 +3,7 @@ import { costOf, lengthOf, sizeOf, tokensOf } from "./amounts";
 import { coloursOf } from "./colours";
 import { EMPTY, type Floor } from "./floor";
 import { parseRoute, pathOf } from "./route";
-import { liveOf, liveSession, sessionsOf, waitingFor } from "./sessions";
+import { liveOf, liveSession, newWaits, sessionsOf, waitingFor, waitKey } from "./sessions";
 import { project, runner, session, status, user } from "./testing/samples";
 import { needs } from "./tree";
 
@@ -34,6 +34,13 @@ describe("attention", () => {
     expect(waitingFor(floor).map((one) => one.id)).toEqual(["asked-before", "asks"]);
     expect(needs(floor).map((need) => need.kind)).toEqual(["waiting", "waiting"]);
     expect(waitingFor({ ...floor, me: { ...me, user: null } })).toEqual([]);
+  });
+
+  it("is called once for each wait", () => {
+    const told = new Set(waitingFor(floor).map(waitKey));
+    expect(newWaits(told, waitingFor(floor))).toEqual([]);
+    const again = session("asks", { state: status("waiting", { since: "2026-11-15T11:00:00.000Z" }) });
+    expect(newWaits(told, [again])).toEqual([again]);
   });
 
   it("is not called by one that is being stopped", () => {

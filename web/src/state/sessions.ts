@@ -74,6 +74,16 @@ export function waitingFor(floor: Floor): Session[] {
     .sort((a, b) => (a.state.since < b.state.since ? -1 : 1));
 }
 
+/** What makes one wait of a session its own. */
+export function waitKey(session: Session): string {
+  return `${session.id} ${session.state.since}`;
+}
+
+/** Which of the waiting sessions have not been told yet; one that waits again is told again. */
+export function newWaits(told: ReadonlySet<string>, waiting: readonly Session[]): Session[] {
+  return waiting.filter((session) => !told.has(waitKey(session)));
+}
+
 const URGENCY: Record<Session["state"]["status"], number> = {
   waiting: 0,
   working: 1,
