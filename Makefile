@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run test build dev bench chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
+.PHONY: help run test build dev bench bench-terminals chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -28,10 +28,17 @@ dev: web/node_modules/.stamp ## hub and page with live reload
 bench: page ## measure against baselines in the same run; results under bench/results
 	cargo build --release --locked -p bench -p shopfloor
 	target/release/bench
+	$(MAKE) --no-print-directory bench-terminals
 
-chaos: page ## the long lane: 200 kills on each database
+bench-terminals: ## terminals through runner and hub, beside sshx
+	scripts/tools bench
+	cargo build --release --locked -p bench -p shopfloor
+	cd bench/terminals && npm ci --silent
+	node bench/terminals/main.mjs
+
+chaos: page ## the long lane: 200 kills on each database, 100 rounds of faults with runners
 	cargo build --locked -p shopfloor
-	SHOPFLOOR_CHAOS_KILLS=200 cargo nextest run --locked -p chaos --no-capture
+	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_ROUNDS=100 cargo nextest run --locked -p chaos --no-capture
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check

@@ -1,5 +1,6 @@
 //! `make bench`: every number beside a baseline of the same run, with the goal it is held against.
 
+mod bare;
 mod fanout;
 mod hub;
 mod idle;
@@ -17,6 +18,9 @@ async fn main() -> anyhow::Result<()> {
     let only = words.next();
     if only.as_deref() == Some("relay") {
         return relay::serve().await;
+    }
+    if let (Some("pty"), Some(program)) = (only.as_deref(), words.next()) {
+        return bare::measure(&program).await;
     }
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let mut report = Report::default();

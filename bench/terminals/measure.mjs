@@ -1,0 +1,118 @@
+// The measurements, the same for every peer.
+import { rest, until, used } from "./processes.mjs";
+
+/** Somebody who watches a terminal: what came last, and a promise of what is to come. */
+async function watch(peer, terminal) {
+  let tail = Buffer.alloc(0);
+  let hear = null;
+  const seen = { bytes: 0 };
+  const watcher = await peer.connect(terminal, (bytes) => {
+    seen.bytes += bytes.length;
+    tail = Buffer.concat([tail.subarray(-64), bytes.subarray(-512)]);
+    hear?.(bytes);
+  });
+  const shows = (text) =>
+    new Promise((resolve, reject) => {
+      const patience = setTimeout(() => reject(new Error(`${peer.name} never showed ${text}`)), 120_000);
+      const look = () => {
+        if (!tail.includes(text)) return;
+        clearTimeout(patience);
+        hear = null;
+        resolve();
+      };
+      hear = look;
+      look();
+    });
+  const next = () => new Promise((resolve) => (hear = () => resolve((hear = null))));
+  return { ...watcher, seen, shows, next };
+}
+
+const cpu = (peer) => Object.values(peer.pids).reduce((sum, pid) => sum + used(pid).cpu, 0);
+
+/** Milliseconds from a key to its echo, through everything, `count` times. */
+export async function echo(peer, watcher, count) {
+  const times = [];
+  for (let number = 0; number < count; number += 1) {
+    const heard = watcher.next();
+    const begin = performance.now();
+    watcher.send("x");
+    await heard;
+    times.push(performance.now() - begin);
+    await rest(3);
+  }
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
+}
+
+export async function quietEcho(peer, script, count) {
+  const watcher = await watch(peer, await peer.spawn([script]));
+  await watcher.shows("READY>");
+  await echo(peer, watcher, 50);
+  const result = await echo(peer, watcher, count);
+  watcher.close();
+  return result;
+}
+
+/** The same while another session floods another watcher. */
+export async function loadedEcho(peer, script, count) {
+  const watcher = await watch(peer, await peer.spawn([script]));
+  await watcher.shows("READY>");
+  watcher.send("e");
+  await rest(200);
+  const flood = await watch(peer, await peer.spawn([script]));
+  await flood.shows("READY>");
+  flood.send("f");
+  await until("the flood flows", () => flood.seen.bytes > 5_000_000);
+  const result = await echo(peer, watcher, count);
+  flood.close();
+  watcher.close();
+  return result;
+}
+
+/** How fast a program's output comes to its end on a watcher's screen. */
+export async function flood(peer, { script, bytes }) {
+  const watcher = await watch(peer, await peer.spawn([script]));
+  await watcher.shows("READY>");
+  const before = cpu(peer);
+  const begin = performance.now();
+  watcher.send("\n");
+  await watcher.shows("##END##");
+  const seconds = (performance.now() - begin) / 1000;
+  const result = { rate: bytes / 1e6 / seconds, cpuPerMb: (cpu(peer) - before) / (bytes / 1e6), snapshots: watcher.snapshots };
+  watcher.close();
+  return result;
+}
+
+/** What a watcher who comes late waits for and is sent. */
+export async function join(peer, script, count) {
+  const terminal = await peer.spawn([script]);
+  const first = await watch(peer, terminal);
+  await first.shows("READY>");
+  first.send("\n");
+  await first.shows("##END##");
+  const times = [];
+  let bytes = 0;
+  for (let number = 0; number < count; number += 1) {
+    const begin = performance.now();
+    const late = await watch(peer, terminal);
+    await late.shows("##END##");
+    times.push(performance.now() - begin);
+    bytes = Math.max(bytes, late.seen.bytes);
+    late.close();
+  }
+  first.close();
+  return { p50: percentile(times, 0.5), bytes };
+}
+
+/** What sessions cost that nobody watches. */
+export async function idle(peer, script, count, seconds) {
+  for (let number = 0; number < count; number += 1) await peer.spawn([script]);
+  await rest(5000);
+  const before = cpu(peer);
+  await rest(seconds * 1000);
+  return { share: (cpu(peer) - before) / (seconds * 10) };
+}
+
+function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)];
+}
