@@ -12,6 +12,7 @@ use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, Memory, SessionRow, Step};
 use crate::reconcile::{Action, Phase, Wish, reconcile};
+use crate::sessions::Order;
 
 /// What the hub wants of this runner.
 #[derive(Debug, Clone)]
@@ -60,6 +61,9 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         }
     }
     journal.write(&changes, &facts).await;
+    for session in &wanted.keep {
+        floor.sessions.order(*session, Order::Keep);
+    }
     for action in actions {
         match action {
             Action::Start(session) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agents::Adapters;
 use domain::SessionId;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -30,6 +30,8 @@ pub(crate) struct Floor {
     pub(crate) sessions: Sessions,
     pub(crate) terminals: Terminals,
     pub(crate) tokens: Tokens,
+    /// How many asks are answered at once.
+    pub(crate) asks: Semaphore,
     /// The connection to the hub, while there is one.
     pub(crate) line: watch::Sender<Option<Line>>,
     /// Ends with the runner; the sessions go on without it.

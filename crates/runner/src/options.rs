@@ -26,6 +26,8 @@ pub struct Options {
     pub exe: PathBuf,
     /// The version that the hub is told.
     pub version: String,
+    /// What its owner allows when repositories are fetched.
+    pub git: worktree::Options,
     /// What workspaces and shared object stores may take on the disk; absent: no limit.
     pub disk_quota: Option<u64>,
     /// What recordings may take on the disk; absent: no limit.
@@ -65,6 +67,7 @@ impl Options {
             capacity: 16,
             exe: exe.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            git: worktree::Options::default(),
             disk_quota: None,
             recordings_limit: Some(20 * 1024 * 1024 * 1024),
             stop_grace: Duration::from_secs(10),

@@ -1,6 +1,15 @@
-//! What recordings take on the disk.
+//! What recordings take on the disk, and which go when there is no room.
 
 use std::path::Path;
+use std::sync::Arc;
+
+use domain::SessionId;
+use protocol::link::FactBody;
+use terminal::recording::Recording;
+
+use crate::JournalError;
+use crate::floor::Floor;
+use crate::journal::Change;
 
 /// How large a recording is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -10,9 +19,78 @@ pub(crate) struct Size {
     pub(crate) duration_ms: u64,
 }
 
-/// How large the recording of the session in `dir` is. Reads folders: not for an async thread.
+/// How large the recording of the session in `dir` is. Reads files: not for an async thread.
 pub(crate) fn size(dir: &Path) -> Size {
-    let files = std::fs::read_dir(terminal::Files::new(dir).recording()).into_iter().flatten().flatten();
-    let disk_bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
-    Size { disk_bytes, ..Size::default() }
+    let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
+    Size {
+        output_bytes: recording.offsets().map_or(0, |there| there.end),
+        disk_bytes: recording.size().unwrap_or(0),
+        duration_ms: recording.duration().map_or(0, |duration| duration.as_millis() as u64),
+    }
+}
+
+/// Throws recordings of sessions that are over away until the rest fits, the oldest first.
+pub(crate) async fn make_room(floor: &Arc<Floor>) -> Result<(), JournalError> {
+    let Some(limit) = floor.options.recordings_limit else { return Ok(()) };
+    let (ended, running) = (floor.journal.sessions(true).await?, floor.journal.sessions(false).await?);
+    let mut all = Vec::new();
+    for row in ended.iter().chain(&running).filter(|row| !row.memory.forgotten) {
+        let may_go = row.step == crate::journal::Step::Ended && !row.keep;
+        all.push((row.session, disk(floor, row.session).await, may_go));
+    }
+    for session in too_much(&all, limit) {
+        let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
+        let dir = floor.session_dir(session);
+        let gone = tokio::task::spawn_blocking(move || {
+            let before = size(&dir);
+            std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
+        });
+        let Ok(Ok(before)) = gone.await else { continue };
+        tracing::info!(%session, bytes = before.disk_bytes, "a recording was thrown away to make room");
+        let mut memory = row.memory.clone();
+        memory.forgotten = true;
+        let (output_bytes, duration_ms) = (before.output_bytes, before.duration_ms);
+        let fact = FactBody::Recorded { session, output_bytes, disk_bytes: 0, duration_ms };
+        floor.journal.write(&[Change::Memory(session, Box::new(memory))], &[fact]).await;
+    }
+    Ok(())
+}
+
+async fn disk(floor: &Floor, session: SessionId) -> u64 {
+    let dir = terminal::Files::new(&floor.session_dir(session)).recording();
+    let measure = move || Recording::open(&dir).and_then(|recording| recording.size()).unwrap_or(0);
+    tokio::task::spawn_blocking(measure).await.unwrap_or(0)
+}
+
+/// Which recordings go, of (session, size, may go), oldest first, so that the rest is within the limit.
+fn too_much(all: &[(SessionId, u64, bool)], limit: u64) -> Vec<SessionId> {
+    let mut total: u64 = all.iter().map(|(_, size, _)| size).sum();
+    // Ids are ordered by when they were made.
+    let mut may_go: Vec<_> = all.iter().filter(|(_, size, may_go)| *may_go && *size > 0).collect();
+    may_go.sort_by_key(|(session, ..)| *session);
+    let mut gone = Vec::new();
+    for (session, size, _) in may_go {
+        if total <= limit {
+            break;
+        }
+        total -= size;
+        gone.push(*session);
+    }
+    gone
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_first_and_only_those_that_may() {
+        let ids: Vec<_> = (0..4).map(|_| SessionId::generate()).collect();
+        let all = [(ids[0], 10, false), (ids[1], 20, true), (ids[2], 30, true), (ids[3], 40, true)];
+        let check = |limit, expected: &[SessionId]| assert_eq!(too_much(&all, limit), expected);
+        check(100, &[]);
+        check(99, &ids[1..2]);
+        check(50, &ids[1..3]);
+        check(0, &ids[1..4]);
+    }
 }

@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use agents::Adapters;
 use protocol::{FoundAgent, RunnerAbout};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use worktree::Worktrees;
+use worktree::{Tempo, Worktrees};
 
+use crate::clock::now;
 use crate::desk::Desk;
 use crate::floor::Floor;
 use crate::journal::Journal;
 use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
-use crate::workspaces::Workspaces;
-use crate::{JournalError, Options, link};
+use crate::workspaces::{Workspaces, follow_changes};
+use crate::{JournalError, Options, disk, link};
+
+/// How many asks are answered at once.
+const ASKS: usize = 6;
+/// Workspaces that were used within this time are followed: people go on in them after a session has ended.
+const FOLLOWED_MS: i64 = 24 * 3600 * 1000;
 
 /// Why a runner cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +38,8 @@ pub enum RunError {
 /// Runs a runner until `shutdown`. Sessions that run then go on, and are found again by the next runner.
 pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
     let journal = Arc::new(Journal::open(&options.data_dir).await?);
-    let worktrees = Worktrees::open(&options.data_dir, worktree::Options::default()).await?;
+    let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
+    let (watcher, changes) = worktrees.watch(Tempo::default());
     let adapters = Adapters::load(&options.config_dir);
     for error in adapters.errors() {
         tracing::warn!("an agent's file was left out: {error}");
@@ -47,18 +54,27 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result
         journal: journal.clone(),
         adapters,
         person,
-        workspaces: Workspaces::new(worktrees),
+        workspaces: Workspaces::new(worktrees, watcher),
         sessions: Sessions::default(),
         terminals: Terminals::default(),
         tokens: Tokens::default(),
+        asks: Semaphore::new(ASKS),
         line: watch::Sender::new(None),
         stop: CancellationToken::new(),
         tasks: TaskTracker::new(),
     });
+    floor.spawn(follow_changes(floor.clone(), changes));
     // Before anything that is new: what runs already is ours to look after.
     for row in journal.sessions(false).await? {
         floor.sessions.begin(&floor, row);
     }
+    for (workspace, row) in journal.workspaces().await? {
+        let idle_ms = now().as_millis() - row.used_at.as_millis();
+        if row.ready && !row.cleaned && idle_ms < FOLLOWED_MS {
+            floor.workspaces.follow(workspace);
+        }
+    }
+    floor.spawn(disk::watch(floor.clone()));
     let desk = Arc::new(Desk::open(&floor));
     tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");
     tokio::select! {

@@ -84,6 +84,8 @@ pub(crate) struct WorkspaceRow {
     pub(crate) base: Option<String>,
     pub(crate) ports: Option<PortRange>,
     pub(crate) stats: Option<GitStats>,
+    /// The commit that was checked out last.
+    pub(crate) head: Option<String>,
     pub(crate) disk_bytes: Option<u64>,
     pub(crate) saved_at: Option<Timestamp>,
     pub(crate) used_at: Timestamp,

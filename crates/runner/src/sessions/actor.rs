@@ -126,20 +126,14 @@ fn left_a_trace(dir: &Path) -> bool {
 /// Writes down that it runs, and tells so the first time.
 async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
     let session = row.session;
-    let (mut changes, mut facts) = (Vec::new(), Vec::new());
-    if row.step != Step::Running {
-        row.step = Step::Running;
-        changes.push(Change::Step(session, Step::Running));
+    if row.step == Step::Running {
+        return;
     }
-    if row.memory.state.as_ref().is_none_or(|state| state.status == domain::SessionStatus::Starting) {
-        let state = At::working().since_now();
-        row.memory.state = Some(state.clone());
-        changes.push(Change::Memory(session, Box::new(row.memory.clone())));
-        facts.push(FactBody::SessionState { session, state });
-    }
-    if !changes.is_empty() {
-        floor.journal.write(&changes, &facts).await;
-    }
+    row.step = Step::Running;
+    let state = At::working().since_now();
+    row.memory.state = Some(state.clone());
+    let changes = [Change::Step(session, Step::Running), Change::Memory(session, Box::new(row.memory.clone()))];
+    floor.journal.write(&changes, &[FactBody::SessionState { session, state }]).await;
 }
 
 /// Returns when it is told to stop; what else is said to it before it runs is refused.

@@ -51,7 +51,7 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
         .clone();
     let program = program(floor, &adapter)?;
     let place = floor.workspaces.make(floor, &desired).await?;
-    let trusted = trust::settle(floor, row, &place).await?;
+    let trusted = trust::settle(floor, row).await?;
     let place = floor.workspaces.set_up(floor, &desired, place).await?;
     let token = floor.tokens.ask(row.session, floor.line.subscribe()).await;
     let token = token.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;

@@ -1,15 +1,19 @@
 //! Makes a workspace and sets it up, once, however many sessions want it and however often the runner is killed.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use domain::WorkspaceId;
 use protocol::link::{DesiredSession, FactBody};
-use worktree::{Plan, Progress};
+use worktree::{Plan, Progress, Script};
 
-use super::{Place, Workspaces};
+use super::{Place, Workspaces, ports, text};
 use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
+
+/// How much of a setup's output the hub is told when it failed.
+const TAIL: usize = 2000;
 
 impl Workspaces {
     /// The folder with the code in it; nothing of the code has run.
@@ -17,24 +21,14 @@ impl Workspaces {
         let workspace = desired.workspace.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        let row = self.row(floor, workspace).await?;
-        if let Some(row) = row.as_ref().filter(|row| row.cleaned) {
-            let branch = &row.desired.branch;
-            return Err(format!("its workspace was deleted; `{branch}` and its saves are kept"));
+        let known = self.row(floor, workspace).await?;
+        if known.as_ref().is_some_and(|row| row.cleaned) {
+            return Err("its workspace was deleted; its branch and its saves are kept".to_owned());
         }
-        let place = match self.create(desired).await {
-            Ok(place) => place,
-            Err(why) => {
-                self.failed(floor, workspace, &why).await;
-                return Err(why);
-            }
-        };
-        let ports = row.as_ref().and_then(|row| row.ports.clone());
-        if row.is_none() {
-            let row = fresh(desired, &place);
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+        match self.create(floor, desired, known).await {
+            Ok(place) => Ok(place),
+            Err(why) => Err(self.failed(floor, workspace, why).await),
         }
-        Ok(Place { ports, ..place })
     }
 
     /// Runs what makes a fresh workspace ready, and tells the hub that it is.
@@ -47,7 +41,17 @@ impl Workspaces {
         let workspace = desired.workspace.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        let Some(mut row) = self.row(floor, workspace).await?.filter(|row| !row.ready) else { return Ok(place) };
+        let Some(mut row) = self.row(floor, workspace).await?.filter(|row| !row.ready) else {
+            self.follow(workspace);
+            return Ok(place);
+        };
+        let setup = row.desired.repository.as_ref().and_then(|repository| repository.setup.clone());
+        if let Some(line) = setup.filter(|line| !line.trim().is_empty()) {
+            let script = script(&row, &place, line);
+            if let Err(error) = self.worktrees.setup(workspace, &script).await {
+                return Err(self.failed(floor, workspace, with_log(error)).await);
+            }
+        }
         row.ready = true;
         row.used_at = now();
         let ready = FactBody::WorkspaceReady {
@@ -58,6 +62,7 @@ impl Workspaces {
             ports: place.ports.clone(),
         };
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        self.follow(workspace);
         Ok(place)
     }
 
@@ -66,7 +71,12 @@ impl Workspaces {
         floor.journal.workspace(workspace).await.map_err(|error| error.to_string())
     }
 
-    async fn create(&self, desired: &DesiredSession) -> Result<Place, String> {
+    async fn create(
+        &self,
+        floor: &Floor,
+        desired: &DesiredSession,
+        known: Option<WorkspaceRow>,
+    ) -> Result<Place, String> {
         let wanted = &desired.workspace;
         let mut plan = Plan::default();
         if let Some(repository) = &wanted.repository {
@@ -77,32 +87,70 @@ impl Workspaces {
             plan.copy = repository.copy.clone();
         }
         let made = self.worktrees.create(wanted.workspace, &plan, &Progress::none()).await.map_err(text)?;
-        Ok(Place { workspace: wanted.workspace, path: made.path, ports: None })
+        for (path, why) in &made.copied.left_out {
+            tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "a file was not copied in");
+        }
+        if known.is_none() {
+            let base = made.facts.base.as_ref().map(ToString::to_string);
+            let row = WorkspaceRow { base, path: Some(made.path.clone()), ..fresh(desired) };
+            floor.journal.write(&[Change::Workspace(wanted.workspace, Box::new(row))], &[]).await;
+        }
+        let among = wanted.repository.as_ref().and_then(|repository| repository.ports.as_ref());
+        let ports = match among {
+            Some(among) => Some(self.share_out(floor, wanted.workspace, among).await?),
+            None => None,
+        };
+        Ok(Place { path: made.path, ports })
     }
 
-    async fn failed(&self, floor: &Floor, workspace: WorkspaceId, why: &str) {
-        tracing::warn!(%workspace, why, "the workspace could not be made");
-        floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.to_owned() }).await;
+    /// Tells the hub that a workspace cannot be worked in; why.
+    async fn failed(&self, floor: &Floor, workspace: WorkspaceId, why: String) -> String {
+        tracing::warn!(%workspace, why, "the workspace could not be made ready");
+        floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
+        why
     }
 }
 
-fn fresh(desired: &DesiredSession, place: &Place) -> WorkspaceRow {
+/// A shell line of the project, with what it may know.
+pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script {
+    let mut script = Script::new(line);
+    script.ports = place.ports.as_ref().map(ports::ours);
+    script.env = vec![
+        ("SHOPFLOOR_PROJECT".to_owned(), row.project.to_string()),
+        ("SHOPFLOOR_ACTIVITY".to_owned(), row.activity.to_string()),
+    ];
+    script
+}
+
+/// An error with the end of the output that led to it.
+fn with_log(error: worktree::Error) -> String {
+    let said = match &error {
+        worktree::Error::Script { log, .. } => tail(log),
+        _ => String::new(),
+    };
+    if said.is_empty() { error.to_string() } else { format!("{error}:\n{said}") }
+}
+
+fn tail(log: &Path) -> String {
+    let text = String::from_utf8_lossy(&std::fs::read(log).unwrap_or_default()).into_owned();
+    let start = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
+    text[start..].chars().filter(|c| !c.is_control() || *c == '\n').collect::<String>().trim().to_owned()
+}
+
+fn fresh(desired: &DesiredSession) -> WorkspaceRow {
     WorkspaceRow {
         project: desired.project,
         activity: desired.activity,
         desired: desired.workspace.clone(),
         ready: false,
-        path: Some(place.path.clone()),
+        path: None,
         base: None,
         ports: None,
         stats: None,
+        head: None,
         disk_bytes: None,
         saved_at: None,
         used_at: now(),
         cleaned: false,
     }
-}
-
-fn text(error: worktree::Error) -> String {
-    error.to_string()
 }

@@ -1,6 +1,9 @@
 //! The workspaces of this runner: made once, set up once, saved and counted while somebody works in them.
 
+mod clean;
+mod follow;
 mod make;
+mod ports;
 mod save;
 
 use std::collections::HashMap;
@@ -10,32 +13,44 @@ use std::sync::Arc;
 use domain::WorkspaceId;
 use parking_lot::Mutex;
 use protocol::PortRange;
-use worktree::Worktrees;
+use worktree::{Watcher, Worktrees};
+
+pub(crate) use clean::problem;
+pub(crate) use follow::follow_changes;
 
 /// The workspaces of this runner.
 #[derive(Debug)]
 pub(crate) struct Workspaces {
     pub(crate) worktrees: Worktrees,
+    watcher: Watcher,
     /// One at a time makes, sets up or cleans a workspace.
     busy: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
+    /// One at a time is given ports.
+    ports: tokio::sync::Mutex<()>,
+    /// One at a time changes what is remembered.
+    counting: tokio::sync::Mutex<()>,
 }
 
 /// Where a session works.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    pub(crate) workspace: WorkspaceId,
     pub(crate) path: PathBuf,
     pub(crate) ports: Option<PortRange>,
 }
 
 impl Workspaces {
-    pub(crate) fn new(worktrees: Worktrees) -> Self {
-        Self { worktrees, busy: Mutex::default() }
+    pub(crate) fn new(worktrees: Worktrees, watcher: Watcher) -> Self {
+        Self { worktrees, watcher, busy: Mutex::default(), ports: Default::default(), counting: Default::default() }
     }
 
     /// The folder of a workspace that is there.
     pub(crate) async fn path(&self, workspace: WorkspaceId) -> Option<PathBuf> {
         Some(self.worktrees.find(workspace).await.ok()?.path)
+    }
+
+    /// Saves and counts a workspace from now on, whenever something changes in it.
+    pub(crate) fn follow(&self, workspace: WorkspaceId) {
+        self.watcher.follow(workspace);
     }
 
     fn busy(&self, workspace: WorkspaceId) -> Arc<tokio::sync::Mutex<()>> {
@@ -46,11 +61,11 @@ impl Workspaces {
 impl Place {
     /// What tells a program which ports are its own.
     pub(crate) fn port_variables(&self) -> Vec<(String, String)> {
-        let Some(ports) = &self.ports else { return Vec::new() };
-        vec![
-            ("PORT".to_owned(), ports.first.to_string()),
-            ("SHOPFLOOR_PORT_FIRST".to_owned(), ports.first.to_string()),
-            ("SHOPFLOOR_PORT_LAST".to_owned(), ports.last.to_string()),
-        ]
+        self.ports.as_ref().map(|range| worktree::port_variables(ports::ours(range))).unwrap_or_default()
     }
+}
+
+/// An error in the words that people are told.
+fn text(error: worktree::Error) -> String {
+    error.to_string()
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use domain::WorkspaceId;
+use domain::{Timestamp, WorkspaceId};
 use protocol::GitStats;
 use protocol::link::FactBody;
 
 use super::Workspaces;
+use crate::clock::now;
 use crate::floor::Floor;
-use crate::journal::Change;
+use crate::journal::{Change, WorkspaceRow};
+use crate::sessions::Order;
 
 impl Workspaces {
     /// Saves a workspace and tells what is new about it. What is not there needs no saving.
@@ -20,22 +22,58 @@ impl Workspaces {
         for left in &saved.left_out {
             tracing::warn!(%workspace, path = left.path, why = left.why, "a file could not be saved");
         }
-        self.publish(floor, workspace).await
+        let counted = self.worktrees.stats(workspace).await?;
+        self.counted(floor, workspace, &counted).await;
+        Ok(())
     }
 
     /// Tells the hub what differs in a workspace, if that is new.
-    pub(crate) async fn publish(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), worktree::Error> {
-        let counted = self.worktrees.stats(workspace).await?;
-        let Ok(Some(mut row)) = floor.journal.workspace(workspace).await else { return Ok(()) };
-        let stats = Some(told(&counted));
-        if row.stats == stats && row.saved_at == counted.saved_at {
-            return Ok(());
+    pub(crate) async fn counted(&self, floor: &Arc<Floor>, workspace: WorkspaceId, counted: &worktree::GitStats) {
+        let before = self.change(floor, workspace, |row| {
+            row.stats = Some(told(counted));
+            row.saved_at = counted.saved_at.or(row.saved_at);
+            row.head = counted.head.clone();
+            row.used_at = now();
+        });
+        let Some(before) = before.await else { return };
+        if before.head.is_some() && before.head != counted.head && counted.ahead > 0 {
+            let head: String = counted.head.iter().flat_map(|head| head.chars().take(10)).collect();
+            for session in floor.sessions.in_workspace(workspace) {
+                floor.sessions.order(session, Order::Committed(head.clone()));
+            }
         }
-        row.stats = stats.clone();
-        row.saved_at = counted.saved_at;
-        let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes: row.disk_bytes, saved_at: row.saved_at };
-        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
-        Ok(())
+    }
+
+    /// Tells the hub that a workspace was saved.
+    pub(crate) async fn saved(&self, floor: &Arc<Floor>, workspace: WorkspaceId, at: Timestamp) {
+        self.change(floor, workspace, |row| row.saved_at = Some(at)).await;
+    }
+
+    /// Tells the hub what a workspace takes on the disk.
+    pub(crate) async fn measured(&self, floor: &Arc<Floor>, workspace: WorkspaceId, bytes: u64) {
+        self.change(floor, workspace, |row| row.disk_bytes = Some(bytes)).await;
+    }
+
+    /// Changes what is remembered of a workspace, and tells what of it is new; what it was before.
+    async fn change(
+        &self,
+        floor: &Arc<Floor>,
+        workspace: WorkspaceId,
+        change: impl FnOnce(&mut WorkspaceRow),
+    ) -> Option<WorkspaceRow> {
+        let _alone = self.counting.lock().await;
+        let before = floor.journal.workspace(workspace).await.ok().flatten().filter(|row| !row.cleaned)?;
+        let mut row = before.clone();
+        change(&mut row);
+        let shown = |row: &WorkspaceRow| (row.stats.clone(), row.disk_bytes, row.saved_at);
+        if shown(&row) != shown(&before) {
+            let (stats, disk_bytes, saved_at) = shown(&row);
+            let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at };
+            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
+        } else if row.head != before.head {
+            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+        }
+        Some(before)
     }
 }
 
@@ -49,6 +87,6 @@ fn told(counted: &worktree::GitStats) -> GitStats {
         untracked: counted.untracked,
         uncommitted: counted.uncommitted,
         unpushed: counted.unpushed,
-        conflicts: counted.conflict_with_base.clone().unwrap_or_default(),
+        conflicts: counted.conflict_with_base.iter().flatten().take(100).cloned().collect(),
     }
 }

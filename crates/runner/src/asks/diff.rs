@@ -1,0 +1,70 @@
+//! What was changed in a workspace, cut to what a page can show.
+
+use domain::WorkspaceId;
+use protocol::{DiffKind, DiffLine, FileDiff, Hunk, Problem, WorkspaceDiff};
+use worktree::{DiffLimits, FileStatus};
+
+use super::LARGEST;
+use crate::floor::Floor;
+use crate::workspaces::problem;
+
+const LIMITS: DiffLimits = DiffLimits { files: 500, lines: 3000, bytes: LARGEST / 2 };
+
+pub(super) async fn diff(floor: &Floor, workspace: WorkspaceId) -> Result<WorkspaceDiff, Problem> {
+    let found = floor.workspaces.worktrees.diff(workspace, &LIMITS).await.map_err(problem)?;
+    let mut truncated = found.truncated;
+    let mut room = LARGEST;
+    let mut files = Vec::new();
+    for file in found.files {
+        truncated |= file.truncated;
+        let mut file = told(file);
+        let mut size = size(&file);
+        if size > room {
+            // Its lines are left out; that it was changed is still told.
+            truncated = true;
+            file.hunks.clear();
+            size = self::size(&file);
+        }
+        if size > room {
+            break;
+        }
+        room -= size;
+        files.push(file);
+    }
+    Ok(WorkspaceDiff { files, truncated })
+}
+
+fn size(file: &FileDiff) -> usize {
+    serde_json::to_string(file).map_or(usize::MAX, |text| text.len() + 1)
+}
+
+fn told(file: worktree::FileDiff) -> FileDiff {
+    let change = match file.status {
+        FileStatus::Added => "added",
+        FileStatus::Modified => "modified",
+        FileStatus::Deleted => "deleted",
+        FileStatus::Renamed => "renamed",
+        FileStatus::TypeChanged => "type_changed",
+    };
+    FileDiff {
+        path: file.path,
+        old_path: file.old_path,
+        change: change.to_owned(),
+        binary: file.binary,
+        insertions: file.insertions,
+        deletions: file.deletions,
+        hunks: file.hunks.into_iter().map(hunk).collect(),
+    }
+}
+
+fn hunk(hunk: worktree::Hunk) -> Hunk {
+    let lines = hunk.lines.into_iter().map(|line| {
+        let kind = match (line.old, line.new) {
+            (None, Some(_)) => DiffKind::Added,
+            (Some(_), None) => DiffKind::Removed,
+            _ => DiffKind::Same,
+        };
+        DiffLine { kind, text: line.text }
+    });
+    Hunk { old_start: hunk.old_start, new_start: hunk.new_start, lines: lines.collect() }
+}

@@ -1,0 +1,92 @@
+//! Answers what the hub asks while somebody waits; each beside everything else, and small enough to be passed on.
+
+mod diff;
+mod recording;
+
+use std::sync::Arc;
+
+use domain::WorkspaceId;
+use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk};
+use protocol::{Problem, ProblemKind, Save};
+use tokio::sync::oneshot;
+
+use crate::floor::Floor;
+use crate::link::Line;
+use crate::sessions::Order;
+use crate::workspaces::problem;
+
+/// What an answer may take as JSON, with room for what is around it.
+const LARGEST: usize = 900 * 1024;
+/// How many saves are listed.
+const SAVES: usize = 500;
+
+/// Answers one ask, when it can.
+pub(crate) fn answer(floor: &Arc<Floor>, line: &Line, id: u32, ask: RunnerAsk) {
+    let (shared, line) = (floor.clone(), line.clone());
+    floor.spawn(async move {
+        let frame = match told(&shared, ask).await {
+            Ok(answer) => FromRunner::Told { id, answer },
+            Err(problem) => FromRunner::Refused { id, problem },
+        };
+        let _ = line.send(&frame).await;
+    });
+}
+
+async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Problem> {
+    if let RunnerAsk::Send { session, text, submit } = ask {
+        return say(floor, session, text, submit).await;
+    }
+    // A few at a time: whoever asks a lot waits, and nobody else notices.
+    let _turn = floor.asks.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner ends"))?;
+    match ask {
+        RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
+        RunnerAsk::Log { session, lines } => {
+            let dir = floor.session_dir(session);
+            on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
+        }
+        RunnerAsk::RecordingShow { session } => {
+            let dir = floor.session_dir(session);
+            on_a_thread(move || recording::show(&dir)).await.map(RunnerAnswer::Recording)
+        }
+        RunnerAsk::RecordingPart { session, from_ms } => {
+            let dir = floor.session_dir(session);
+            on_a_thread(move || recording::part(&dir, from_ms)).await.map(RunnerAnswer::Part)
+        }
+        RunnerAsk::RecordingSearch { session, text } => {
+            let dir = floor.session_dir(session);
+            on_a_thread(move || recording::search(&dir, &text)).await.map(RunnerAnswer::Hits)
+        }
+        RunnerAsk::Diff { workspace } => diff::diff(floor, workspace).await.map(RunnerAnswer::Diff),
+        RunnerAsk::Saves { workspace } => saves(floor, workspace).await.map(RunnerAnswer::Saves),
+        RunnerAsk::Restore { workspace, save } => {
+            floor.workspaces.restore(floor, workspace, save.as_deref()).await.map(|()| RunnerAnswer::Done)
+        }
+        RunnerAsk::Clean { workspace } => floor.workspaces.clean(floor, workspace).await.map(|()| RunnerAnswer::Done),
+    }
+}
+
+async fn say(floor: &Floor, session: domain::SessionId, text: String, submit: bool) -> Result<RunnerAnswer, Problem> {
+    let conflict = |why: &str| Problem::new(ProblemKind::Conflict, why);
+    let (done, answer) = oneshot::channel();
+    if !floor.sessions.order(session, Order::Say { text, submit, done }) {
+        return Err(conflict("the session is over, or not on this runner"));
+    }
+    match answer.await {
+        Ok(Ok(())) => Ok(RunnerAnswer::Done),
+        Ok(Err(why)) => Err(conflict(&why)),
+        Err(_) => Err(conflict("the session ended before it was told")),
+    }
+}
+
+async fn saves(floor: &Floor, workspace: WorkspaceId) -> Result<Vec<Save>, Problem> {
+    let saves = floor.workspaces.worktrees.saves(workspace, SAVES).await.map_err(problem)?;
+    Ok(saves.into_iter().map(|save| Save { id: save.id, at: save.at, files: save.files }).collect())
+}
+
+/// Does what reads large files on a thread that may wait.
+async fn on_a_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let failed = |error: tokio::task::JoinError| Problem::new(ProblemKind::Internal, error.to_string());
+    tokio::task::spawn_blocking(work).await.map_err(failed)?
+}

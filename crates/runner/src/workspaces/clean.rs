@@ -1,0 +1,117 @@
+//! Deletes workspaces, and brings saves back; never while somebody works there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use domain::WorkspaceId;
+use protocol::link::FactBody;
+use protocol::{Problem, ProblemKind};
+use worktree::{Into as Target, Unfinished};
+
+use super::make::script;
+use super::{Place, Workspaces};
+use crate::clock::now;
+use crate::floor::Floor;
+use crate::journal::{Change, WorkspaceRow};
+
+impl Workspaces {
+    /// Deletes a workspace unless work would be lost, or somebody works in it.
+    pub(crate) async fn clean(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), Problem> {
+        let busy = self.busy(workspace);
+        let _alone = busy.lock().await;
+        nobody_in(floor, workspace)?;
+        let row = self.row(floor, workspace).await.map_err(internal)?;
+        let row = row.filter(|row| !row.cleaned).ok_or_else(unknown)?;
+        let lost = self.worktrees.would_lose(workspace).await;
+        let absent = matches!(lost, Err(worktree::Error::NoWorkspace(_)));
+        match lost {
+            Ok(reasons) if !reasons.is_empty() => {
+                return Err(problem(worktree::Error::WouldLose { workspace, reasons }));
+            }
+            Err(error) if !absent => return Err(problem(error)),
+            _ => {}
+        }
+        let teardown = row.desired.repository.as_ref().and_then(|repository| repository.teardown.clone());
+        if let Some(line) = teardown.filter(|line| row.ready && !absent && !line.trim().is_empty()) {
+            let place = Place { path: row.path.clone().unwrap_or_default(), ports: row.ports.clone() };
+            // One that fails must not keep the workspace for ever.
+            if let Err(error) = self.worktrees.teardown(workspace, &script(&row, &place, line)).await {
+                tracing::warn!(%workspace, %error, "the teardown failed");
+            }
+        }
+        self.watcher.leave(workspace);
+        if let Err(error) = self.worktrees.clean(workspace, Unfinished::Refuse).await {
+            self.follow(workspace);
+            return Err(problem(error));
+        }
+        let _counted = self.counting.lock().await;
+        let row = self.row(floor, workspace).await.map_err(internal)?.unwrap_or(row);
+        let row = WorkspaceRow { cleaned: true, ports: None, ..row };
+        let fact = FactBody::WorkspaceCleaned { workspace };
+        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
+        Ok(())
+    }
+
+    /// Brings a save back into its workspace; of one that was deleted, into a folder of its own.
+    pub(crate) async fn restore(
+        &self,
+        floor: &Arc<Floor>,
+        workspace: WorkspaceId,
+        save: Option<&str>,
+    ) -> Result<(), Problem> {
+        let busy = self.busy(workspace);
+        let _alone = busy.lock().await;
+        nobody_in(floor, workspace)?;
+        let row = self.row(floor, workspace).await.map_err(internal)?.ok_or_else(unknown)?;
+        if !row.cleaned {
+            self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
+            return self.save(floor, workspace).await.map_err(problem);
+        }
+        let folder = restored(floor, workspace);
+        let path = self.worktrees.restore(workspace, save, &Target::Folder(folder)).await.map_err(problem)?;
+        let ready = FactBody::WorkspaceReady {
+            workspace,
+            path: path.to_string_lossy().into_owned(),
+            branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
+            base: row.base.clone(),
+            ports: None,
+        };
+        floor.journal.tell(ready).await;
+        Ok(())
+    }
+}
+
+/// A folder that is not there yet.
+fn restored(floor: &Floor, workspace: WorkspaceId) -> PathBuf {
+    let stamp = now().as_millis();
+    floor.options.data_dir.join("restored").join(format!("{workspace}-{stamp}"))
+}
+
+fn nobody_in(floor: &Floor, workspace: WorkspaceId) -> Result<(), Problem> {
+    match floor.sessions.in_workspace(workspace).first() {
+        None => Ok(()),
+        Some(session) => {
+            let detail = format!("the session {session} works in it: stop that first");
+            Err(Problem::new(ProblemKind::Conflict, detail))
+        }
+    }
+}
+
+/// An error for whoever asked.
+pub(crate) fn problem(error: worktree::Error) -> Problem {
+    let kind = match &error {
+        worktree::Error::NoWorkspace(_) | worktree::Error::NoSave { .. } => ProblemKind::NotFound,
+        worktree::Error::WouldLose { .. } | worktree::Error::NotEmpty(_) => ProblemKind::Conflict,
+        worktree::Error::Io { .. } => ProblemKind::Storage,
+        _ => ProblemKind::Internal,
+    };
+    Problem::new(kind, error.to_string())
+}
+
+fn unknown() -> Problem {
+    Problem::new(ProblemKind::NotFound, "this workspace is not on this runner")
+}
+
+fn internal(why: String) -> Problem {
+    Problem::new(ProblemKind::Internal, why)
+}
