@@ -6,7 +6,7 @@ import { WebglAddon } from "@xterm/addon-webgl";
 import { type ITheme, Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { contain, plainTitle, webTarget } from "./contain";
-import { quietDocument, withQuietDocument } from "./styles";
+import { withSheets } from "./styles";
 
 /** What happens in a terminal that its surroundings want to know. */
 export type Events = {
@@ -42,7 +42,6 @@ export class Emulator {
   constructor() {
     this.#terminal = new Terminal({
       allowProposedApi: true,
-      documentOverride: quietDocument,
       disableStdin: true,
       scrollback: SCROLLBACK,
       fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
@@ -89,7 +88,7 @@ export class Emulator {
     this.#terminal.options.theme = theme(look);
     const { element } = this.#terminal;
     if (element) parent.append(element);
-    else withQuietDocument(() => this.#terminal.open(parent));
+    else withSheets(this.#terminal, () => this.#terminal.open(parent));
     this.#terminal.textarea?.addEventListener("focus", this.#focused);
   }
 
@@ -147,14 +146,10 @@ export class Emulator {
 
   /** How many columns and rows fit into the place. */
   proposed(): { cols: number; rows: number } | null {
-    const now = this.#terminal.options.fontSize ?? this.#baseSize;
+    if (this.#terminal.options.fontSize !== this.#baseSize) this.#terminal.options.fontSize = this.#baseSize;
     const fits = this.#fit.proposeDimensions();
     if (!fits || !Number.isFinite(fits.cols) || !Number.isFinite(fits.rows)) return null;
-    const scale = now / this.#baseSize;
-    return {
-      cols: Math.min(500, Math.max(20, Math.floor(fits.cols * scale))),
-      rows: Math.min(300, Math.max(5, Math.floor(fits.rows * scale))),
-    };
+    return { cols: Math.min(500, Math.max(20, fits.cols)), rows: Math.min(300, Math.max(5, fits.rows)) };
   }
 
   /** Chooses the size of letters so that the whole screen is seen; `own` where it was made to fit. */
@@ -175,7 +170,7 @@ export class Emulator {
   /** Draws with the graphics card or not; without one, or when the browser takes it away, the page draws. */
   setGpu(wanted: boolean): void {
     if (!wanted) {
-      withQuietDocument(() => this.#gpu?.dispose());
+      withSheets(this.#terminal, () => this.#gpu?.dispose());
       this.#gpu = null;
       return;
     }
@@ -183,7 +178,7 @@ export class Emulator {
     try {
       const gpu = new WebglAddon();
       gpu.onContextLoss(() => this.setGpu(false));
-      withQuietDocument(() => this.#terminal.loadAddon(gpu));
+      withSheets(this.#terminal, () => this.#terminal.loadAddon(gpu));
       this.#gpu = gpu;
     } catch {
       this.#gpu = null;
@@ -246,10 +241,18 @@ let gpu: boolean | null = null;
 
 // A graphics card that is only pretended is slower than the page itself.
 function hasGpu(): boolean {
-  gpu ??=
-    document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }) instanceof
-    WebGL2RenderingContext;
+  gpu ??= isReal(
+    document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }),
+  );
   return gpu;
+}
+
+function isReal(context: WebGL2RenderingContext | null): boolean {
+  if (!context) return false;
+  const info = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER));
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
 function theme({ accent, ground }: Look): ITheme {

@@ -1,11 +1,11 @@
+import type { Terminal } from "@xterm/xterm";
+
 // The emulator writes its colours as <style> elements and style attributes, which the content security policy drops.
 // Style sheets made by script and properties set by script are allowed: they get the same text another way.
 
-const sheets = new WeakMap<HTMLStyleElement, CSSStyleSheet>();
-
-function sheetFor(element: HTMLStyleElement): HTMLStyleElement {
+// Even an empty <style> is refused, so something that draws nothing stands in for it.
+function sheetElement(element: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet();
-  sheets.set(element, sheet);
   Object.defineProperty(element, "textContent", {
     get: () => "",
     set: (text: string) => {
@@ -20,35 +20,29 @@ function sheetFor(element: HTMLStyleElement): HTMLStyleElement {
   return element;
 }
 
-function setAttribute(this: HTMLElement, name: string, value: string): void {
-  if (name === "style") this.style.cssText = value;
-  else HTMLElement.prototype.setAttribute.call(this, name, value);
-}
-
-const create = document.createElement.bind(document);
-
-function createElement(name: string, options?: ElementCreationOptions): HTMLElement {
-  const element = create(name, options);
-  if (element instanceof HTMLStyleElement) return sheetFor(element);
-  if (element instanceof HTMLSpanElement) element.setAttribute = setAttribute;
-  return element;
-}
-
-/** The document as the emulator may use it. */
-export const quietDocument: Document = new Proxy(document, {
-  get(target, name) {
-    if (name === "createElement") return createElement;
-    const value: unknown = Reflect.get(target, name, target);
-    return typeof value === "function" ? (value as (...rest: unknown[]) => unknown).bind(target) : value;
-  },
-});
-
-/** Runs what makes elements with the real document although it was given another one. */
-export function withQuietDocument(work: () => void): void {
-  document.createElement = createElement as typeof document.createElement;
+/** Opens a terminal, or changes what draws it, with style sheets instead of style elements. */
+export function withSheets(terminal: Terminal, work: () => void): void {
+  const create = document.createElement.bind(document);
+  const instead = (name: string, options?: ElementCreationOptions) =>
+    name === "style" ? sheetElement(create("template")) : create(name, options);
+  document.createElement = instead as typeof document.createElement;
   try {
     work();
   } finally {
     Reflect.deleteProperty(document, "createElement");
   }
+  colourByProperty(terminal);
+}
+
+type RowFactory = { _addStyle: (element: HTMLElement, style: string) => void };
+type Inside = { _core: { _renderService?: { _renderer: { value?: { _rowFactory?: RowFactory } } } } };
+
+// True colours are written cell by cell as style attributes; the version of the emulator is pinned, and a browser test
+// fails when a policy is broken.
+function colourByProperty(terminal: Terminal): void {
+  const factory = (terminal as unknown as Inside)._core._renderService?._renderer.value?._rowFactory;
+  if (!factory) return;
+  factory._addStyle = (element, style) => {
+    element.style.cssText += style;
+  };
 }
