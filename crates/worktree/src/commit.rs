@@ -5,12 +5,10 @@ use std::path::Path;
 use tokio::sync::mpsc;
 
 use crate::bare::{Oid, oid};
+use crate::git::EMPTY_TREE;
 use crate::process::Input;
 use crate::store::Store;
 use crate::{Error, Result};
-
-/// What git calls a tree with nothing in it, everywhere.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// What a file is in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use domain::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
+use crate::git::EMPTY_TREE;
 use crate::patch::hunks;
 use crate::scan::Scope;
 use crate::space::Space;
-use crate::stats::EMPTY_TREE;
 use crate::{Error, Result, Worktrees};
 
 /// How much of a comparison is told.

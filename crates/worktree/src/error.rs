@@ -71,6 +71,14 @@ pub enum Error {
         /// What git said.
         why: String,
     },
+    /// The repository has objects that git takes for an attack, or that are broken.
+    #[error("{location} was not taken over, because it has objects that are broken or dangerous: {why}")]
+    Unsafe {
+        /// The repository's location.
+        location: String,
+        /// What git found.
+        why: String,
+    },
     /// There is no such workspace on this runner.
     #[error("there is no workspace {0} on this runner")]
     NoWorkspace(WorkspaceId),

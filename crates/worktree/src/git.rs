@@ -10,6 +10,9 @@ use std::time::Duration;
 use crate::process::{Ended, Input, Process};
 use crate::{Error, Result};
 
+/// What git calls a tree with nothing in it, everywhere.
+pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
 /// Said on each call: whatever a repository's own configuration says, these win.
 const CONFIG: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
@@ -55,6 +58,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_LITERAL_PATHSPECS", "1"),
+    // Attributes come from nowhere but our own `info/attributes`: an empty tree instead of the agent's files.
+    ("GIT_ATTR_SOURCE", EMPTY_TREE),
     ("GIT_PAGER", "cat"),
     ("GIT_EDITOR", "false"),
     ("GIT_SSH_VARIANT", "ssh"),

@@ -5,12 +5,18 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::Result;
+use rustix::fs::FileType;
+
+use crate::beneath::Root;
+use crate::create::blocking;
 use crate::git::Git;
 use crate::space::Space;
+use crate::{Error, Result};
 
 /// Deeper repositories inside repositories are not looked into.
 const DEEPEST: usize = 3;
+/// How long a listing may take before it is looked for what it waits for.
+const LONG: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// Where to look.
 #[derive(Debug, Clone)]
@@ -51,7 +57,7 @@ impl Space {
                 }
             }
         };
-        sort(paths(&git.run().await?), 1, &mut changed, &mut nested);
+        sort(paths(&listed(git, &tree).await?), 1, &mut changed, &mut nested);
         // A repository inside the repository: git would save nothing of it but the name of a commit.
         let empty = control.join("no-index");
         while let Some((path, depth)) = nested.pop() {
@@ -97,6 +103,41 @@ impl Space {
         let git = self.store.git("ls-tree").args(["-r", "-z", "--name-only", "--full-tree"]);
         Ok(paths(&git.operands([head.as_str()]).run().await?).into_iter().collect())
     }
+}
+
+/// Runs a listing; when it takes long, looks for what may keep it waiting.
+async fn listed(git: Git, tree: &Path) -> Result<Vec<u8>> {
+    let tree = tree.to_owned();
+    let pipe = async {
+        tokio::time::sleep(LONG).await;
+        match blocking(move || Root::open(&tree).map(|root| pipe(&root, Path::new(""), 0).map(|path| tree.join(path))))
+            .await
+        {
+            Ok(Some(path)) => path,
+            _ => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        done = git.run() => done,
+        path = pipe => Err(Error::Tampered { path, why: "it is a pipe instead of a file and keeps git waiting; remove it".into() }),
+    }
+}
+
+/// The first `.gitignore` that is not a file, folder or link: git would wait for somebody to write into it.
+fn pipe(root: &Root, path: &Path, depth: usize) -> Option<PathBuf> {
+    let entries = root.folder(path).ok()?.entries().ok()?;
+    let mut below = Vec::new();
+    for (name, kind) in entries {
+        let name = OsStr::from_bytes(&name);
+        match kind {
+            FileType::Directory if name != ".git" && depth < 64 => below.push(path.join(name)),
+            FileType::Fifo | FileType::CharacterDevice | FileType::Socket if name == ".gitignore" => {
+                return Some(path.join(name));
+            }
+            _ => {}
+        }
+    }
+    below.iter().find_map(|path| pipe(root, path, depth + 1))
 }
 
 /// Names that end with NUL.

@@ -4,14 +4,12 @@ use domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::bare::Oid;
-use crate::git::Git;
+use crate::git::{EMPTY_TREE, Git};
 use crate::layout::folder;
 use crate::process::Input;
 use crate::scan::{Scope, paths};
 use crate::space::{Counted, Space};
 use crate::{Result, Worktrees};
-
-pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// What differs between a workspace and the branch that it started from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -138,6 +138,9 @@ fn refused(location: &Location, ended: &Ended) -> Error {
     let all = ended.stderr.to_ascii_lowercase();
     let any = |signs: &[&str]| signs.iter().any(|sign| all.contains(sign));
     let location = location.to_string();
+    if any(&["fsck error"]) {
+        return Error::Unsafe { location, why };
+    }
     if any(&["dubious ownership"]) {
         return Error::NoRepository { location, why: "it belongs to another user of this machine".into() };
     }

@@ -4,5 +4,7 @@
 mod support;
 
 mod basics;
+mod hostile;
 mod ready;
+mod traps;
 mod watching;

@@ -110,7 +110,7 @@ pub(crate) fn content(dir: &Path) -> BTreeMap<PathBuf, (char, Vec<u8>)> {
                 open.push(path);
             } else if meta.is_symlink() {
                 all.insert(name, ('l', std::fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec()));
-            } else if meta.is_file() {
+            } else if meta.is_file() && meta.len() < 1 << 30 {
                 let kind = if meta.permissions().mode() & 0o100 != 0 { 'x' } else { 'f' };
                 all.insert(name, (kind, std::fs::read(&path).unwrap()));
             }
