@@ -195,6 +195,7 @@ macro_rules! answers {
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
         #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is named after the view that it carries")]
+        #[allow(clippy::large_enum_variant, reason = "there are few at a time, each on its way to or from a text")]
         pub enum Answer {
             Done,
             $($variant($view),)*

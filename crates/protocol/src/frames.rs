@@ -13,6 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[ts(optional_fields)]
+#[allow(clippy::large_enum_variant, reason = "there are few at a time, each on its way to or from a text")]
 pub enum ToHub {
     /// The first frame, once.
     Hello {
@@ -75,6 +76,7 @@ pub enum ToHub {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(optional_fields)]
+#[allow(clippy::large_enum_variant, reason = "there are few at a time, each on its way to or from a text")]
 pub enum FromHub {
     /// Answers `hello`.
     Welcome {
