@@ -218,6 +218,16 @@ describe("execution", () => {
     const known = apply(busy, delta(9, { kind: "session", session: session("mine", { state: later }) }));
     const answer: FromHub = { type: "answer", id: 1, answer: { kind: "session", value: session("mine") } };
     expect(apply(known, answer).sessions.get("mine")?.state.status).toBe("waiting");
+    const detail: FromHub = {
+      type: "answer",
+      id: 1,
+      answer: {
+        kind: "session_detail",
+        value: { session: session("old"), workspace: workspace("old"), prompt: "", argv: [] },
+      },
+    };
+    expect(apply(known, detail).sessions.has("old")).toBe(true);
+    expect(apply(known, detail).workspaces.has("old")).toBe(true);
     const fresh: FromHub = { type: "answer", id: 1, answer: { kind: "session", value: session("new") } };
     expect(apply(known, fresh).sessions.has("new")).toBe(true);
   });

@@ -123,6 +123,10 @@ function answered(floor: Floor, answer: Answer): Floor {
       return answer.value.state.since < (floor.sessions.get(answer.value.id)?.state.since ?? "")
         ? floor
         : change(floor, { kind: "session", session: answer.value });
+    case "session_detail": {
+      const known = answered(floor, { kind: "workspace", value: answer.value.workspace });
+      return answered(known, { kind: "session", value: answer.value.session });
+    }
     case "workspace":
       return isOlder(answer.value, floor.workspaces.get(answer.value.id))
         ? floor
