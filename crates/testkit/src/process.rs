@@ -71,11 +71,16 @@ pub struct RunnerProcess {
 impl RunnerProcess {
     /// Starts a runner of the hub at `url`; its log goes to `runner.log` in `data_dir`.
     pub fn spawn(data_dir: &Path, url: &str, token: &str, name: &str) -> Self {
+        Self::spawn_with(data_dir, url, token, name, &[])
+    }
+
+    /// The same with further environment, as its owner's shell would have.
+    pub fn spawn_with(data_dir: &Path, url: &str, token: &str, name: &str, env: &[(String, String)]) -> Self {
         let (log, file) = log_file(data_dir, "runner.log");
         let secret = data_dir.join("runner-token");
         std::fs::write(&secret, token).expect("a token can be written");
         let mut command = Command::new(binary());
-        command.args(["runner", "--hub", url, "--name", name]);
+        command.args(["runner", "--hub", url, "--name", name]).envs(env.iter().map(|(name, value)| (name, value)));
         command.arg("--token-file").arg(secret).arg("--data-dir").arg(data_dir);
         let output = file.try_clone().expect("a file can be used twice");
         command.stdin(Stdio::null()).stdout(output).stderr(file).kill_on_drop(true);
@@ -103,6 +108,16 @@ fn log_file(data_dir: &Path, name: &str) -> (PathBuf, std::fs::File) {
     let log = data_dir.join(name);
     let file = std::fs::File::options().create(true).append(true).open(&log).expect("a log can be written");
     (log, file)
+}
+
+/// Runs a command of the CLI to its end, as whoever has the token; what it printed, if it succeeded.
+pub async fn shopfloor(url: &str, token: &str, args: &[&str]) -> anyhow::Result<String> {
+    let mut command = Command::new(binary());
+    command.args(args).env("SHOPFLOOR_HUB", url).env("SHOPFLOOR_TOKEN", token).kill_on_drop(true);
+    let output = command.stdin(Stdio::null()).output().await?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    anyhow::ensure!(output.status.success(), "shopfloor {args:?}: {}", text(&output.stderr));
+    Ok(text(&output.stdout))
 }
 
 /// The hub's binary: beside the test's own executable, unless `SHOPFLOOR_TEST_BINARY` names another.

@@ -1,0 +1,1 @@
+//! The real hub, the real runner and real agents, together; tests only.

@@ -1,0 +1,127 @@
+//! Real agents, offline, against a scripted model: from the command line to a branch with one changed file.
+
+use domain::{SessionStatus, WorkspaceStatus};
+use protocol::{Activity, Call, LogPage, Session, SessionDetail, SessionLog, Workspace, WorkspaceDiff};
+use serde_json::json;
+use testkit::model::{Model, Turn};
+use testkit::wait_until;
+
+use crate::floor::Floor;
+
+fn script() -> [Turn; 2] {
+    [
+        Turn::write("greeting.txt", "hello\nworld\n").tokens(1000, 200, 30),
+        Turn::say("The greeting is written.").tokens(1200, 1000, 10),
+    ]
+}
+
+async fn open(model: &Model) -> Floor {
+    let env = [("OPENAI_API_KEY", "sk-none".to_owned()), ("NO_PROXY", "127.0.0.1,localhost".to_owned())];
+    // Whoever wants to leave the machine meets nobody.
+    let nobody = ["HTTP_PROXY", "HTTPS_PROXY"].map(|name| (name, "http://127.0.0.1:9".to_owned()));
+    let quiet = ["OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD", "OPENCODE_DISABLE_SHARE"]
+        .map(|name| (name, "1".to_owned()));
+    let env: Vec<_> = env.into_iter().chain(nobody).chain(quiet).collect();
+    let floor = Floor::open(&env, async |port| port).await;
+    floor.write_home(".codex/config.toml", &codex_config(&model.url()));
+    floor.write_home(".config/opencode/opencode.json", &opencode_config(&model.url()));
+    floor.write_home(".npmrc", "offline=true\n");
+    floor
+}
+
+fn codex_config(url: &str) -> String {
+    format!(
+        "model = \"scripted\"\nmodel_provider = \"local\"\ncheck_for_update_on_startup = false\n\
+         [model_providers.local]\nname = \"Local\"\nbase_url = \"{url}\"\nwire_api = \"responses\"\n\
+         env_key = \"OPENAI_API_KEY\"\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n\
+         [tui]\nanimations = false\nshow_tooltips = false\n[features]\nplugins = false\napps = false\n\
+         plugin_sharing = false\nplugin_discovery_prefetch = false\nin_app_updates = false\nremote_plugin = false\n"
+    )
+}
+
+fn opencode_config(url: &str) -> String {
+    let model = json!({
+        "name": "Scripted", "cost": { "input": 2, "output": 10 }, "limit": { "context": 100_000, "output": 10_000 },
+    });
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "Local", "models": { "scripted": model },
+        "options": { "baseURL": url, "apiKey": "none" },
+    });
+    json!({ "model": "local/scripted", "provider": { "local": provider }, "share": "disabled", "autoupdate": false })
+        .to_string()
+}
+
+/// What is true of a session whose agent wrote one file.
+async fn check_work(floor: &Floor, ended: &SessionDetail) {
+    let Session { usage, .. } = &ended.session;
+    assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens), (2200, 1200, 40));
+    let workspace: Workspace = wait_until("the changed file is counted", async || {
+        let found: Workspace = floor.ann.ask(Call::WorkspaceShow { workspace: ended.workspace.id }).await.ok()?;
+        found.stats.as_ref().is_some_and(|stats| stats.files == 1).then_some(found)
+    })
+    .await;
+    assert_eq!(workspace.status, WorkspaceStatus::Ready);
+    let stats = workspace.stats.unwrap();
+    assert_eq!((stats.insertions, stats.deletions), (2, 0), "{stats:?}");
+    let branch = workspace.branch.unwrap();
+    let activity: Activity = floor.ann.ask(Call::ActivityShow { activity: ended.session.activity }).await.unwrap();
+    let targets: Vec<&str> = activity.links.iter().map(|link| link.target.as_str()).collect();
+    let (session, workspace) = (ended.session.id.to_string(), ended.workspace.id);
+    assert!(targets.contains(&branch.as_str()) && targets.contains(&session.as_str()), "{targets:?}");
+    let diff: WorkspaceDiff = floor.ann.ask(Call::WorkspaceDiff { workspace }).await.unwrap();
+    assert_eq!(diff.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["greeting.txt"]);
+}
+
+async fn log(floor: &Floor, session: &Session) -> String {
+    let call = Call::SessionLog { session: session.id, page: LogPage::default() };
+    floor.ann.ask::<SessionLog>(call).await.unwrap().text
+}
+
+async fn headless(agent: &str) {
+    let model = Model::start(script()).await;
+    let floor = open(&model).await;
+    let project = floor.project(&floor.repository()).await.id.to_string();
+    let prompt = "Write a greeting; $(touch hacked)\n--then stop";
+    let session: Session = floor
+        .cli(&["session", "spawn", "--project", &project, "--agent", agent, "--headless", "--prompt", prompt])
+        .await;
+    let ended = floor.until(session.id, "the agent ended", |session| session.state.ended()).await;
+    let shown = log(&floor, &session).await;
+    assert_eq!((ended.session.state.status, ended.session.state.code), (SessionStatus::Exited, Some(0)), "{shown}");
+    assert!(shown.contains("The greeting is written."), "{shown}");
+    assert!(ended.session.resumable, "its conversation is known");
+    check_work(&floor, &ended).await;
+    floor.close().await;
+}
+
+#[tokio::test]
+async fn codex_works_off_a_prompt_alone() {
+    headless("codex").await;
+}
+
+#[tokio::test]
+async fn opencode_works_off_a_prompt_alone() {
+    headless("opencode").await;
+}
+
+#[tokio::test]
+async fn codex_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stopped() {
+    let model = Model::start(script()).await;
+    let floor = open(&model).await;
+    let project = floor.project(&floor.repository()).await.id.to_string();
+    let session: Session = floor
+        .cli(&["session", "spawn", "--project", &project, "--agent", "codex", "--prompt", "Write a greeting"])
+        .await;
+    floor
+        .until(session.id, "it is idle after its work", |session| {
+            session.state.status == SessionStatus::Idle && session.usage.output_tokens == 40
+        })
+        .await;
+    assert!(log(&floor, &session).await.contains("The greeting is written."));
+    let stopping: Session = floor.cli(&["session", "stop", &session.id.to_string()]).await;
+    assert!(stopping.stopping || stopping.state.ended());
+    let ended = floor.until(session.id, "it was stopped", |session| session.state.ended()).await;
+    assert_eq!(ended.session.state.status, SessionStatus::Exited);
+    check_work(&floor, &ended).await;
+    floor.close().await;
+}

@@ -1,0 +1,114 @@
+//! A hub, a runner with a person's home, and a project with a repository on that machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use client::Client;
+use domain::SessionId;
+use protocol::{Call, NewRunner, Project, Runner, RunnerCreate, Session, SessionDetail};
+use testkit::{HubProcess, RunnerProcess, shopfloor, wait_until};
+
+pub(crate) struct Floor {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) url: String,
+    pub(crate) token: String,
+    pub(crate) ann: Client,
+    hub: HubProcess,
+    runner: RunnerProcess,
+}
+
+impl Floor {
+    /// Opens a floor whose runner reaches the hub by `way`, which is given the hub's port and says the port to take.
+    pub(crate) async fn open(env: &[(&str, String)], way: impl AsyncFnOnce(u16) -> u16) -> Self {
+        // Not below /tmp, where Codex refuses to put its helpers.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let taken = way(port).await;
+        let data = folder.path().join("hub");
+        let database = format!("sqlite:{}", data.join("shopfloor.db").display());
+        let allowed = ["--allow-host".to_owned(), format!("127.0.0.1:{taken}")];
+        let mut hub = HubProcess::spawn_with(&data, &database, port, &allowed);
+        let url = hub.ready().await;
+        let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
+        let ann = Client::new(&url, &token).unwrap();
+        let made: NewRunner =
+            ann.ask(Call::RunnerCreate { input: RunnerCreate { name: "here".into() } }).await.unwrap();
+        let home = folder.path().join("home");
+        std::fs::create_dir_all(&home).unwrap();
+        let mut own = vec![("HOME".to_owned(), home.display().to_string()), ("PATH".to_owned(), path())];
+        own.extend(env.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        let way = format!("http://127.0.0.1:{taken}");
+        let runner = RunnerProcess::spawn_with(&folder.path().join("runner"), &way, &made.secret, "here", &own);
+        let floor = Self { folder, url, token, ann, hub, runner };
+        wait_until("the runner is connected", async || {
+            let runners: Vec<Runner> = floor.ann.ask(Call::RunnerList {}).await.ok()?;
+            runners[0].connected.then_some(())
+        })
+        .await;
+        floor
+    }
+
+    /// A file in the home of the runner's owner.
+    pub(crate) fn write_home(&self, path: &str, text: &str) {
+        let file = self.folder.path().join("home").join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    /// A repository with one commit.
+    pub(crate) fn repository(&self) -> PathBuf {
+        let place = self.folder.path().join("repository");
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("README.md"), "# A repository\n").unwrap();
+        git(&place, &["init", "-q", "-b", "main"]);
+        git(&place, &["add", "-A"]);
+        git(&place, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]);
+        place
+    }
+
+    /// Runs a command of the CLI and reads the JSON that it prints.
+    pub(crate) async fn cli<T: serde::de::DeserializeOwned>(&self, args: &[&str]) -> T {
+        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        let text = shopfloor(&self.url, &self.token, &args).await.unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    pub(crate) async fn project(&self, repository: &Path) -> Project {
+        self.cli(&["project", "create", "A project", "--repo", repository.to_str().unwrap()]).await
+    }
+
+    pub(crate) async fn until(&self, session: SessionId, reason: &str, is: impl Fn(&Session) -> bool) -> SessionDetail {
+        let last = std::cell::RefCell::new(None);
+        let waited = wait_until(reason, async || {
+            let found: SessionDetail = self.ann.ask(Call::SessionShow { session }).await.ok()?;
+            let is = is(&found.session);
+            let ended = found.session.state.ended() && !is;
+            assert!(!ended, "it ended: {:?}\n{}", found, self.runner.log_text());
+            *last.borrow_mut() = Some(found.session.state.clone());
+            is.then_some(found)
+        });
+        tokio::select! {
+            found = waited => found,
+            () = tokio::time::sleep(std::time::Duration::from_secs(58)) => {
+                panic!("{reason}: {last:?}\nrunner:\n{}\nhub:\n{}", self.runner.log_text(), self.hub.log_text())
+            }
+        }
+    }
+
+    pub(crate) async fn close(self) {
+        self.runner.kill().await;
+        self.hub.kill().await;
+    }
+}
+
+fn git(place: &Path, args: &[&str]) {
+    let done = Command::new("git").args(args).current_dir(place).status().unwrap();
+    assert!(done.success(), "git {args:?}");
+}
+
+/// Where `scripts/tools` has put the agents' CLIs, then everything else.
+fn path() -> String {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/agents/bin");
+    assert!(tools.join("codex").exists(), "the CLIs under test are missing: run scripts/tools");
+    format!("{}:{}", tools.canonicalize().unwrap().display(), std::env::var("PATH").unwrap())
+}

@@ -1,0 +1,7 @@
+//! The real hub, the real runner and real agents, together.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
+
+mod agents;
+mod counting;
+mod floor;
+mod lazy;

@@ -1,0 +1,13 @@
+//! A scripted model for real agent CLIs: speaks the Responses API and Chat Completions on loopback, as slow and as
+//! faulty as the script says, and remembers what it was asked.
+
+mod chat;
+mod clients;
+mod responses;
+mod script;
+mod server;
+mod tools;
+
+pub use clients::cli_folder;
+pub use script::{Tokens, Turn};
+pub use server::{Asked, Model};
