@@ -18,8 +18,6 @@ use crate::AppError;
 
 /// How many frames may wait for a runner that does not read; then the link is given up.
 const QUEUE: usize = 4096;
-/// How long somebody waits for a runner's answer.
-const PATIENCE: Duration = Duration::from_secs(25);
 
 type Waiting = oneshot::Sender<Result<RunnerAnswer, Problem>>;
 
@@ -29,15 +27,17 @@ pub(super) struct Link {
     outgoing: mpsc::Sender<Message>,
     waiting: Mutex<HashMap<u32, Waiting>>,
     ids: AtomicU32,
+    patience: Duration,
     /// Cancelled when the link is over.
     pub(super) over: CancellationToken,
 }
 
 impl Link {
-    pub(super) fn new(runner: RunnerId) -> (Self, mpsc::Receiver<Message>) {
+    /// A link; `patience` is how long somebody waits for an answer.
+    pub(super) fn new(runner: RunnerId, patience: Duration) -> (Self, mpsc::Receiver<Message>) {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
-        (Self { runner, outgoing, waiting, ids, over }, queue)
+        (Self { runner, outgoing, waiting, ids, patience, over }, queue)
     }
 
     /// Queues a frame; false: the link is over.
@@ -67,7 +67,7 @@ impl Link {
         self.tell(&ToRunner::Ask { id, ask });
         let gone = || AppError::new(ProblemKind::Unavailable, "the runner went away before it answered: try again");
         let result = tokio::select! {
-            result = timeout(PATIENCE, answered) => result,
+            result = timeout(self.patience, answered) => result,
             () = self.over.cancelled() => Ok(Ok(Err(gone().into_problem()))),
         };
         self.waiting.lock().remove(&id);

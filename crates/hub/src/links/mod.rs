@@ -37,6 +37,12 @@ struct Terminals {
     by_channel: HashMap<u32, Arc<Terminal>>,
 }
 
+impl Terminals {
+    fn of(&self, runner: RunnerId) -> impl Iterator<Item = &Arc<Terminal>> {
+        self.by_session.values().filter(move |terminal| terminal.runner == runner)
+    }
+}
+
 impl Links {
     /// Asks a runner for something while somebody waits.
     pub(crate) async fn ask(&self, runner: RunnerId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
@@ -71,30 +77,24 @@ impl Links {
         self.terminals.lock().by_channel.get(&channel).filter(|terminal| terminal.runner == runner).cloned()
     }
 
-    fn of_runner(&self, runner: RunnerId) -> Vec<Arc<Terminal>> {
-        self.terminals.lock().by_session.values().filter(|terminal| terminal.runner == runner).cloned().collect()
-    }
-
     /// A runner's link begins; an older one ends.
     fn begin(&self, link: &Arc<Link>) {
+        // Under the lock that everybody takes first: what a link that comes says and one that goes does not mix.
+        let terminals = self.terminals.lock();
         let older = self.links.lock().insert(link.runner, link.clone());
         if let Some(older) = older {
             older.end();
         }
-        for terminal in self.of_runner(link.runner) {
-            terminal.attach(Some(link.clone()));
-        }
+        terminals.of(link.runner).for_each(|terminal| terminal.attach(Some(link.clone())));
     }
 
     /// A runner's link ended.
     fn end(&self, link: &Arc<Link>) {
+        let terminals = self.terminals.lock();
         let mut links = self.links.lock();
         if links.get(&link.runner).is_some_and(|current| Arc::ptr_eq(current, link)) {
             links.remove(&link.runner);
-            drop(links);
-            for terminal in self.of_runner(link.runner) {
-                terminal.attach(None);
-            }
+            terminals.of(link.runner).for_each(|terminal| terminal.attach(None));
         }
     }
 }

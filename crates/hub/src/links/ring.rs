@@ -42,6 +42,8 @@ pub(crate) struct Cursor {
     credit: u64,
     /// Everything before this was sent.
     sent: u64,
+    /// Where the terminal was when a screen was first missed: one from later on will do, however much came after it.
+    missed: Option<u64>,
     exited: bool,
 }
 
@@ -74,6 +76,8 @@ pub(crate) struct Ring {
     start: u64,
     end: u64,
     screen: Option<Arc<Screen>>,
+    /// The size of the newest screen.
+    size: Option<(u16, u16)>,
     /// Counts the sizes; every watcher needs the screen of the newest.
     epoch: u64,
     /// Where the size last changed: who left before it needs the screen.
@@ -119,10 +123,12 @@ impl Ring {
         if screen.offset > self.end || screen.offset < self.start {
             self.restart(screen.offset);
         }
-        let resized = self.screen.as_ref().is_some_and(|old| (old.cols, old.rows) != (screen.cols, screen.rows));
-        if resized {
+        // Without a size to compare with, whoever came back without a screen may have another one.
+        let size = Some((screen.cols, screen.rows));
+        if self.size != size {
             self.epoch += 1;
             self.resized_at = Some(screen.offset);
+            self.size = size;
         }
         self.screen = Some(Arc::new(screen));
     }
@@ -136,7 +142,7 @@ impl Ring {
     pub(crate) fn enter(&self, from: Option<u64>) -> Cursor {
         let known = from.filter(|from| self.resized_at.is_none_or(|resized| resized < *from));
         let credit = from.unwrap_or(0);
-        Cursor { at: known, epoch: self.epoch, credit, sent: credit, exited: false }
+        Cursor { at: known, epoch: self.epoch, credit, sent: credit, missed: None, exited: false }
     }
 
     /// What a watcher gets next; moves its cursor past it.
@@ -172,12 +178,12 @@ impl Ring {
     }
 
     fn whole(&self, cursor: &mut Cursor) -> Step {
-        let Some(screen) = self.screen.as_ref().filter(|screen| screen.offset >= self.start) else {
+        let missed = *cursor.missed.get_or_insert(self.end);
+        let fresh = |screen: &&Arc<Screen>| screen.offset >= missed || self.end - screen.offset <= STALE;
+        let Some(screen) = self.screen.as_ref().filter(|screen| screen.offset >= self.start).filter(fresh) else {
             return Step::WantScreen;
         };
-        if self.end - screen.offset > STALE {
-            return Step::WantScreen;
-        }
+        cursor.missed = None;
         cursor.at = Some(screen.offset);
         cursor.epoch = self.epoch;
         // What was skipped need not be taken in any more.

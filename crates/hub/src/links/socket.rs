@@ -1,21 +1,23 @@
 //! One runner's socket, from `hello` to the end.
 
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
-use domain::{JournalId, RunnerId, UserId};
+use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
 use protocol::link::{Fact, FromRunner, ToRunner};
 use protocol::terminal::TerminalFrame;
-use protocol::{CloseCode, PROTOCOL, RunnerAbout};
+use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
 use store::{Caller, Credential, MintAgentToken, SeeRunner, StoreError, TakeFacts};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
+use super::Terminal;
 use super::link::Link;
 use super::ring::{Exit, Screen};
 use crate::hub::Hub;
@@ -23,10 +25,10 @@ use crate::live::socket::{End, Revocations, over};
 
 /// How long a runner may take to say `hello`.
 const HELLO: Duration = Duration::from_secs(5);
-/// A runner that said nothing for this long is not there.
-const SILENCE: Duration = Duration::from_secs(30);
 /// How often a runner hears from us, whatever happens.
 const PING: Duration = Duration::from_secs(10);
+/// How soon a terminal is asked for again that a runner could not show yet.
+const AGAIN: Duration = Duration::from_millis(250);
 /// How long one write may take.
 const WRITE: Duration = Duration::from_secs(10);
 /// How many facts may wait to be stored; further ones wait in the socket.
@@ -43,16 +45,19 @@ pub(crate) async fn serve(
     mut socket: WebSocket,
 ) {
     let caller = Caller::hub(format!("runner {runner}, {origin}"));
-    let ended = over(hub.clone(), credential.clone(), revoked);
-    let talk = async {
-        let (journal, about) = hello(&mut socket).await?;
-        let mut session = Session { hub: hub.clone(), caller, runner, owner, journal };
-        session.run(&mut socket, about).await
-    };
-    let end = tokio::select! {
+    let mut ended = pin!(over(hub.clone(), credential, revoked));
+    let hello = tokio::select! {
         biased;
-        end = ended => end,
-        end = talk => match end { Ok(()) => None, Err(end) => end },
+        end = &mut ended => Err(end),
+        hello = hello(&mut socket) => hello,
+    };
+    let end = match hello {
+        Ok((journal, about)) => {
+            let name = JournalId::generate().to_string();
+            let session = Session { hub, caller, runner, owner, journal, name };
+            session.run(&mut socket, about, ended).await.err().flatten()
+        }
+        Err(end) => end,
     };
     if let Some((code, reason)) = end {
         let frame = CloseFrame { code: code.code(), reason: Utf8Bytes::from_static(reason) };
@@ -81,14 +86,22 @@ struct Session {
     runner: RunnerId,
     owner: UserId,
     journal: JournalId,
+    /// Tells this link from others of the same runner.
+    name: String,
 }
 
 impl Session {
-    async fn run(&mut self, socket: &mut WebSocket, about: RunnerAbout) -> Result<(), End> {
+    /// Serves the link until one side ends it. Whatever ends it, everybody is told that the runner is gone.
+    async fn run(
+        &self,
+        socket: &mut WebSocket,
+        about: RunnerAbout,
+        ended: impl Future<Output = End>,
+    ) -> Result<(), End> {
         // Heard from before the state is read: nothing falls in between.
         let mut desires = self.hub.live.desires();
         let acknowledged = self.take(Vec::new()).await.map_err(|error| unreadable(&error))?;
-        let (link, mut outgoing) = Link::new(self.runner);
+        let (link, mut outgoing) = Link::new(self.runner, Duration::from_secs(self.hub.limits.runner_answer_seconds));
         let link = Arc::new(link);
         link.tell(&ToRunner::Welcome {
             protocol: PROTOCOL,
@@ -103,7 +116,11 @@ impl Session {
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
             tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
-        let end = self.converse(socket, &link, &mut outgoing, &mut desires, &facts).await;
+        let end = tokio::select! {
+            biased;
+            end = ended => Err(end),
+            end = self.converse(socket, &link, &mut outgoing, &mut desires, &facts) => end,
+        };
         link.end();
         self.hub.links.end(&link);
         storing.abort();
@@ -119,6 +136,7 @@ impl Session {
         desires: &mut tokio::sync::broadcast::Receiver<RunnerId>,
         facts: &mpsc::Sender<Fact>,
     ) -> Result<(), End> {
+        let silence = Duration::from_secs(self.hub.limits.runner_silence_seconds);
         let mut heard = Instant::now();
         // The runner, too, must notice that we are gone.
         let mut ping = interval(PING);
@@ -140,7 +158,7 @@ impl Session {
                     Err(RecvError::Closed) => return Ok(()),
                 },
                 () = link.over.cancelled() => return Err(Some((CloseCode::GoingAway, "a newer link took over"))),
-                () = sleep_until(heard + SILENCE) => return Err(Some((CloseCode::TooSlow, "no sign of life"))),
+                () = sleep_until(heard + silence) => return Err(Some((CloseCode::TooSlow, "no sign of life"))),
             }
         }
     }
@@ -184,7 +202,7 @@ impl Session {
             }
             FromRunner::Unwatched { channel, problem } => {
                 if let Some(terminal) = self.hub.links.on_channel(self.runner, channel) {
-                    terminal.on_refused(problem);
+                    tokio::spawn(refused(self.hub.clone(), self.caller.clone(), terminal, problem));
                 }
             }
         }
@@ -237,10 +255,21 @@ impl Session {
         if !news && about.is_none() {
             return;
         }
-        let command = SeeRunner { runner: self.runner, about };
+        let command = SeeRunner { runner: self.runner, link: self.name.clone(), about };
         if let Err(error) = self.hub.store.write(&self.caller, None, command).await {
             tracing::warn!(%error, runner = %self.runner, "could not remember that a runner was seen");
         }
+    }
+}
+
+/// A runner cannot show a terminal: for good if the session is over, otherwise it has not got so far yet.
+async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem: Problem) {
+    match hub.store.session(&caller, terminal.session, Action::SeeExecution).await {
+        Ok(session) if !session.state.ended() => {
+            tokio::time::sleep(AGAIN).await;
+            terminal.again();
+        }
+        _ => terminal.on_refused(problem),
     }
 }
 

@@ -61,7 +61,7 @@ impl Terminal {
             began: from.is_some(),
             credited: 0,
             asked: None,
-            coming: true,
+            coming: from.is_none(),
             refused: None,
         };
         Self {
@@ -77,7 +77,9 @@ impl Terminal {
     /// The runner is reachable by this link now, or not at all. The stream goes on where it stopped.
     pub(super) fn attach(&self, link: Option<Arc<Link>>) {
         let mut state = self.state.lock();
-        state.coming = true;
+        // Only a stream that begins brings a screen by itself; one that was asked for is lost with the link.
+        state.coming = !state.began;
+        state.asked = None;
         state.refused = None;
         if let Some(link) = &link {
             let from = state.began.then(|| state.ring.end());
@@ -85,6 +87,12 @@ impl Terminal {
         }
         state.link = link;
         state.wake();
+    }
+
+    /// Asks the runner once more, over the link that there is.
+    pub(super) fn again(&self) {
+        let link = self.state.lock().link.clone();
+        self.attach(link);
     }
 
     pub(super) fn enter(&self, from: Option<u64>, wake: Arc<Notify>) -> (u64, Cursor) {
@@ -117,8 +125,6 @@ impl Terminal {
     pub(super) fn on_data(&self, offset: u64, bytes: Bytes) {
         let mut state = self.state.lock();
         state.began = true;
-        // A stream that goes on where it stopped begins without a screen.
-        state.coming &= state.asked.is_some();
         state.ring.data(offset, bytes);
         let end = state.ring.end();
         if end.saturating_sub(state.credited) >= CREDIT
