@@ -1,0 +1,49 @@
+import { expect, live, test } from "./fixtures";
+import { projectWithCode, run, screen, session } from "./work";
+
+test("a recording plays, is sought, searched and kept", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const script = "for i in 1 2 3 4 5 6 7 8; do echo recorded line $i; sleep 0.3; done";
+  const { id } = await run(floor, project, ["sh", "-c", script]);
+  await expect.poll(async () => (await session(floor, id)).state.status, { timeout: 20_000 }).toBe("exited");
+
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText("recorded line 8");
+  await page.getByRole("link", { name: "Play recording" }).click();
+  await expect(page).toHaveURL(`/s/${id}/recording`);
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await expect(screen(page)).toContainText("recorded line 2");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByLabel("Speed").selectOption("5");
+
+  await page.getByLabel("Find in the recording").fill("line 6");
+  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page
+    .getByRole("button", { name: /recorded line 6/ })
+    .first()
+    .click();
+  await expect(page).toHaveURL(/recording\?t=\d+/);
+  await expect(screen(page)).toContainText("recorded line 6");
+
+  await page.reload();
+  await live(page);
+  await expect(screen(page)).toContainText("recorded line 6");
+  await page.getByRole("button", { name: "Keep" }).click();
+  await expect(page.getByRole("button", { name: "Kept" })).toBeVisible();
+
+  await page.goto("/recordings");
+  await expect(page.getByRole("button", { name: "Kept" })).toBeVisible();
+  await page.getByRole("link", { name: /for i in/ }).click();
+  await expect(page).toHaveURL(`/s/${id}/recording`);
+});
+
+test("a recording is seen by those who may see the terminal", async ({ floor }) => {
+  const project = await projectWithCode(floor, "Shop", false);
+  const { id } = await run(floor, project, ["sh", "-c", "echo mine"]);
+  const bo = await floor.guest("Bo");
+  await bo.goto(`/s/${id}/recording`);
+  await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
+  await bo.goto("/recordings");
+  await expect(bo.getByText("No recording yet")).toBeVisible();
+});

@@ -1,0 +1,248 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Workspace } from "../src/protocol";
+import { expect, live, sidebar, test } from "./fixtures";
+import { projectWithCode, repository, run, runner, screen, session, typeLine } from "./work";
+
+test("from a fresh start to a working agent in one form", async ({ floor }) => {
+  await runner(floor);
+  const code = repository(floor);
+  const page = await floor.owner();
+  const form = page.getByRole("region", { name: "Start your first agent" });
+  await form.getByLabel("Where is the code?").fill(code);
+  await expect(form).toContainText("Makes the project “shop”");
+  await form.getByLabel("Command", { exact: true }).check();
+  await form.getByRole("textbox", { name: "Command" }).fill("sh");
+  await form.getByRole("button", { name: "Start the agent" }).click();
+  await expect(page).toHaveURL(/\/s\/ses_/);
+  await expect(screen(page)).toContainText("$");
+  await typeLine(page, "echo is-$((40 + 2))");
+  await expect(screen(page)).toContainText("is-42");
+  await expect(page.getByRole("contentinfo", { name: /Status of/ })).toContainText("shopfloor/");
+  await expect(sidebar(page).getByRole("link", { name: "shop" })).toBeVisible();
+  await typeLine(page, "exit 3");
+  await expect(page.getByText("Exited with 3").first()).toBeVisible();
+  await expect(page.getByRole("link", { name: "Play recording" })).toBeVisible();
+});
+
+test("others watch without typing, and no longer at once when it is not shared", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const ann = await floor.owner();
+  const bo = await floor.guest("Bo");
+  await ann.goto(`/s/${id}`);
+  await bo.goto(`/s/${id}`);
+  await expect(screen(ann)).toContainText("$");
+  await typeLine(ann, "echo seen-by-$((1 + 1))");
+  await expect(screen(bo)).toContainText("seen-by-2");
+  await expect(bo.getByText(/^Watching/)).toBeVisible();
+  await expect(bo.getByRole("button", { name: /^Stop / })).toHaveCount(0);
+
+  await bo.locator(".xterm").click();
+  await typeLine(bo, "echo intruder");
+  await typeLine(ann, "echo after");
+  await expect(screen(bo)).toContainText("after");
+  await expect(screen(ann)).not.toContainText("intruder");
+
+  await floor.hub.api("PATCH", `/api/projects/${project.id}`, { share_execution: false });
+  await expect(bo.getByRole("heading", { name: "This session is gone" })).toBeVisible();
+  await expect(bo.locator(".xterm-rows")).toHaveCount(0);
+  await typeLine(ann, "echo still-$((2 + 2))");
+  await expect(screen(ann)).toContainText("still-4");
+  await bo.reload();
+  await live(bo);
+  await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
+});
+
+test("tabs stay across a reload, keys switch them, four are seen at once", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  const ids: string[] = [];
+  for (const word of ["one", "two", "three"]) {
+    const { id } = await run(floor, project, ["sh", "-c", `echo this-is-${word}; exec cat`]);
+    ids.push(id);
+    await page.goto(`/s/${id}`);
+    await expect(screen(page)).toContainText(`this-is-${word}`);
+  }
+  const strip = page.getByRole("navigation", { name: "Open terminals" });
+  await expect(strip.getByRole("listitem")).toHaveCount(3);
+  await page.reload();
+  await expect(strip.getByRole("listitem")).toHaveCount(3);
+  await expect(screen(page)).toContainText("this-is-three");
+  await page.keyboard.press("Control+1");
+  await expect(page).toHaveURL(`/s/${ids[0]}`);
+  await expect(screen(page)).toContainText("this-is-one");
+  await page.keyboard.press("Control+Shift+G");
+  await expect(page.locator(".xterm-rows")).toHaveCount(3);
+  await page.keyboard.press("Control+2");
+  await page.keyboard.type("typed here");
+  await expect(page.locator(".tile.active .xterm-rows")).toContainText("typed here");
+  await expect(page.locator(".xterm-rows").filter({ hasText: "typed here" })).toHaveCount(1);
+  await page.getByRole("button", { name: "Maximise" }).nth(1).click();
+  await expect(page.locator(".xterm-rows")).toHaveCount(1);
+  await page.keyboard.press("Control+Shift+F");
+  await page.getByLabel("Find in the terminal").last().fill("this-is");
+  await expect(page.getByRole("search").getByRole("status")).toContainText("1 of 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+Shift+L");
+  await page.keyboard.press("Delete");
+  await expect(strip.getByRole("listitem")).toHaveCount(2);
+});
+
+test("more than sixteen terminals are open and each shows its own", async ({ floor }) => {
+  test.setTimeout(180_000);
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  const ids: string[] = [];
+  for (let number = 1; number <= 18; number++) {
+    const { id } = await run(floor, project, ["sh", "-c", `echo number-${number}-here; exec cat`]);
+    ids.push(id);
+    await page.goto(`/s/${id}`);
+    await expect(screen(page)).toContainText(`number-${number}-here`);
+  }
+  await expect(page.getByRole("navigation", { name: "Open terminals" }).getByRole("listitem")).toHaveCount(
+    18,
+  );
+  const links = page.locator("a[data-tab]");
+  for (const at of [0, 17, 8, 3, 16, 5]) {
+    await links.nth(at).click();
+    await expect(screen(page)).toContainText(`number-${at + 1}-here`);
+    await page.keyboard.type(`mark${at}`);
+    await expect(screen(page)).toContainText(`mark${at}`);
+  }
+  for (let at = 0; at < 18; at++) await links.nth(at).click();
+  await links.nth(8).click();
+  await expect(screen(page)).toContainText("mark8");
+});
+
+test("a terminal comes back with the hub, and nothing is missing", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText("$");
+  await typeLine(page, "echo before-$((1 + 1))");
+  await expect(screen(page)).toContainText("before-2");
+  await floor.hub.kill();
+  await expect(page.getByText("The hub does not answer.")).toBeVisible();
+  await floor.hub.start();
+  await live(page);
+  await expect(page.locator("[data-phase=live]")).toBeVisible();
+  await page.locator(".xterm").click();
+  await expect(async () => {
+    await typeLine(page, "echo after-$((3 + 4))");
+    await expect(screen(page)).toContainText("after-7", { timeout: 2_000 });
+  }).toPass();
+  await expect(screen(page)).toContainText("before-2");
+});
+
+test("comments on the diff reach the agent", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh", "-c", "printf 'fresh line\\n' > new.txt; exec cat"]);
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await page.getByRole("button", { name: "Show the diff" }).click();
+  const panel = page.getByRole("complementary", { name: "Changes in the workspace" });
+  await expect(panel).toContainText("fresh line");
+  await panel.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
+  await page.getByLabel("Comment for the agent").fill("why is this here?");
+  await panel.getByRole("button", { name: "Keep comment" }).click();
+  await page.reload();
+  await expect(panel).toContainText("why is this here?");
+  await panel.getByRole("button", { name: "Send to agent" }).click();
+  await expect(screen(page)).toContainText("new.txt:1");
+  await expect(screen(page)).toContainText("why is this here?");
+  await expect(panel.getByRole("button", { name: "Send to agent" })).toHaveCount(0);
+});
+
+test("nothing that a program writes is answered, opened, copied or run by who looks", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const esc = "\\033";
+  const queries = [
+    ...[
+      "c",
+      "0c",
+      ">c",
+      "=c",
+      "5n",
+      "6n",
+      "?6n",
+      "14t",
+      "18t",
+      "21t",
+      "?1\\$p",
+      "?2026\\$p",
+      "4\\$p",
+      ">q",
+      "?u",
+      "x",
+    ].map((rest) => `${esc}[${rest}`),
+    ...[4, 10, 11, 12].map((code) => `${esc}]${code};${code === 4 ? "1;" : ""}?\\007`),
+    `${esc}P\\$qm${esc}\\\\`,
+    `${esc}P+q544e${esc}\\\\`,
+    `${esc}]52;c;?\\007`,
+  ];
+  // Waits for its start, asks everything, and writes down what comes back.
+  const script = [
+    "stty raw -echo",
+    "while [ ! -e go ]; do sleep 0.1; done",
+    `printf "${queries.join("").replaceAll("%", "%%")}"`,
+    `printf "${esc}]0;<img src=x onerror=alert(1)>\\007${esc}]52;c;%s\\007" "$(printf 'stolen' | base64)"`,
+    `printf "${esc}]8;;javascript:alert(1)\\007bad link${esc}]8;;\\007 ${esc}]8;;https://example.org/x\\007good link${esc}]8;;\\007 <script>alert(1)</script>\\r\\n"`,
+    "timeout 3 cat > got; stty sane; wc -c got; touch done; exec cat",
+  ].join("; ");
+  const alone = await run(floor, project, ["sh", "-c", script]);
+  const seen = await run(floor, project, ["sh", "-c", script]);
+  const page = await floor.owner();
+  const bo = await floor.guest("Bo");
+  await page.goto(`/s/${seen.id}`);
+  await bo.goto(`/s/${seen.id}`);
+  for (const one of [page, bo]) await expect(one.locator("[data-phase=live]")).toBeVisible();
+  const trees: string[] = [];
+  for (const { id } of [alone, seen]) {
+    await expect.poll(async () => (await session(floor, id)).state.status).not.toBe("starting");
+    const { workspace } = await floor.hub.api<{ workspace: Workspace }>("GET", `/api/sessions/${id}`);
+    trees.push(workspace.path ?? "");
+    writeFileSync(join(workspace.path ?? "", "go"), "");
+  }
+  for (const tree of trees)
+    await expect.poll(() => existsSync(join(tree, "done")), { timeout: 15_000 }).toBe(true);
+  const [first, second] = trees.map((tree) => readFileSync(join(tree, "got"), "latin1"));
+  expect(second).toBe(first);
+
+  await expect(screen(page)).toContainText("<script>alert(1)</script>");
+  await expect(page.getByText("<img src=x onerror=alert(1)>").first()).toBeVisible();
+  const ask = page.getByRole("dialog", { name: "Put this into your clipboard?" });
+  await expect(ask).toContainText("stolen");
+  await ask.getByRole("button", { name: "Do not copy" }).click();
+  await expect(bo.getByRole("dialog")).toHaveCount(0);
+
+  const at = async (text: string) => {
+    const box = await page.locator(".xterm-rows span", { hasText: text }).first().boundingBox();
+    return { x: (box?.x ?? 0) + 8, y: (box?.y ?? 0) + 6 };
+  };
+  const bad = await at("bad link");
+  await page.mouse.move(bad.x, bad.y);
+  await page.mouse.click(bad.x, bad.y);
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("an agent that waits is seen from everywhere", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);
+  const page = await floor.owner();
+  await page.goto("/terminals");
+  await expect(page.getByRole("link", { name: /cat/ }).first()).toBeVisible();
+  await page.goto("/runners");
+  await expect(page.getByRole("main")).toContainText("Connected");
+  await expect(page.getByRole("main").locator(`a[href="/s/${id}"]`)).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("start an agent");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog", { name: "Start an agent" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.goto(`/s/${id}`);
+  await page.getByRole("button", { name: /^Stop / }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
+  await expect(page.getByText("Stopped").first()).toBeVisible();
+});
