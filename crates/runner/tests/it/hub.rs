@@ -40,6 +40,8 @@ struct State {
     generation: u64,
     sessions: Vec<DesiredSession>,
     acknowledging: bool,
+    refusing: bool,
+    frozen: bool,
     /// Frames wait here for the connection that there is.
     outgoing: Option<mpsc::UnboundedSender<Message>>,
     connections: usize,
@@ -61,6 +63,8 @@ impl FakeHub {
             generation: 0,
             sessions: Vec::new(),
             acknowledging: true,
+            refusing: false,
+            frozen: false,
             outgoing: None,
             connections: 0,
             frames: Vec::new(),
@@ -118,6 +122,17 @@ impl FakeHub {
     /// Acknowledges facts, or keeps silent about them; when it begins again, only with the next connection.
     pub(crate) fn acknowledge(&self, yes: bool) {
         self.shared.state.lock().acknowledging = yes;
+    }
+
+    /// Refuses everybody's token.
+    pub(crate) fn refuse(&self, yes: bool) {
+        self.shared.state.lock().refusing = yes;
+    }
+
+    /// Neither reads nor writes on connections that there are, without closing them.
+    pub(crate) fn freeze(&self, yes: bool) {
+        self.shared.state.lock().frozen = yes;
+        self.shared.ring();
     }
 
     pub(crate) async fn ask(&self, ask: RunnerAsk) -> Result<RunnerAnswer, Problem> {
@@ -265,7 +280,8 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     let check = |request: &Request, response: Response| {
         let right = format!("Bearer {TOKEN}");
         let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-        if request.uri().path() == "/api/link" && given == Some(right.as_str()) {
+        let refusing = shared.state.lock().refusing;
+        if request.uri().path() == "/api/link" && given == Some(right.as_str()) && !refusing {
             return Ok(response);
         }
         let mut refused = ErrorResponse::new(None);
@@ -292,8 +308,15 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     let answers = outgoing.downgrade();
     drop(outgoing);
     shared.ring();
+    let mut changed = shared.changed.subscribe();
     loop {
+        changed.mark_unchanged();
+        while shared.state.lock().frozen {
+            let _ = changed.changed().await;
+        }
         tokio::select! {
+            // To see that it is frozen.
+            _ = changed.changed() => continue,
             message = queue.recv() => match message {
                 Some(message) => if sink.send(message).await.is_err() { return },
                 None => return,
@@ -314,5 +337,26 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
             },
         }
         shared.ring();
+    }
+}
+
+impl FakeHub {
+    /// The folder of a session's workspace, once it is ready.
+    pub(crate) async fn workspace(&self, session: &DesiredSession) -> String {
+        let wanted = session.workspace.workspace;
+        self.fact("a workspace", |fact| match fact {
+            FactBody::WorkspaceReady { workspace, path, .. } if *workspace == wanted => Some(path.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Waits until a session's log has a text in it.
+    pub(crate) async fn log_has(&self, session: SessionId, text: &str) {
+        testkit::wait_until(&format!("{text:?} is in a log"), || async {
+            let answer = self.ask(RunnerAsk::Log { session, lines: 10_000 }).await;
+            matches!(answer, Ok(RunnerAnswer::Log(log)) if log.text.contains(text)).then_some(())
+        })
+        .await;
     }
 }

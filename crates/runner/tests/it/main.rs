@@ -1,5 +1,11 @@
 //! Runners as processes against a small hub, with real session hosts, killed and cut off at any point.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests, also where they only help")]
 
+mod asks;
 mod hub;
+mod link;
+mod restarts;
 mod sessions;
 mod support;
+mod terminals;
+mod workspaces;

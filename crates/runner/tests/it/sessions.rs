@@ -1,11 +1,12 @@
 //! Sessions from wish to end.
 
-use domain::SessionStatus;
-use protocol::link::FactBody;
+use domain::{SessionId, SessionStatus};
+use protocol::SessionState;
+use protocol::link::{DesiredSession, FactBody};
 use terminal::recording::Recording;
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, shell};
+use crate::support::{TestRunner, output, shell, stopped};
 
 #[tokio::test]
 async fn a_command_runs_in_its_workspace_and_its_end_is_told() {
@@ -16,25 +17,182 @@ async fn a_command_runs_in_its_workspace_and_its_end_is_told() {
     hub.desire(vec![session.clone()]);
     let end = hub.over(session.session).await;
     assert_eq!((end.status, end.code, end.signal), (SessionStatus::Exited, Some(3), None), "{end:?}");
-    let path = hub
-        .fact("a workspace", |fact| match fact {
-            FactBody::WorkspaceReady { workspace, path, .. } if *workspace == session.workspace.workspace => {
-                Some(path.clone())
-            }
-            _ => None,
-        })
-        .await;
+    let path = hub.workspace(&session).await;
     assert_eq!(std::fs::read_to_string(format!("{path}/greeting")).unwrap(), "hello\n");
-    let recording = Recording::open(&runner.session_dir(session.session).join("recording")).unwrap();
-    let length = recording.verify().unwrap();
-    assert_eq!(recording.output(0..length).unwrap(), b"hello\r\n");
-    let kinds: Vec<_> = hub.facts().iter().filter_map(|fact| status(&fact.body)).collect();
-    assert_eq!(kinds, [SessionStatus::Working, SessionStatus::Exited]);
+    assert_eq!(output(&runner.session_dir(session.session)), b"hello\r\n");
+    assert_eq!(states(&hub, session.session), [SessionStatus::Working, SessionStatus::Exited]);
+    let recorded = hub.fact("a recording", |fact| match fact {
+        FactBody::Recorded { session: of, output_bytes, disk_bytes, .. } if *of == session.session => {
+            Some((*output_bytes, *disk_bytes > 0))
+        }
+        _ => None,
+    });
+    assert_eq!(recorded.await, (7, true));
 }
 
-fn status(fact: &FactBody) -> Option<SessionStatus> {
-    match fact {
-        FactBody::SessionState { state, .. } => Some(state.status),
-        _ => None,
+#[tokio::test]
+async fn what_was_said_twice_is_done_once() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let marks = runner.folder.path().join("marks");
+    let session = shell(&format!("echo one >> {}", marks.display()));
+    for _ in 0..5 {
+        hub.desire(vec![session.clone()]);
     }
+    hub.over(session.session).await;
+    hub.desire(vec![session.clone()]);
+    let other = shell("true");
+    hub.desire(vec![session.clone(), other.clone()]);
+    hub.over(other.session).await;
+    assert_eq!(std::fs::read_to_string(marks).unwrap(), "one\n");
+}
+
+#[tokio::test]
+async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
+    let hub = FakeHub::start().await;
+    let mut runner =
+        TestRunner::new(&hub).with("CANARY_SECRET", "canary-5b1f").with("OPENAI_API_KEY", "sk-canary-77aa");
+    runner.spawn();
+    hub.connected(1).await;
+    let session = shell("env | sort > environment; echo \"the token is $SHOPFLOOR_TOKEN.\"; env");
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    let path = hub.workspace(&session).await;
+    let environment = std::fs::read_to_string(format!("{path}/environment")).unwrap();
+    let token = format!("agent-token-of-{}", session.session);
+    for line in [
+        format!("SHOPFLOOR_HUB={}", hub.url),
+        format!("SHOPFLOOR_TOKEN={token}"),
+        format!("SHOPFLOOR_SESSION={}", session.session),
+        format!("SHOPFLOOR_PROJECT={}", session.project),
+        format!("SHOPFLOOR_ACTIVITY={}", session.activity),
+        "TERM=xterm-256color".to_owned(),
+    ] {
+        assert!(environment.lines().any(|there| there == line), "{line} in\n{environment}");
+    }
+    assert!(!environment.contains("canary"), "{environment}");
+    let shown = String::from_utf8_lossy(&output(&runner.session_dir(session.session))).into_owned();
+    assert!(shown.contains("the token is ") && shown.contains("SHOPFLOOR_TOKEN="), "{shown}");
+    // Neither on the terminal nor in any file of the runner's, its log and journal included; only where the agent put it.
+    runner.end().await;
+    let found = find(runner.folder.path(), token.as_bytes());
+    assert_eq!(found, [format!("{path}/environment")], "the token was found elsewhere");
+    assert_eq!(find(runner.folder.path(), b"canary-5b1f"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_stop_asks_first_and_ends_the_whole_tree() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let polite = shell("trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.05; done");
+    let stubborn =
+        shell("trap '' TERM HUP; (trap '' TERM HUP; sleep 1000) & echo $! > child; echo ready; wait; sleep 1000");
+    hub.desire(vec![polite.clone(), stubborn.clone()]);
+    for session in [&polite, &stubborn] {
+        hub.state(session.session, |state| state.status == SessionStatus::Working).await;
+        hub.log_has(session.session, "ready").await;
+    }
+    hub.desire(vec![stopped(&polite), DesiredSession { force: true, ..stopped(&stubborn) }]);
+    let end = hub.over(polite.session).await;
+    assert_eq!((end.code, end.signal), (Some(7), None), "{end:?}");
+    let end = hub.over(stubborn.session).await;
+    assert_eq!((end.code, end.signal), (None, Some(9)), "{end:?}");
+    let path = hub.workspace(&stubborn).await;
+    let child = std::fs::read_to_string(format!("{path}/child")).unwrap();
+    let child = std::path::PathBuf::from(format!("/proc/{}", child.trim()));
+    testkit::wait_until("the whole tree is gone", || async { (!child.exists()).then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn what_should_not_run_is_told_to_be_over() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("true");
+    hub.desire(vec![stopped(&session)]);
+    let end = hub.over(session.session).await;
+    assert_eq!((end.status, end.code), (SessionStatus::Exited, None));
+    assert!(end.detail.unwrap().contains("before it started"));
+}
+
+#[tokio::test]
+async fn what_cannot_start_says_why() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let check = async |session: DesiredSession, part: &str| {
+        hub.desire(vec![session.clone()]);
+        let end = hub.over(session.session).await;
+        let detail = end.detail.clone().unwrap_or_default();
+        assert!(end.status == SessionStatus::Exited && detail.contains(part), "{end:?}");
+    };
+    check(DesiredSession { agent: "nobody".to_owned(), ..shell("true") }, "knows no agent called `nobody`").await;
+    check(DesiredSession { argv: Vec::new(), ..shell("true") }, "needs a command").await;
+    check(DesiredSession { agent: "gemini".to_owned(), ..shell("true") }, "is not installed").await;
+}
+
+#[tokio::test]
+async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("echo ready; sleep 1000");
+    hub.desire(vec![session.clone()]);
+    hub.state(session.session, |state| state.status == SessionStatus::Working).await;
+    hub.log_has(session.session, "ready").await;
+    runner.kill().await;
+    // As a machine that was switched off would leave it.
+    crate::support::kill_host(&runner.session_dir(session.session));
+    runner.spawn();
+    let end = hub.over(session.session).await;
+    assert_eq!(end.status, SessionStatus::Lost, "{end:?}");
+    let recording = Recording::open(&runner.session_dir(session.session).join("recording")).unwrap();
+    assert!(recording.verify().is_ok());
+}
+
+#[tokio::test]
+async fn a_prompt_reaches_a_command_by_its_standard_input() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let hostile = "fix $(touch pwned); `touch pwned` 'quotes' \"too\"\n--help\n";
+    let session = DesiredSession {
+        mode: domain::SessionMode::Headless,
+        prompt: hostile.to_owned(),
+        argv: vec!["/bin/cat".to_owned()],
+        ..shell("")
+    };
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    let shown = String::from_utf8(output(&runner.session_dir(session.session))).unwrap();
+    assert_eq!(shown.replace('\r', "").trim_end(), hostile.trim_end());
+    let path = hub.workspace(&session).await;
+    assert!(!std::path::Path::new(&path).join("pwned").exists());
+}
+
+/// What the hub was told that a session was at, in order.
+pub(crate) fn states(hub: &FakeHub, session: SessionId) -> Vec<SessionStatus> {
+    let of = |state: &SessionState| state.status;
+    let facts = hub.facts();
+    let states = facts.iter().filter_map(|fact| match &fact.body {
+        FactBody::SessionState { session: there, state } if *there == session => Some(of(state)),
+        _ => None,
+    });
+    states.collect()
+}
+
+/// The files below `folder` that hold `needle`.
+fn find(folder: &std::path::Path, needle: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(find(&path, needle));
+        } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|there| there == needle)) {
+            found.push(path.to_string_lossy().into_owned());
+        }
+    }
+    found
 }

@@ -153,3 +153,34 @@ pub(crate) fn repository(location: &Path) -> Repository {
         ports: None,
     }
 }
+
+/// Everything that a session's terminal has shown, from its recording.
+pub(crate) fn output(session_dir: &Path) -> Vec<u8> {
+    let recording = terminal::recording::Recording::open(&session_dir.join("recording")).unwrap();
+    let end = recording.verify().unwrap();
+    recording.output(0..end).unwrap()
+}
+
+/// Runs git for a fixture.
+pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    command.current_dir(folder).args(["-c", "user.name=ann", "-c", "user.email=ann@example.org"]).args(args);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+/// A repository with one commit, in which `files` are.
+pub(crate) fn fixture(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "first"]);
+    folder
+}

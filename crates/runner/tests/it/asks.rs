@@ -1,0 +1,111 @@
+//! What the hub asks while somebody waits.
+
+use domain::SessionStatus;
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use protocol::{DiffKind, ProblemKind};
+
+use crate::hub::FakeHub;
+use crate::support::{TestRunner, fixture, repository, shell, stopped};
+
+#[tokio::test]
+async fn a_text_is_typed_and_a_recording_read() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("echo ready; read line; echo \"got <$line>\"; sleep 0.3; echo late; exit 0");
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "ready").await;
+    let text = "do\x1b[201~ it\x03".to_owned();
+    let said = hub.ask(RunnerAsk::Send { session: session.session, text, submit: true }).await;
+    assert_eq!(said, Ok(RunnerAnswer::Done));
+    hub.over(session.session).await;
+    let log = hub.ask(RunnerAsk::Log { session: session.session, lines: 2 }).await.unwrap();
+    let RunnerAnswer::Log(log) = log else { panic!("{log:?}") };
+    assert_eq!((log.text.trim_end(), log.truncated), ("got <do[201~ it>\nlate", true));
+    let RunnerAnswer::Recording(shown) = hub.ask(RunnerAsk::RecordingShow { session: session.session }).await.unwrap()
+    else {
+        panic!("not a recording")
+    };
+    assert!(shown.duration_ms >= 300 && shown.cols == 120, "{shown:?}");
+    assert!(shown.markers.iter().any(|marker| marker.kind == "prompt"), "{:?}", shown.markers);
+    let found = hub.ask(RunnerAsk::RecordingSearch { session: session.session, text: "GOT".to_owned() }).await.unwrap();
+    let RunnerAnswer::Hits(hits) = found else { panic!("{found:?}") };
+    assert!(hits[0].line.contains("got <do"), "{hits:?}");
+    // All of it, and from the middle with the screen as it was then.
+    let whole = hub.ask(RunnerAsk::RecordingPart { session: session.session, from_ms: 0 }).await.unwrap();
+    let RunnerAnswer::Part(whole) = whole else { panic!("{whole:?}") };
+    let output: String =
+        whole.events.iter().filter(|event| event.code == "o").map(|event| event.data.clone()).collect();
+    assert!(output.starts_with("ready\r\n") && output.ends_with("late\r\n"), "{output:?}");
+    assert_eq!(whole.next_ms, None);
+    let middle = whole.events.iter().find(|event| event.data.contains("late")).unwrap().at_ms;
+    let rest = hub.ask(RunnerAsk::RecordingPart { session: session.session, from_ms: middle }).await.unwrap();
+    let RunnerAnswer::Part(rest) = rest else { panic!("{rest:?}") };
+    assert_eq!((rest.from_ms, rest.events[0].data.as_str()), (middle, "late\r\n"));
+    let after = hub.ask(RunnerAsk::Send { session: session.session, text: "x".to_owned(), submit: false }).await;
+    assert_eq!(after.unwrap_err().kind, ProblemKind::Conflict);
+}
+
+#[tokio::test]
+async fn a_long_recording_comes_in_stretches_that_fit_together() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("for i in 1 2 3 4 5 6 7 8; do seq 1 20000; sleep 0.05; done");
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    let (mut from, mut output, mut parts) = (Some(0), String::new(), 0);
+    while let Some(from_ms) = from {
+        let part = hub.ask(RunnerAsk::RecordingPart { session: session.session, from_ms }).await.unwrap();
+        assert!(serde_json::to_string(&part).unwrap().len() < 2 << 20);
+        let RunnerAnswer::Part(part) = part else { panic!("{part:?}") };
+        output.extend(part.events.iter().filter(|event| event.code == "o").map(|event| event.data.as_str()));
+        assert!(part.next_ms.is_none_or(|next| next > from_ms));
+        (from, parts) = (part.next_ms, parts + 1);
+    }
+    let expected: String = (1..=20_000).map(|i| format!("{i}\r\n")).collect::<String>().repeat(8);
+    assert!(output == expected, "{} of {} bytes in {parts} parts", output.len(), expected.len());
+    assert!(parts > 1);
+}
+
+#[tokio::test]
+async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is_lost() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\ntwo\n")]);
+    let mut session = shell("echo three >> file.txt; echo new > fresh.txt; echo ready; sleep 1000");
+    session.workspace.repository = Some(repository(origin.path()));
+    let workspace = session.workspace.workspace;
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "ready").await;
+    let RunnerAnswer::Diff(diff) = hub.ask(RunnerAsk::Diff { workspace }).await.unwrap() else { panic!("no diff") };
+    let files: Vec<_> = diff.files.iter().map(|file| (file.path.as_str(), file.change.as_str())).collect();
+    assert_eq!(files, [("file.txt", "modified"), ("fresh.txt", "added")]);
+    let added = diff.files[0].hunks[0].lines.iter().find(|line| line.kind == DiffKind::Added).unwrap();
+    assert_eq!(added.text, "three");
+    for ask in [RunnerAsk::Clean { workspace }, RunnerAsk::Restore { workspace, save: None }] {
+        let refused = hub.ask(ask).await.unwrap_err();
+        assert!(refused.kind == ProblemKind::Conflict && refused.detail.contains("works in it"), "{refused:?}");
+    }
+    hub.desire(vec![stopped(&session)]);
+    let end = hub.over(session.session).await;
+    assert_eq!(end.status, SessionStatus::Exited);
+    let refused = hub.ask(RunnerAsk::Clean { workspace }).await.unwrap_err();
+    assert!(refused.kind == ProblemKind::Conflict && refused.detail.contains("not committed"), "{refused:?}");
+    let path = std::path::PathBuf::from(hub.workspace(&session).await);
+    std::fs::remove_file(path.join("fresh.txt")).unwrap();
+    let RunnerAnswer::Saves(saves) = hub.ask(RunnerAsk::Saves { workspace }).await.unwrap() else { panic!("no saves") };
+    assert!(!saves.is_empty());
+    let save = Some(saves[0].id.clone());
+    assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save }).await, Ok(RunnerAnswer::Done));
+    assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
+    std::fs::remove_file(path.join("fresh.txt")).unwrap();
+    std::fs::write(path.join("file.txt"), "one\ntwo\n").unwrap();
+    assert_eq!(hub.ask(RunnerAsk::Clean { workspace }).await, Ok(RunnerAnswer::Done));
+    assert!(!path.exists());
+    hub.fact("that it was deleted", |fact| {
+        matches!(fact, protocol::link::FactBody::WorkspaceCleaned { workspace: of } if *of == workspace).then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,157 @@
+//! Workspaces: made once, set up once, saved while somebody works, and nothing of a stranger's run unasked.
+
+use domain::SessionStatus;
+use protocol::PortRange;
+use protocol::link::{DesiredSession, FactBody};
+
+use crate::hub::FakeHub;
+use crate::sessions::states;
+use crate::support::{TestRunner, fixture, git, output, repository, shell, stopped};
+
+#[tokio::test]
+async fn two_sessions_share_a_workspace_that_is_set_up_once() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let mut first = shell("cat file.txt setups; echo $PORT; git branch --show-current");
+    let mut repository = repository(origin.path());
+    repository.setup = Some("echo set up with $SHOPFLOOR_PORT_FIRST >> setups".to_owned());
+    repository.ports = Some(PortRange { first: 4100, last: 4199 });
+    first.workspace.repository = Some(repository);
+    first.workspace.branch = "work/one".to_owned();
+    let second = DesiredSession { session: domain::SessionId::generate(), ..first.clone() };
+    hub.desire(vec![first.clone(), second.clone()]);
+    for session in [&first, &second] {
+        let end = hub.over(session.session).await;
+        assert_eq!(end.code, Some(0), "{end:?}");
+        let shown = String::from_utf8(output(&runner.session_dir(session.session))).unwrap().replace('\r', "");
+        assert_eq!(shown, "one\nset up with 4100\n4100\nwork/one\n");
+    }
+    let ready = hub.facts().into_iter().filter_map(|fact| match fact.body {
+        FactBody::WorkspaceReady { branch, base, ports, .. } => Some((branch, base, ports)),
+        _ => None,
+    });
+    let expected = (Some("work/one".into()), Some("main".into()), Some(PortRange { first: 4100, last: 4109 }));
+    assert_eq!(ready.collect::<Vec<_>>(), [expected]);
+    // Another workspace gets other ports.
+    let mut third = DesiredSession { session: domain::SessionId::generate(), ..first.clone() };
+    third.workspace.workspace = domain::WorkspaceId::generate();
+    hub.desire(vec![third.clone()]);
+    hub.over(third.session).await;
+    let shown = String::from_utf8(output(&runner.session_dir(third.session))).unwrap();
+    assert!(shown.contains("4110"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_setup_that_fails_says_what_it_printed() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[]);
+    let mut session = shell("true");
+    let mut repository = repository(origin.path());
+    repository.setup = Some("echo the compiler is missing; exit 3".to_owned());
+    session.workspace.repository = Some(repository);
+    hub.desire(vec![session.clone()]);
+    let end = hub.over(session.session).await;
+    assert!(end.detail.unwrap().contains("the compiler is missing"));
+    let told = hub.fact("that it failed", |fact| match fact {
+        FactBody::WorkspaceFailed { detail, .. } => Some(detail.clone()),
+        _ => None,
+    });
+    assert!(told.await.contains("the compiler is missing"));
+}
+
+#[tokio::test]
+async fn a_repository_that_is_not_there_is_said_so() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let mut session = shell("true");
+    session.workspace.repository = Some(repository(std::path::Path::new("/nowhere/at/all")));
+    hub.desire(vec![session.clone()]);
+    let end = hub.over(session.session).await;
+    assert_eq!(end.status, SessionStatus::Exited);
+    assert!(end.detail.as_ref().unwrap().contains("/nowhere/at/all"), "{end:?}");
+}
+
+#[tokio::test]
+async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let mut session = shell(
+        "echo two >> file.txt; echo ready; read line; git -c user.name=a -c user.email=a@b commit -qam two; \
+         trap 'echo last > last.txt; exit 0' TERM; echo committed; while :; do sleep 0.05; done",
+    );
+    session.workspace.repository = Some(repository(origin.path()));
+    let workspace = session.workspace.workspace;
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "ready").await;
+    let stats = |right: fn(&protocol::GitStats) -> bool| {
+        hub.fact("numbers", move |fact| match fact {
+            FactBody::WorkspaceStats { workspace: of, stats: Some(stats), saved_at, .. } if *of == workspace => {
+                (right(stats) && saved_at.is_some()).then(|| stats.clone())
+            }
+            _ => None,
+        })
+    };
+    let counted = stats(|stats| stats.uncommitted).await;
+    assert_eq!((counted.files, counted.insertions, counted.ahead), (1, 1, 0), "{counted:?}");
+    let ask = protocol::link::RunnerAsk::Send { session: session.session, text: String::new(), submit: true };
+    hub.ask(ask).await.unwrap();
+    hub.log_has(session.session, "committed").await;
+    let counted = stats(|stats| stats.ahead == 1).await;
+    assert!(!counted.uncommitted && counted.unpushed == 1, "{counted:?}");
+    let marked = || async {
+        let recording = terminal::recording::Recording::open(&runner.session_dir(session.session).join("recording"));
+        let markers = recording.ok()?.markers().ok()?;
+        markers.iter().any(|marker| marker.kind == "commit").then_some(())
+    };
+    testkit::wait_until("the commit is marked", marked).await;
+    hub.desire(vec![stopped(&session)]);
+    hub.over(session.session).await;
+    // What it wrote in its last moment is in a save, too.
+    let counted = stats(|stats| stats.untracked == 1).await;
+    assert!(counted.uncommitted, "{counted:?}");
+    assert_eq!(git(origin.path(), &["branch", "--list"]), "* main", "nothing was pushed");
+}
+
+#[tokio::test]
+async fn a_strangers_project_runs_nothing_until_the_owner_allows_exactly_that() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[(".claude/settings.json", "{\"hooks\": {}}"), ("file.txt", "one\n")]);
+    let mark = runner.folder.path().join("ran");
+    let mut session = shell("echo ran");
+    let mut repository = repository(origin.path());
+    repository.setup = Some(format!("touch {}", mark.display()));
+    session.workspace.repository = Some(repository);
+    session.workspace.trusted = false;
+    hub.desire(vec![session.clone()]);
+    let waits = hub.state(session.session, |state| state.status == SessionStatus::Waiting).await;
+    let detail = waits.detail.unwrap();
+    assert!(detail.contains(".claude/settings.json") && detail.contains("touch"), "{detail}");
+    let hash = detail.split("runner approve ").nth(1).unwrap().trim_end_matches('`');
+    runner::approve(&runner.data_dir(), "0000").await.unwrap();
+    assert!(!mark.exists() && states(&hub, session.session) == [SessionStatus::Waiting]);
+    runner::approve(&runner.data_dir(), hash).await.unwrap();
+    let end = hub.over(session.session).await;
+    assert_eq!(end.code, Some(0), "{end:?}");
+    assert!(mark.exists());
+    // The same again is allowed; anything else is not.
+    let mut again = DesiredSession { session: domain::SessionId::generate(), ..session.clone() };
+    again.workspace.workspace = domain::WorkspaceId::generate();
+    let mut other = DesiredSession { session: domain::SessionId::generate(), ..again.clone() };
+    other.workspace.workspace = domain::WorkspaceId::generate();
+    other.workspace.repository.as_mut().unwrap().setup = Some("touch something-else".to_owned());
+    hub.desire(vec![again.clone(), other.clone()]);
+    hub.over(again.session).await;
+    hub.state(other.session, |state| state.status == SessionStatus::Waiting).await;
+    hub.desire(vec![stopped(&other)]);
+    let end = hub.over(other.session).await;
+    assert!(end.detail.unwrap().contains("before it started"));
+}
