@@ -38,7 +38,8 @@ impl Context {
         Ok(Client::anonymous(self.hub()?)?)
     }
 
-    fn hub(&self) -> Result<&str, Failure> {
+    /// Where the hub is.
+    pub(crate) fn hub(&self) -> Result<&str, Failure> {
         let missing = || {
             let dir = self.settings.data_dir.value.display();
             Failure::unreachable(format!("no hub is known: {dir} has no hub.json, and none was named"))

@@ -22,6 +22,8 @@ pub enum Exit {
     Conflict,
     /// No hub answers.
     Unreachable,
+    /// As the session ended that was watched.
+    Session(u8),
 }
 
 impl Exit {
@@ -34,6 +36,7 @@ impl Exit {
             Self::NotFound => 3,
             Self::Conflict => 4,
             Self::Unreachable => 5,
+            Self::Session(code) => code,
         }
     }
 

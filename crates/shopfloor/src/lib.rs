@@ -14,6 +14,7 @@ mod places;
 mod settings;
 mod table;
 mod text_arg;
+mod tty;
 mod when;
 
 use std::ffi::OsString;
@@ -56,11 +57,22 @@ fn misread(error: &clap::Error) -> Failure {
 fn start(cli: Cli) -> Result<Exit, Failure> {
     let layers = Layers::of_this_machine()?;
     let context = Context::new(&cli.global, layers)?;
-    let mut runtime = if cli.command.is_hub() {
+    let mut runtime = if cli.command.is_long() {
         tokio::runtime::Builder::new_multi_thread()
     } else {
         tokio::runtime::Builder::new_current_thread()
     };
     let runtime = runtime.enable_all().build().map_err(|error| Failure::other(format!("could not start: {error}")))?;
     runtime.block_on(commands::run(cli.command, &context))
+}
+
+/// Becomes one of the small processes of a session, if the command line says so, and returns its exit code.
+pub fn session_process(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    let mut args = args.into_iter().skip(1);
+    let code = match args.next()?.to_str()? {
+        "session-host" => terminal::host::main(std::path::Path::new(&args.next()?)),
+        "session-lines" => agents::lines::main(args.map(|arg| arg.to_string_lossy().into_owned())),
+        _ => return None,
+    };
+    Some(u8::try_from(code & 0xff).unwrap_or(1))
 }

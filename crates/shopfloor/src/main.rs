@@ -3,5 +3,9 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Every session has a process of these: they start nothing that they do not need.
+    if let Some(code) = shopfloor::session_process(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     ExitCode::from(shopfloor::run(std::env::args_os()).code())
 }

@@ -4,13 +4,17 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use client::{Client, FromAnswer};
-use domain::{ActivityId, InviteId, ProjectId, RunnerId, TokenId, UserId};
-use protocol::{Activity, Call, Invite, Project, Runner, Token, User};
+use domain::{ActivityId, InviteId, ProjectId, RunnerId, SessionId, TokenId, UserId, WorkspaceId, WorkspaceStatus};
+use protocol::{Activity, Call, ExecutionFilter, Invite, Project, Runner, Session, Token, User, Workspace};
 
 use crate::Failure;
 
 /// How many candidates an error names.
 const SHOWN: usize = 5;
+/// The beginning of an id is one from this length on: the prefix and a few digits.
+const BEGINNING: usize = 8;
+/// Everything, also what is over.
+const ALL: ExecutionFilter = ExecutionFilter { project: None, activity: None, ended: Some(true) };
 
 /// A thing that has an id and a name.
 pub(crate) trait Named {
@@ -25,6 +29,10 @@ pub(crate) trait Named {
     fn id(&self) -> Self::Id;
     /// Its name.
     fn name(&self) -> &str;
+    /// Whether it is preferred to those of the same name that are not.
+    fn current(&self) -> bool {
+        true
+    }
 }
 
 macro_rules! named {
@@ -57,6 +65,48 @@ named! {
     Runner, RunnerId, "runner", Call::RunnerList {};
 }
 
+impl Named for Session {
+    type Id = SessionId;
+    const WHAT: &'static str = "session";
+
+    fn all() -> Call {
+        Call::SessionList { filter: ALL }
+    }
+
+    fn id(&self) -> SessionId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn current(&self) -> bool {
+        !self.state.ended()
+    }
+}
+
+impl Named for Workspace {
+    type Id = WorkspaceId;
+    const WHAT: &'static str = "workspace";
+
+    fn all() -> Call {
+        Call::WorkspaceList { filter: ALL }
+    }
+
+    fn id(&self) -> WorkspaceId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        self.branch.as_deref().unwrap_or_default()
+    }
+
+    fn current(&self) -> bool {
+        self.status != WorkspaceStatus::Cleaned
+    }
+}
+
 /// The id of the thing that `text` means; asks the hub only when it is not an id.
 pub(crate) async fn pick<T: Named>(client: &Client, text: &str) -> Result<T::Id, Failure>
 where
@@ -70,14 +120,18 @@ where
 
 fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> {
     let wanted = text.trim().to_lowercase();
-    let equal: Vec<&T> = all.iter().filter(|one| one.name().to_lowercase() == wanted).collect();
-    let found = match equal.is_empty() {
-        true => all.iter().filter(|one| !wanted.is_empty() && one.name().to_lowercase().starts_with(&wanted)).collect(),
-        false => equal,
-    };
+    let by_id = |one: &&T| wanted.len() >= BEGINNING && one.id().to_string().starts_with(&wanted);
+    let begins = |one: &&T| !wanted.is_empty() && one.name().to_lowercase().starts_with(&wanted);
+    let mut found: Vec<&T> = all.iter().filter(|one| one.name().to_lowercase() == wanted || by_id(one)).collect();
+    if found.is_empty() {
+        found = all.iter().filter(begins).collect();
+    }
+    if found.iter().filter(|one| one.current()).count() == 1 {
+        found.retain(|one| one.current());
+    }
     match found.as_slice() {
         [] => Err(Failure::not_found(format!("there is no {} `{text}` that you may see", T::WHAT))
-            .advise(format!("give its id, its name, or the beginning of its name ({} known)", all.len()))),
+            .advise(format!("give its id, its name, or the beginning of either ({} known)", all.len()))),
         [one] => Ok(one.id()),
         several => {
             let names: Vec<String> =
@@ -94,7 +148,7 @@ mod tests {
     use super::*;
     use crate::Exit;
 
-    struct Thing(ProjectId, &'static str);
+    struct Thing(ProjectId, &'static str, bool);
 
     impl Named for Thing {
         type Id = ProjectId;
@@ -111,12 +165,30 @@ mod tests {
         fn name(&self) -> &str {
             self.1
         }
+
+        fn current(&self) -> bool {
+            self.2
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_is_enough_and_what_goes_on_comes_first() {
+        let ids = ["prj_01900000000000000000000000000001", "prj_01900000100000000000000000000002"];
+        let id = |index: usize| ids[index].parse().unwrap();
+        let all = [Thing(id(0), "Run", false), Thing(id(1), "Run", true)];
+        assert_eq!(choose(&all, "prj_01900000000").unwrap(), id(0));
+        assert_eq!(choose(&all, "prj_019000001").unwrap(), id(1));
+        assert_eq!(choose(&all, "run").unwrap(), id(1));
+        assert_eq!(choose(&all[..1], "run").unwrap(), id(0));
+        assert_eq!(choose(&all, "prj_").unwrap_err().exit(), Exit::NotFound, "too short to mean anything");
     }
 
     #[test]
     fn a_name_is_enough_when_it_is_unique() {
-        let all: Vec<Thing> =
-            ["Parser", "Parser tests", "Docs"].into_iter().map(|name| Thing(ProjectId::generate(), name)).collect();
+        let all: Vec<Thing> = ["Parser", "Parser tests", "Docs"]
+            .into_iter()
+            .map(|name| Thing(ProjectId::generate(), name, true))
+            .collect();
         assert_eq!(choose(&all, "parser").unwrap(), all[0].0, "an equal name beats one that begins so");
         assert_eq!(choose(&all, "do").unwrap(), all[2].0);
         let ambiguous = choose(&all, "pars").unwrap_err();

@@ -44,6 +44,15 @@ impl TextArg {
     }
 }
 
+/// Reads a file whole; `-` is standard input.
+pub(crate) fn read_prompt(path: &std::path::Path) -> Result<String, Failure> {
+    let (text, file) = match path.to_str() {
+        Some("-") => (Some("-".to_owned()), None),
+        _ => (None, Some(path.to_owned())),
+    };
+    TextArg { text, file }.required()
+}
+
 fn read_all(source: impl Read, name: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     source

@@ -125,6 +125,7 @@ impl Connection {
                 self.size = Some((cols, rows));
                 socket.send(&ToHub::Resize { channel, cols, rows }).await
             }
+            Saying::Refresh => self.begin_anew(socket).await,
         }
     }
 
@@ -174,9 +175,9 @@ impl Connection {
         }
     }
 
-    /// Never a silent gap: what is missing is asked for as a whole screen.
+    /// Asks for the whole screen: what is missing is never passed over.
     async fn begin_anew(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
-        tracing::debug!(session = %self.session, "the stream has a gap: asking for the screen");
+        tracing::debug!(session = %self.session, "asking for the whole screen");
         socket.send(&ToHub::Unwatch { channel: self.channel }).await?;
         self.position.forget();
         self.watch(socket).await

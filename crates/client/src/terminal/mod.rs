@@ -64,6 +64,7 @@ enum Saying {
     Took(u64),
     Input(Vec<u8>),
     Resize(u16, u16),
+    Refresh,
 }
 
 /// An open terminal; closed when it is dropped.
@@ -104,6 +105,11 @@ impl Terminal {
     /// The owner's view has this size, also after the next connection.
     pub fn resize(&self, cols: u16, rows: u16) {
         self.say(Saying::Resize(cols, rows));
+    }
+
+    /// Asks for the whole screen again.
+    pub fn refresh(&self) {
+        self.say(Saying::Refresh);
     }
 
     fn say(&self, saying: Saying) {

@@ -47,6 +47,7 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let hub = ServeArgs::default().settle(&context.layers, &client.data_dir.value)?;
     let color = format!("{:?}", client.color.value).to_lowercase();
     let log = format!("{:?}", hub.log.value).to_lowercase();
+    let detach_key = context.layers.text("detach_key", None)?;
     let values = KEYS.into_iter().map(|key| match key {
         "hub" => optional(key, client.hub.as_ref()),
         "token" => Shown {
@@ -55,6 +56,10 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         },
         "data_dir" => one(key, client.data_dir.value.display(), &client.data_dir),
         "color" => one(key, &color, &client.color),
+        "detach_key" => match &detach_key {
+            Some(given) => one(key, &given.value, given),
+            None => one(key, crate::tty::STANDARD, &Setting::standard(())),
+        },
         "listen" => one(key, hub.listen.value, &hub.listen),
         "database" => one(key, without_password(&hub.database.value), &hub.database),
         "public_url" => optional(key, hub.public_url.as_ref()),

@@ -4,6 +4,7 @@ mod data_dir;
 mod database;
 mod network;
 mod programs;
+mod runner;
 
 use serde::Serialize;
 
@@ -66,11 +67,12 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     // A file that cannot be read is reported by the check of the data directory.
     let beside = hub_file::read_hub(data_dir).ok().flatten();
     let health = network::health(beside.as_ref()).await;
-    let mut checks = programs::check_all().await;
+    let mut checks = programs::check_all(context.layers.path().and_then(std::path::Path::parent)).await;
     checks.extend(data_dir::check(data_dir));
     checks.push(database::check(&serve.database.value, beside.as_ref(), health.as_ref()).await);
     checks.push(network::check_port(serve.listen.value, beside.as_ref(), health.is_some()));
     checks.push(network::check_hub(context, beside.as_ref(), health.as_ref()).await);
+    checks.extend(runner::check(context));
     context.out.show(&checks, |out| lines(&checks, out))?;
     Ok(if checks.iter().any(Check::is_broken) { Exit::Other } else { Exit::Done })
 }

@@ -1,6 +1,7 @@
 //! One file for each noun of the command line.
 
 mod activity;
+mod attach;
 mod audit;
 mod chat;
 mod config;
@@ -13,14 +14,17 @@ mod login;
 mod observer;
 mod presence;
 mod project;
+mod recording;
 mod runner;
 mod serve_args;
+mod session;
 mod shell;
 mod token;
 mod up;
 mod user;
 mod watch;
 mod words;
+mod workspace;
 
 use clap::Subcommand;
 
@@ -56,9 +60,19 @@ pub(crate) enum Command {
     /// Links to a read-only page of a project, without an account
     #[command(subcommand)]
     Observer(observer::ObserverCommand),
-    /// Machines that run agents
+    /// Agents, commands and shells in their terminals
     #[command(subcommand)]
-    Runner(runner::RunnerCommand),
+    Session(session::SessionCommand),
+    /// Use a session's terminal here; the line at the bottom says how to leave it
+    Attach(attach::AttachArgs),
+    /// Where sessions work: worktrees on branches of their own
+    #[command(subcommand)]
+    Workspace(workspace::WorkspaceCommand),
+    /// What sessions have shown, to be played again
+    #[command(subcommand)]
+    Recording(recording::RecordingCommand),
+    /// Run agents on this machine, or manage the machines that do
+    Runner(runner::RunnerArgs),
     /// Who did what, when, from where
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -85,9 +99,13 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether this process becomes a hub.
-    pub(crate) fn is_hub(&self) -> bool {
-        matches!(self, Self::Up(_) | Self::Serve(_) | Self::Db(_))
+    /// Whether this process becomes a hub or a runner, which use all cores.
+    pub(crate) fn is_long(&self) -> bool {
+        match self {
+            Self::Up(_) | Self::Serve(_) | Self::Db(_) => true,
+            Self::Runner(args) => args.is_run(),
+            _ => false,
+        }
     }
 }
 
@@ -104,7 +122,11 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Login(args) => login::run(args, context).await?,
         Command::Invite(command) => invite::run(command, context).await?,
         Command::Observer(command) => observer::run(command, context).await?,
-        Command::Runner(command) => runner::run(command, context).await?,
+        Command::Session(command) => return session::run(command, context).await,
+        Command::Attach(args) => return attach::run(args, context).await,
+        Command::Workspace(command) => workspace::run(command, context).await?,
+        Command::Recording(command) => return recording::run(command, context).await,
+        Command::Runner(args) => runner::run(args, context).await?,
         Command::Audit(command) => audit::run(command, context).await?,
         Command::Presence => presence::run(context).await?,
         Command::Watch(args) => watch::run(args, context).await?,

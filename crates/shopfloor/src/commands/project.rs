@@ -4,7 +4,7 @@ mod args;
 
 use client::Client;
 use domain::ProjectId;
-use protocol::{Call, Project, ProjectCreate, ProjectUpdate, Version};
+use protocol::{Call, Project, ProjectCreate, ProjectUpdate, Repository, Version};
 
 pub(crate) use args::ProjectCommand;
 use args::{CreateArgs, UpdateArgs};
@@ -48,19 +48,23 @@ pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<()
 }
 
 async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let mut repositories = args.repositories;
+    args.repository.apply(&mut repositories)?;
     let input = ProjectCreate {
         content: args.text.required()?,
         visibility: args.visibility,
         share_execution: args.share_execution,
         archive_recordings: args.archive_recordings,
         retention_days: args.retention_days,
-        repositories: args.repositories,
+        repositories,
     };
     let project: Project = client.ask(Call::ProjectCreate { input }).await?;
     out.show(&project, |out| details(&project, out))
 }
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let project = id(client, &args.project).await?;
+    let repositories = repositories(&args, client, project).await?;
     let input = ProjectUpdate {
         content: args.text.read()?,
         expected_version: args.expected_version,
@@ -68,18 +72,31 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
         share_execution: args.share_execution,
         archive_recordings: args.archive_recordings,
         retention_days: args.retention_days.map(args::Retention::days),
-        repositories: if args.no_repositories {
-            Some(Vec::new())
-        } else {
-            Some(args.repositories).filter(|list| !list.is_empty())
-        },
+        repositories,
     };
     if input == (ProjectUpdate { expected_version: input.expected_version, ..Default::default() }) {
         return Err(Failure::usage("there is nothing to change").advise("give a new text or at least one option"));
     }
-    let project = id(client, &args.project).await?;
     let project: Project = client.ask(Call::ProjectUpdate { project, input }).await?;
     out.show(&project, |out| details(&project, out))
+}
+
+/// The new list, if anything about it was said: what is only said of the last repository leaves the others.
+async fn repositories(
+    args: &UpdateArgs,
+    client: &Client,
+    project: ProjectId,
+) -> Result<Option<Vec<Repository>>, Failure> {
+    let said = args.no_repositories || !args.repositories.is_empty();
+    if !said && args.repository.is_empty() {
+        return Ok(None);
+    }
+    let mut list = match said {
+        true => args.repositories.clone(),
+        false => client.ask::<Project>(Call::ProjectShow { project }).await?.repositories,
+    };
+    args.repository.clone().apply(&mut list)?;
+    Ok(Some(list))
 }
 
 async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
@@ -117,6 +134,11 @@ fn details(project: &Project, out: &Output) -> String {
     for repository in &project.repositories {
         let branch = repository.base_branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
         pairs.push(("repository", format!("{}{branch}", repository.location).into()));
+        let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+        add("  setup", repository.setup.clone());
+        add("  teardown", repository.teardown.clone());
+        add("  copies", (!repository.copy.is_empty()).then(|| repository.copy.join(", ")));
+        add("  ports", repository.ports.as_ref().map(|ports| format!("{}-{}", ports.first, ports.last)));
     }
     format!("{}\n\n{}", fields(out, &pairs), clean(&project.content))
 }

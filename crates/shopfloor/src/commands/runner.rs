@@ -1,12 +1,29 @@
 //! `shopfloor runner …`
 
-use clap::Subcommand;
-use protocol::{Call, NewRunner, Runner, RunnerCreate};
+mod foreground;
+mod options;
+mod registration;
 
-use super::words;
+use clap::{Args, Subcommand};
+use protocol::{Call, NewRunner, Runner, RunnerAbout, RunnerCreate};
+
+pub(crate) use foreground::Noted;
+pub(crate) use options::{RunArgs, dir, machine_name};
+pub(crate) use registration::Registration;
+
 use crate::pick::pick;
-use crate::table::Table;
+use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
+
+/// A runner of this machine, or what is done with all of them.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct RunnerArgs {
+    #[command(subcommand)]
+    command: Option<RunnerCommand>,
+    #[command(flatten)]
+    run: RunArgs,
+}
 
 /// Everything that can be done with runners.
 #[derive(Debug, Subcommand)]
@@ -18,47 +35,133 @@ pub(crate) enum RunnerCommand {
     },
     /// The runners of this hub
     List,
+    /// One runner, with the agents that it found
+    Show {
+        /// Its id or name
+        runner: String,
+    },
     /// Remove one of your runners
     Remove {
         /// Its id or name
         runner: String,
     },
+    /// Allow the executable configuration of a repository on this machine's runner, by its hash
+    Approve {
+        /// The hash that the runner showed
+        hash: String,
+    },
+}
+
+impl RunnerArgs {
+    /// Whether this process becomes a runner.
+    pub(crate) fn is_run(&self) -> bool {
+        self.command.is_none()
+    }
 }
 
 /// Runs one of them.
-pub(crate) async fn run(command: RunnerCommand, context: &Context) -> Result<(), Failure> {
-    let (client, out) = (&context.client()?, &context.out);
+pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failure> {
+    let Some(command) = args.command else {
+        return foreground::run(args.run, context).await;
+    };
+    let out = &context.out;
     match command {
         RunnerCommand::Create { name } => {
-            let made: NewRunner = client.ask(Call::RunnerCreate { input: RunnerCreate { name } }).await?;
+            let made: NewRunner = context.client()?.ask(Call::RunnerCreate { input: RunnerCreate { name } }).await?;
             if !out.json {
                 out.note(&format!("{}: the secret below is not shown again", made.runner.id));
             }
             out.show(&made, |_| made.secret.clone())
         }
         RunnerCommand::List => {
-            let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            let runners: Vec<Runner> = context.client()?.ask(Call::RunnerList {}).await?;
             out.show(&runners, |out| table(&runners, out))
         }
+        RunnerCommand::Show { runner } => {
+            let client = &context.client()?;
+            let id = pick::<Runner>(client, &runner).await?;
+            let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            let found = runners.into_iter().find(|runner| runner.id == id);
+            let runner = found.ok_or_else(|| Failure::not_found(format!("there is no runner {id}")))?;
+            out.show(&runner, |out| details(&runner, out))
+        }
         RunnerCommand::Remove { runner } => {
+            let client = &context.client()?;
             let runner = pick::<Runner>(client, &runner).await?;
             client.ask::<()>(Call::RunnerRemove { runner }).await?;
             out.note(&format!("removed {runner}"));
             Ok(())
         }
+        RunnerCommand::Approve { hash } => {
+            let dir = options::existing_dir(context)?;
+            ::runner::approve(&dir, &hash)
+                .await
+                .map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))?;
+            out.note(&format!("allowed {hash}"));
+            Ok(())
+        }
     }
 }
 
+fn state_cell(runner: &Runner, out: &Output) -> Cell {
+    match (runner.connected, runner.last_seen_at) {
+        (true, _) => Cell::styled("connected", Style::Green),
+        (false, Some(at)) => Cell::styled(format!("unreachable since {}", when::relative(at, out.now)), Style::Red),
+        (false, None) => Cell::styled("never connected", Style::Dim),
+    }
+}
+
+/// The names of the agents that are installed there.
+fn agents(about: &RunnerAbout) -> String {
+    let installed = about.agents.iter().filter(|agent| agent.version.is_some());
+    let names: Vec<&str> = installed.map(|agent| agent.name.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
 fn table(runners: &[Runner], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "NAME…", "OWNER…", "CONNECTED", "LAST SEEN"], "no runners");
+    let titles = &["ID", "NAME…", "OWNER…", "STATE", "MACHINE…", "AGENTS…", "LABELS…", "CAPACITY"];
+    let mut table = Table::new(titles, "no runners");
     for runner in runners {
+        let about = runner.about.as_ref();
+        let or = |text: Option<String>| Cell::from(text.filter(|text| !text.is_empty()).unwrap_or("-".to_owned()));
         table.row([
             runner.id.into(),
             (&runner.name).into(),
             (&runner.owner.name).into(),
-            words::yes(runner.connected).into(),
-            when::relative_or(runner.last_seen_at, out.now, "never").into(),
+            state_cell(runner, out),
+            or(about.map(|about| about.machine.clone())),
+            or(about.map(agents)),
+            or(about.map(|about| about.labels.join(", "))),
+            or(about.map(|about| about.capacity.to_string())),
         ]);
     }
     table.render(out)
+}
+
+fn details(runner: &Runner, out: &Output) -> String {
+    let mut pairs = vec![
+        ("id", runner.id.into()),
+        ("name", (&runner.name).into()),
+        ("owner", (&runner.owner.name).into()),
+        ("state", state_cell(runner, out)),
+        ("last seen", when::relative_or(runner.last_seen_at, out.now, "never").into()),
+        ("created", when::relative(runner.created_at, out.now).into()),
+    ];
+    let Some(about) = &runner.about else {
+        return fields(out, &pairs);
+    };
+    pairs.push(("machine", (&about.machine).into()));
+    pairs.push(("version", (&about.version).into()));
+    pairs.push(("labels", if about.labels.is_empty() { "none".into() } else { about.labels.join(", ").into() }));
+    pairs.push(("capacity", format!("{} sessions at once", about.capacity).into()));
+    let mut table = Table::new(&["AGENT", "VERSION…", "HEADLESS", "INSTALL…"], "no agents");
+    for agent in &about.agents {
+        table.row([
+            (&agent.name).into(),
+            agent.version.as_deref().unwrap_or("not installed").into(),
+            super::words::yes(agent.headless).into(),
+            agent.install.as_deref().filter(|_| agent.version.is_none()).unwrap_or("").into(),
+        ]);
+    }
+    format!("{}\n\n{}", fields(out, &pairs), table.render(out))
 }

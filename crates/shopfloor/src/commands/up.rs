@@ -1,10 +1,13 @@
 //! `shopfloor up` and `shopfloor serve`: this process becomes a hub.
 
 mod browser;
-mod log;
+pub(crate) mod log;
+mod runner;
 mod start;
 
 use clap::Args;
+
+pub(crate) use start::Stop;
 
 use super::serve_args::ServeArgs;
 use crate::{Context, Failure};
@@ -17,6 +20,9 @@ pub(crate) struct UpArgs {
     /// Do not open the browser
     #[arg(long)]
     no_open: bool,
+    /// Do not run agents on this machine
+    #[arg(long)]
+    no_runner: bool,
 }
 
 /// A hub for a team.
@@ -28,10 +34,10 @@ pub(crate) struct ServeCommand {
 
 /// Runs a hub and opens its page.
 pub(crate) async fn up(args: UpArgs, context: &Context) -> Result<(), Failure> {
-    start::run(args.hub, !args.no_open, context).await
+    start::run(args.hub, start::Beside { browser: !args.no_open, runner: !args.no_runner }, context).await
 }
 
 /// Runs a hub.
 pub(crate) async fn serve(args: ServeCommand, context: &Context) -> Result<(), Failure> {
-    start::run(args.hub, false, context).await
+    start::run(args.hub, start::Beside { browser: false, runner: false }, context).await
 }

@@ -1,10 +1,11 @@
 //! How the domain's words are read from the command line, with their values in help and completions.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::{ActivityStatus, LinkKind, Visibility};
-use protocol::{Link, Repository};
+use domain::{ActivityStatus, LinkKind, SessionStatus, Timestamp, Visibility};
+use protocol::{GitStats, Link, PortRange, Repository, Runner, Session, Usage};
 
 use crate::table::{Cell, Style};
+use crate::when;
 
 /// Reads a visibility.
 pub(crate) fn visibility() -> impl TypedValueParser<Value = Visibility> {
@@ -31,7 +32,14 @@ pub(crate) fn repository(text: &str) -> Result<Repository, String> {
     if location.is_empty() || branch.as_deref() == Some("") {
         return Err("expected LOCATION or LOCATION#BRANCH".to_owned());
     }
-    Ok(Repository { location: location.to_owned(), base_branch: branch, ..Repository::default() })
+    Ok(Repository { location: absolute(location), base_branch: branch, ..Repository::default() })
+}
+
+/// A folder that is here gets its whole path: a runner does not know where we are.
+fn absolute(location: &str) -> String {
+    let path = std::path::Path::new(location);
+    let found = if location.contains("://") { None } else { std::fs::canonicalize(path).ok() };
+    found.filter(|path| path.is_dir()).and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(location.to_owned())
 }
 
 /// A status in its colour.
@@ -42,6 +50,109 @@ pub(crate) fn status_cell(status: ActivityStatus) -> Cell {
         ActivityStatus::Completed | ActivityStatus::Abandoned => Style::Dim,
     };
     Cell::styled(status.word(), style)
+}
+
+/// What a session is at; of one whose runner is away, what was last known.
+pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) -> String {
+    let state = &session.state;
+    let detail = state.detail.as_deref().filter(|detail| !detail.is_empty());
+    if !state.ended()
+        && let Some(runner) = runner.filter(|runner| !runner.connected)
+    {
+        let seen = when::relative_or(runner.last_seen_at, now, "never");
+        return format!("last seen {} {seen}", state.status);
+    }
+    match (state.status, state.code, state.signal) {
+        (SessionStatus::Exited, Some(code), _) => format!("exited with {code}"),
+        (SessionStatus::Exited, None, Some(signal)) => format!("ended by signal {signal}"),
+        (SessionStatus::Exited, None, None) => {
+            detail.map_or("did not start".to_owned(), |why| format!("failed: {why}"))
+        }
+        (status, ..) if session.stopping && status != SessionStatus::Lost => "stopping".to_owned(),
+        (status, ..) => detail.map_or(status.to_string(), |detail| format!("{status}: {detail}")),
+    }
+}
+
+/// What a session is at, in its colour.
+pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timestamp) -> Cell {
+    let away = runner.is_some_and(|runner| !runner.connected);
+    let style = match session.state.status {
+        SessionStatus::Exited if session.state.code == Some(0) => Style::Dim,
+        SessionStatus::Exited | SessionStatus::Lost => Style::Red,
+        _ if away => Style::Dim,
+        SessionStatus::Working => Style::Green,
+        SessionStatus::Waiting => Style::Yellow,
+        SessionStatus::Starting | SessionStatus::Idle => Style::Plain,
+    };
+    Cell::styled(state(session, runner, now), style)
+}
+
+/// What differs in a workspace.
+pub(crate) fn stats(stats: &GitStats) -> String {
+    let mut parts = vec![format!("{} files +{} -{}", stats.files, stats.insertions, stats.deletions)];
+    let mut count = |number: u32, what: &str| {
+        if number > 0 {
+            parts.push(format!("{number} {what}"));
+        }
+    };
+    count(stats.ahead, "ahead");
+    count(stats.behind, "behind");
+    count(stats.untracked, "untracked");
+    count(stats.unpushed, "unpushed");
+    if stats.uncommitted {
+        parts.push("uncommitted work".to_owned());
+    }
+    if !stats.conflicts.is_empty() {
+        parts.push(format!("conflicts in {}", stats.conflicts.join(", ")));
+    }
+    parts.join(", ")
+}
+
+/// What a session used of its model.
+pub(crate) fn usage(usage: &Usage) -> String {
+    let cost = usage.cost_micros.map(|micros| format!(", ${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100));
+    let (sent, cached, came) = (usage.input_tokens, usage.cached_tokens, usage.output_tokens);
+    format!("{sent} tokens in ({cached} cached), {came} out{}", cost.unwrap_or_default())
+}
+
+/// A size on a disk, as people say it.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| count >= *unit) {
+        Some((unit, name)) => format!("{}.{} {name}", count / unit, count % unit * 10 / unit),
+        None => format!("{count} B"),
+    }
+}
+
+/// Reads a size, as `50G`, `500M` or a number of bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a size, as 50G or 500M");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        "t" | "tb" | "tib" => 1 << 40,
+        _ => return Err(wrong()),
+    };
+    digits.parse::<u64>().ok().and_then(|count| count.checked_mul(unit)).ok_or_else(wrong)
+}
+
+/// A stretch of time, as `1:02:03` or `2:03`.
+pub(crate) fn clock(millis: u64) -> String {
+    let seconds = millis / 1000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// Reads a range of ports, as `4000-4099`.
+pub(crate) fn ports(text: &str) -> Result<PortRange, String> {
+    let wrong = || format!("`{text}` is not a range of ports, as 4000-4099");
+    let (first, last) = text.split_once('-').ok_or_else(wrong)?;
+    let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(wrong);
+    let range = PortRange { first: port(first)?, last: port(last)? };
+    if range.first <= range.last { Ok(range) } else { Err(wrong()) }
 }
 
 /// Yes or no.
@@ -58,8 +169,21 @@ mod tests {
         assert_eq!(link("branch=a=b").unwrap(), Link { kind: LinkKind::Branch, target: "a=b".into() });
         assert!(link("branch").unwrap_err().contains("KIND=TARGET"));
         assert!(link("tree=x").unwrap_err().contains("workspace"));
-        let expected = Repository { location: "git@h:a.git".into(), base_branch: Some("main".into()), ..Repository::default() };
+        let expected =
+            Repository { location: "git@h:a.git".into(), base_branch: Some("main".into()), ..Repository::default() };
         assert_eq!(repository("git@h:a.git#main").unwrap(), expected);
         assert!(repository("#main").is_err() && repository("x#").is_err());
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(repository(".").unwrap().location, here.to_str().unwrap(), "a runner does not know where we are");
+    }
+
+    #[test]
+    fn sizes_ports_and_times_are_read_and_said() {
+        assert_eq!((size("50G"), size("500mb"), size("7")), (Ok(50 << 30), Ok(500 << 20), Ok(7)));
+        assert!(size("much").is_err() && size("5X").is_err() && size("99999999999G").is_err() && size("").is_err());
+        assert_eq!((bytes(7), bytes(1536), bytes(3 << 30)), ("7 B".into(), "1.5 KiB".into(), "3.0 GiB".into()));
+        assert_eq!(ports("4000-4099"), Ok(PortRange { first: 4000, last: 4099 }));
+        assert!(ports("4000").is_err() && ports("9-1").is_err() && ports("0-1").is_err());
+        assert_eq!((clock(61_000), clock(3_723_000)), ("1:01".into(), "1:02:03".into()));
     }
 }

@@ -9,11 +9,12 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 18] = [
+pub(crate) const KEYS: [&str; 19] = [
     "hub",
     "token",
     "data_dir",
     "color",
+    "detach_key",
     "listen",
     "database",
     "public_url",

@@ -13,7 +13,10 @@ const VERBS: &[(&str, &str)] = &[
     ("user.enable", "user enable ann"),
     ("project.list", "project list"),
     ("project.show", "project show P"),
-    ("project.create", "project create text --visibility read-write --share-execution --repository u#main"),
+    (
+        "project.create",
+        "project create text --visibility read-write --repo u#main --setup make --teardown x --copy .env --ports 1-2",
+    ),
     ("project.update", "project update P - --expected-version 3 --retention-days never"),
     ("project.delete", "project delete P"),
     ("project.versions", "project history P"),
@@ -46,9 +49,53 @@ const VERBS: &[(&str, &str)] = &[
     ("runner.list", "runner list"),
     ("runner.create", "runner create laptop"),
     ("runner.remove", "runner remove laptop"),
+    ("session.list", "session list --project P --activity A --all"),
+    ("session.show", "session show S"),
+    (
+        "session.spawn",
+        "session spawn --activity A --agent codex --prompt text --headless --sandbox --no-network --home",
+    ),
+    ("session.stop", "session stop S --force"),
+    ("session.resume", "session resume S"),
+    ("session.send", "session send S text --no-submit"),
+    ("session.log", "session log S --lines 5"),
+    ("workspace.list", "workspace list --all"),
+    ("workspace.show", "workspace show W"),
+    ("workspace.diff", "workspace diff W --stat"),
+    ("workspace.saves", "workspace saves W"),
+    ("workspace.restore", "workspace restore W --save abc"),
+    ("workspace.clean", "workspace clean W"),
+    ("recording.list", "recording list --project P"),
+    ("recording.show", "recording show S"),
+    ("recording.part", "recording play S --speed 2 --idle-limit 1 --from 30"),
+    ("recording.search", "recording search S text"),
+    ("recording.keep", "recording keep S --no"),
     ("audit.list", "audit list --project P --before 9 --limit 3"),
     ("presence.list", "presence"),
 ];
+
+/// Commands that ask several verbs, or none.
+const OTHERS: &[&str] = &[
+    "session spawn --project P --json -- make test",
+    "session spawn --project P --agent shell --attach --record-input --runner r --label a --label b",
+    "session spawn --activity A --agent claude --prompt-file - --model m --base b --branch c --repository u",
+    "session spawn --activity A --agent claude --workspace W",
+    "session watch S --plain --exit-code",
+    "attach S --detach-key ctrl-] --exit-code",
+    "recording export S --output f.cast --asciicast 2",
+    "runner --hub http://h --token t --name n --label a --label b --capacity 4 --data-dir D --disk-quota 50G",
+    "runner --token-file F --recordings-limit 5G --stop-grace 3",
+    "runner show R",
+    "runner approve abc",
+    "up --no-open --no-runner",
+];
+
+#[test]
+fn every_other_command_is_read() {
+    for line in OTHERS {
+        parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    }
+}
 
 fn parse(line: &str) -> Result<clap::ArgMatches, clap::Error> {
     shopfloor::command().try_get_matches_from(std::iter::once("shopfloor").chain(line.split(' ')))
@@ -74,6 +121,13 @@ fn nonsense_is_refused_with_the_right_words() {
         ("token create x --expires soon", "7d"),
         ("chat delete nonsense", "msg_"),
         ("project lis", "list"),
+        ("session spawn --project P", "--agent"),
+        ("session spawn --agent codex", "--activity"),
+        ("session spawn --activity A --project P --agent codex", "cannot be used"),
+        ("session spawn --project P --agent codex --home", "--sandbox"),
+        ("project create x --repo u --ports 5", "4000-4099"),
+        ("runner --disk-quota much", "50G"),
+        ("recording export S --asciicast 4", "2..=3"),
         ("project create x --file y", "cannot be used"),
     ] {
         let error = parse(line).unwrap_err().to_string();

@@ -1,17 +1,18 @@
 //! A hub of the real binary on a folder of its own, and the CLI beside it.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::process::{Ended, Running, shopfloor};
+use crate::process::{Ended, Running, shopfloor, signal, wait_until};
 
 pub(crate) struct Floor {
     hub: Option<Running>,
     pub(crate) url: String,
     pub(crate) login: String,
+    runner: bool,
     // Declared last: the hub ends before its folder goes.
     folder: tempfile::TempDir,
 }
@@ -19,18 +20,84 @@ pub(crate) struct Floor {
 impl Floor {
     /// A folder without a hub.
     pub(crate) fn empty() -> Self {
-        Self { hub: None, url: String::new(), login: String::new(), folder: tempfile::tempdir().unwrap() }
+        Self {
+            hub: None,
+            url: String::new(),
+            login: String::new(),
+            runner: false,
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
-    /// A hub on a free port.
+    /// A hub on a free port, without a runner.
     pub(crate) fn up() -> Self {
         let mut floor = Self::empty();
         floor.start("127.0.0.1:0");
         floor
     }
 
+    /// A hub with its runner, a repository, and the project `Parser` that works on it.
+    pub(crate) fn at_work() -> Self {
+        let mut floor = Self::empty();
+        floor.runner = true;
+        floor.start("127.0.0.1:0");
+        floor.wait_until_connected();
+        let repository = floor.path("repository");
+        std::fs::create_dir(&repository).unwrap();
+        std::fs::write(repository.join("README"), "hello\n").unwrap();
+        for args in [
+            &["init", "--quiet", "--initial-branch", "main"][..],
+            &["add", "README"],
+            &["-c", "user.name=ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message", "first"],
+        ] {
+            let mut git = Command::new("git");
+            git.env("HOME", floor.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1").current_dir(&repository);
+            assert!(git.args(args).status().unwrap().success(), "{args:?}");
+        }
+        floor.text(&["project", "create", "Parser", "--repo", repository.to_str().unwrap()]);
+        floor
+    }
+
+    pub(crate) fn wait_until_connected(&self) {
+        wait_until("the runner is connected", || {
+            self.json(&["runner", "list"]).as_array().unwrap().iter().any(|runner| runner["connected"] == true)
+        });
+    }
+
+    /// Spawns `sh -c script` in the project and returns the session.
+    pub(crate) fn spawn(&self, script: &str) -> Value {
+        self.json(&["session", "spawn", "--project", "Parser", "--json", "--", "sh", "-c", script])
+    }
+
+    /// Waits until the session is at `status`, and returns it.
+    pub(crate) fn wait_for(&self, session: &Value, status: &str) -> Value {
+        let id = session["id"].as_str().unwrap();
+        let mut last = Value::Null;
+        wait_until(&format!("the session is {status}"), || {
+            last = self.json(&["session", "show", id])["session"].clone();
+            if last["state"]["status"] != status && matches!(last["state"]["status"].as_str(), Some("exited" | "lost"))
+            {
+                panic!("it is {} instead of {status}", last["state"]);
+            }
+            last["state"]["status"] == status
+        });
+        last
+    }
+
+    /// The process of the runner beside the hub.
+    pub(crate) fn runner_pid(&self) -> u32 {
+        let note = std::fs::read(self.data_dir().join("runner/runner.json")).unwrap();
+        let note: Value = serde_json::from_slice(&note).unwrap();
+        u32::try_from(note["pid"].as_u64().unwrap()).unwrap()
+    }
+
     pub(crate) fn start(&mut self, listen: &str) {
-        let hub = Running::spawn(self.command().args(["up", "--no-open", "--listen", listen]));
+        let mut command = self.command();
+        command.args(["up", "--no-open", "--listen", listen]);
+        if !self.runner {
+            command.arg("--no-runner");
+        }
+        let hub = Running::spawn(&mut command);
         self.login = hub.line().strip_prefix("log in once: ").expect("the login link comes first").to_owned();
         self.url = hub.line().strip_prefix("shopfloor is up: ").expect("then it is up").to_owned();
         self.hub = Some(hub);
@@ -57,6 +124,34 @@ impl Floor {
         let mut command = shopfloor(self.folder.path());
         command.env("SHOPFLOOR_DATA_DIR", self.data_dir());
         command
+    }
+
+    /// Accepts an invitation as a browser does, and returns a token of the new person.
+    pub(crate) fn join(&self, secret: &str, name: &str) -> String {
+        let joined = self.post("/api/invites/accept", &serde_json::json!({"secret": secret, "name": name}), "");
+        let cookie = joined.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect(&joined);
+        let cookie = cookie.split(';').next().unwrap();
+        let made = self.post("/api/tokens", &serde_json::json!({"name": "cli"}), cookie);
+        let body = made.split_once("\r\n\r\n").expect(&made).1;
+        serde_json::from_str::<Value>(body).unwrap()["secret"].as_str().expect(&made).to_owned()
+    }
+
+    fn post(&self, path: &str, body: &Value, cookie: &str) -> String {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let (mut stream, body) = (std::net::TcpStream::connect(address).unwrap(), body.to_string());
+        let head = [
+            format!("POST {path} HTTP/1.1"),
+            format!("host: {address}"),
+            format!("origin: {}", self.url),
+            format!("cookie: {cookie}"),
+            format!("content-length: {}", body.len()),
+            "content-type: application/json".to_owned(),
+            "connection: close".to_owned(),
+        ];
+        stream.write_all(format!("{}\r\n\r\n{body}", head.join("\r\n")).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
@@ -95,5 +190,29 @@ impl Floor {
         let ended = self.run(args);
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{args:?}: {}", ended.stderr);
         ended.stderr
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        if !self.runner {
+            return;
+        }
+        // Sessions and their runner live on by design; here nothing may outlive its test.
+        if let Some(hub) = self.hub.take() {
+            drop(hub);
+        }
+        let runner = self.data_dir().join("runner");
+        let note = std::fs::read(runner.join("runner.json")).unwrap_or_default();
+        let pid = serde_json::from_slice::<Value>(&note).ok().and_then(|note| note["pid"].as_u64());
+        let hosts = std::fs::read_dir(runner.join("sessions")).into_iter().flatten().flatten();
+        let hosts = hosts.filter_map(|session| std::fs::read_to_string(session.path().join("host.pid")).ok());
+        let pids = pid.map(|pid| pid.to_string()).into_iter().chain(hosts.map(|pid| pid.trim().to_owned()));
+        for pid in pids.filter_map(|pid| pid.parse::<u32>().ok()) {
+            // Only what is still one of ours: a number may belong to somebody else by now.
+            if std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("shopfloor")) {
+                signal(pid, "TERM");
+            }
+        }
     }
 }

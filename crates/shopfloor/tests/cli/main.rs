@@ -2,13 +2,19 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests are named after what they show, and fail by panicking")]
 
+mod attach;
 mod commands;
 mod demo;
 mod endings;
 mod floor;
 mod process;
+mod pseudo_terminal;
+mod recordings;
 mod round_trips;
+mod runners;
+mod sessions;
 mod settings;
 mod transfer;
 mod up;
 mod watch;
+mod workspaces;

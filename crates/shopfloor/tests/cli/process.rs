@@ -34,6 +34,21 @@ impl From<Output> for Ended {
     }
 }
 
+/// Waits until something is so.
+pub(crate) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is() {
+        assert!(start.elapsed() < PATIENCE, "waited too long until {what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Sends a signal to a process that a test has started.
+pub(crate) fn signal(pid: u32, name: &str) {
+    // It may have ended meanwhile.
+    let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status();
+}
+
 /// A running command whose lines are read as they come.
 pub(crate) struct Running {
     child: Child,

@@ -1,9 +1,10 @@
-//! Programs that Shopfloor uses: git, and the coding agents.
+//! Programs that Shopfloor uses: git, bubblewrap, and the coding agents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use agents::{Adapters, FoundAgent};
 use tokio::process::Command;
 
 use super::Check;
@@ -12,22 +13,21 @@ use super::Check;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// The oldest git whose worktrees and options we rely on.
 const GIT: (u32, u32) = (2, 40);
-/// Each agent with the command that installs it.
-const AGENTS: [(&str, &str); 4] = [
-    ("claude", "npm install -g @anthropic-ai/claude-code"),
-    ("codex", "npm install -g @openai/codex"),
-    ("gemini", "npm install -g @google/gemini-cli"),
-    ("opencode", "npm install -g opencode-ai"),
-];
-
-/// Looks for all of them at once.
-pub(crate) async fn check_all() -> Vec<Check> {
-    let agents: Vec<_> = AGENTS.into_iter().map(|(name, install)| tokio::spawn(check_agent(name, install))).collect();
-    let mut checks = vec![check_git(version("git").await)];
-    for agent in agents {
-        // A check that panicked has nothing to say.
-        checks.extend(agent.await);
-    }
+/// Looks for all of them; adapters that people added are in `config_dir`.
+pub(crate) async fn check_all(config_dir: Option<&Path>) -> Vec<Check> {
+    let mut checks = vec![check_git(version("git", "--version").await), check_sandbox().await];
+    let adapters = config_dir.map_or_else(Adapters::built_in, Adapters::load);
+    checks.extend(adapters.errors().iter().map(|error| {
+        Check::warn(
+            "agents",
+            format!("a file was left out: {error}"),
+            "correct it; `docs/agents.md` describes the keys",
+        )
+    }));
+    let person =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let found = adapters.find(&person.collect()).await;
+    checks.extend(found.into_iter().filter(|agent| !agent.any && agent.name != "shell").map(check_agent));
     checks
 }
 
@@ -44,10 +44,34 @@ fn check_git(version: Result<String, String>) -> Check {
     }
 }
 
-async fn check_agent(name: &'static str, install: &'static str) -> Check {
-    match version(name).await {
-        Ok(version) => Check::ok(name, version),
-        Err(why) => Check::missing(name, why, format!("if you want to use it: {install}")),
+fn check_agent(agent: FoundAgent) -> Check {
+    match (agent.path, agent.version) {
+        (Some(_), Some(version)) => Check::ok(&agent.name, version),
+        (Some(path), None) => Check::ok(&agent.name, format!("{} (says no version)", path.display())),
+        (None, _) => {
+            let install =
+                agent.install.map_or("install it".to_owned(), |install| format!("if you want to use it: {install}"));
+            Check::missing(&agent.name, "not on the PATH", install)
+        }
+    }
+}
+
+async fn check_sandbox() -> Check {
+    let install = "for `session spawn --sandbox`: install bubblewrap, as with `apt install bubblewrap`";
+    let version = match version("bwrap", "--version").await {
+        Ok(version) => version,
+        Err(why) => return Check::missing("bwrap", why, install),
+    };
+    let mut command = Command::new("bwrap");
+    command.args(["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    match tokio::time::timeout(PATIENCE, command.status()).await {
+        Ok(Ok(status)) if status.success() => Check::ok("bwrap", version),
+        _ => Check::warn(
+            "bwrap",
+            format!("{version} cannot make a sandbox here"),
+            "allow user namespaces, as with `sysctl kernel.unprivileged_userns_clone=1`",
+        ),
     }
 }
 
@@ -58,11 +82,11 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// The first line that `program --version` prints.
-async fn version(program: &str) -> Result<String, String> {
+/// The first line that `program` prints when asked for its version.
+async fn version(program: &str, flag: &str) -> Result<String, String> {
     let path = find(program).ok_or("not on the PATH")?;
     let mut command = Command::new(path);
-    command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
+    command.arg(flag).stdin(Stdio::null()).kill_on_drop(true);
     let output = match tokio::time::timeout(PATIENCE, command.output()).await {
         Err(_) => return Err("does not say its version".to_owned()),
         Ok(Err(error)) => return Err(format!("could not be run: {error}")),
@@ -71,7 +95,7 @@ async fn version(program: &str) -> Result<String, String> {
     let text = String::from_utf8_lossy(&output.stdout);
     match text.lines().find(|line| !line.trim().is_empty()) {
         Some(line) if output.status.success() => Ok(line.trim().chars().take(60).collect()),
-        _ => Err(format!("`{program} --version` failed ({})", output.status)),
+        _ => Err(format!("`{program} {flag}` failed ({})", output.status)),
     }
 }
 

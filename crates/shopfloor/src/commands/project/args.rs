@@ -4,8 +4,9 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use domain::Visibility;
-use protocol::Repository;
+use protocol::{PortRange, Repository};
 
+use crate::Failure;
 use crate::commands::history::RangeArgs;
 use crate::commands::words;
 use crate::text_arg::TextArg;
@@ -61,9 +62,60 @@ pub(crate) struct CreateArgs {
     /// Recordings expire after this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<u32>,
-    /// A repository that it works on, as LOCATION or LOCATION#BRANCH; may be repeated
-    #[arg(long = "repository", value_name = "LOCATION", value_parser = words::repository)]
+    /// A repository that it works on: URL or folder, with #BRANCH behind it to start from that branch; may be repeated
+    #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,
+    #[command(flatten)]
+    pub(crate) repository: RepositoryArgs,
+}
+
+/// How the last repository is worked on.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "For the last --repo")]
+pub(crate) struct RepositoryArgs {
+    /// A shell line that makes a fresh workspace ready, as "npm ci"
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<String>,
+    /// A shell line that runs before a workspace is deleted
+    #[arg(long, value_name = "COMMAND")]
+    teardown: Option<String>,
+    /// Ignored files to copy into a fresh workspace, as .env; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    copy: Vec<String>,
+    /// Ports that its workspaces share out among themselves, as 4000-4099
+    #[arg(long, value_name = "FIRST-LAST", value_parser = words::ports)]
+    ports: Option<PortRange>,
+}
+
+impl RepositoryArgs {
+    /// Whether anything was said.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.setup.is_none() && self.teardown.is_none() && self.copy.is_empty() && self.ports.is_none()
+    }
+
+    /// Says it of the last of `repositories`.
+    pub(crate) fn apply(self, repositories: &mut [Repository]) -> Result<(), Failure> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let Some(last) = repositories.last_mut() else {
+            return Err(Failure::usage("--setup, --teardown, --copy and --ports are about a repository")
+                .advise("name it with --repo URL or PATH"));
+        };
+        // An empty text takes away.
+        let or = |new: Option<String>, old: &mut Option<String>| {
+            if let Some(new) = new {
+                *old = Some(new).filter(|text| !text.is_empty());
+            }
+        };
+        or(self.setup, &mut last.setup);
+        or(self.teardown, &mut last.teardown);
+        if !self.copy.is_empty() {
+            last.copy = self.copy.into_iter().filter(|pattern| !pattern.is_empty()).collect();
+        }
+        last.ports = self.ports.or(last.ports.take());
+        Ok(())
+    }
 }
 
 /// Changes to a project.
@@ -88,12 +140,14 @@ pub(crate) struct UpdateArgs {
     /// Recordings expire after this many days, or `never`
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<Retention>,
-    /// A repository that it works on, as LOCATION or LOCATION#BRANCH; may be repeated, replaces the list
-    #[arg(long = "repository", value_name = "LOCATION", value_parser = words::repository)]
+    /// A repository that it works on: URL or folder, with #BRANCH behind it; may be repeated, replaces the list
+    #[arg(long = "repo", alias = "repository", value_name = "URL|PATH", value_parser = words::repository)]
     pub(crate) repositories: Vec<Repository>,
     /// It works on no repository
-    #[arg(long, conflicts_with = "repositories")]
+    #[arg(long = "no-repos", alias = "no-repositories", conflicts_with = "repositories")]
     pub(crate) no_repositories: bool,
+    #[command(flatten)]
+    pub(crate) repository: RepositoryArgs,
 }
 
 /// How long recordings stay.

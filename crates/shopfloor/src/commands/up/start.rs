@@ -3,13 +3,22 @@
 use hub::StartError;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::runner::Beside as RunnerBeside;
 use super::{browser, log};
 use crate::commands::serve_args::{ServeArgs, ServeSettings};
 use crate::failure::chain;
 use crate::{Context, Failure};
 
+/// What comes with the hub.
+pub(crate) struct Beside {
+    /// Its page in the person's browser.
+    pub(crate) browser: bool,
+    /// A runner of this machine.
+    pub(crate) runner: bool,
+}
+
 /// Runs a hub until it is told to stop.
-pub(crate) async fn run(args: ServeArgs, open: bool, context: &Context) -> Result<(), Failure> {
+pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> Result<(), Failure> {
     let out = &context.out;
     let data_dir = std::path::absolute(&context.settings.data_dir.value)
         .map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))?;
@@ -20,23 +29,30 @@ pub(crate) async fn run(args: ServeArgs, open: bool, context: &Context) -> Resul
         tracing::warn!(%error, "the number of open files could not be raised");
     }
     let mut stop = Stop::listen()?;
-    let mut running = hub::start(options(&settings, data_dir)?).await.map_err(refused)?;
+    let mut running = hub::start(options(&settings, data_dir.clone())?).await.map_err(refused)?;
     let link = running
         .login_link()
         .await
         .map_err(|error| Failure::other(format!("could not make a login link: {}", chain(&error))))?;
     out.line(&format!("log in once: {link}"))?;
     out.line(&format!("shopfloor is up: {}", running.url()))?;
-    if open {
+    if beside.browser {
         browser::open(&link, out);
     }
+    let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir));
     tokio::select! {
         () = stop.asked() => {}
         () = running.stopped() => return Err(Failure::other("the hub stopped by itself; its log says why")),
     }
     out.note("stopping; once more to stop at once");
+    let end = async {
+        if let Some(runner) = runner {
+            runner.stop().await;
+        }
+        running.stop().await;
+    };
     tokio::select! {
-        () = running.stop() => Ok(()),
+        () = end => Ok(()),
         () = stop.asked() => Err(Failure::other("stopped without waiting for open connections")),
     }
 }
@@ -69,18 +85,20 @@ fn refused(error: StartError) -> Failure {
 }
 
 /// The two ways in which a process is asked to stop.
-struct Stop {
+pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Stop {
-    fn listen() -> Result<Self, Failure> {
+    /// Begins to listen.
+    pub(crate) fn listen() -> Result<Self, Failure> {
         let on = |kind| signal(kind).map_err(|error| Failure::other(format!("could not listen for signals: {error}")));
         Ok(Self { interrupt: on(SignalKind::interrupt())?, terminate: on(SignalKind::terminate())? })
     }
 
-    async fn asked(&mut self) {
+    /// Waits for either.
+    pub(crate) async fn asked(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

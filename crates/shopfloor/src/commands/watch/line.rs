@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use domain::ProjectId;
 use protocol::{Activity, Change, Delta, Message, Project};
 
+use crate::commands::words;
 use crate::output::clean;
 use crate::table::shorten;
 
@@ -45,6 +46,9 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Activity { activity } => Some(activity.project),
         Change::Message { message } => Some(message.project),
         Change::Unread { unread } => Some(unread.project),
+        Change::Workspace { workspace } => Some(workspace.project),
+        Change::Session { session } => Some(session.project),
+        Change::ExecutionGone { project } => Some(*project),
         Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } => None,
     }
 }
@@ -54,12 +58,12 @@ pub(crate) fn render(delta: &Delta, names: &Names) -> String {
     let at = delta.at.to_string();
     // The time of day is enough for something that is happening.
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
-    let text = format!("{clock}Z  {:>6}  {}", delta.seq.0, describe(&delta.change, names));
+    let text = format!("{clock}Z  {:>6}  {}", delta.seq.0, describe(delta, names));
     clean(&text).replace(['\n', '\t'], " ")
 }
 
-fn describe(change: &Change, names: &Names) -> String {
-    match change {
+fn describe(delta: &Delta, names: &Names) -> String {
+    match &delta.change {
         Change::User { user } if user.disabled => format!("user      {} is disabled ({})", user.name, user.id),
         Change::User { user } => format!("user      {} ({})", user.name, user.id),
         Change::Project { project } => describe_project(project),
@@ -74,6 +78,17 @@ fn describe(change: &Change, names: &Names) -> String {
             format!("runner    {} of {} is {state} ({})", runner.name, runner.owner.name, runner.id)
         }
         Change::RunnerGone { runner } => format!("runner    {runner} is gone"),
+        Change::Workspace { workspace } => {
+            let branch = workspace.branch.as_deref().unwrap_or("without a branch");
+            let changes =
+                workspace.stats.as_ref().map(|stats| format!(", {}", words::stats(stats))).unwrap_or_default();
+            format!("workspace {branch} is {}{changes} ({})", workspace.status, workspace.id)
+        }
+        Change::Session { session } => {
+            let state = words::state(session, None, delta.at);
+            format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
+        }
+        Change::ExecutionGone { project } => format!("sessions  of {} are hidden now", names.of(*project)),
     }
 }
 

@@ -1,0 +1,52 @@
+//! A session as plain text, for pipes and logs.
+
+use client::Client;
+use client::terminal::Event;
+use domain::SessionId;
+use serde_json::json;
+
+use super::Left;
+use crate::tty::Plain;
+use crate::{Failure, Output};
+
+/// Prints the session's text until it ends.
+pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> Result<Left, Failure> {
+    let mut terminal = client.terminal(session);
+    let mut plain = Plain::default();
+    loop {
+        match terminal.next().await? {
+            Event::Watching { reachable: false, .. } => out.note("its runner is not reachable; waiting for it"),
+            Event::Watching { .. } => {}
+            Event::Snapshot { cols, rows, bytes, end, .. } => {
+                plain = Plain::default();
+                print(out, &mut plain, &bytes, json!({"event": "screen", "cols": cols, "rows": rows}))?;
+                terminal.took(end);
+            }
+            Event::Data { bytes, end } => {
+                print(out, &mut plain, &bytes, json!({"event": "output"}))?;
+                terminal.took(end);
+            }
+            Event::Lost { why, retry_in } => {
+                out.note(&format!("connection lost ({why}); trying again in {:.1} s", retry_in.as_secs_f64()));
+            }
+            Event::Exit { code, signal } => {
+                let mut rest = Vec::new();
+                plain.line(&mut rest);
+                match out.json {
+                    true => out.stream(&json!({"event": "exit", "code": code, "signal": signal}), |_| String::new())?,
+                    false => out.bytes(&rest)?,
+                }
+                return Ok(Left::Ended { code, signal });
+            }
+        }
+    }
+}
+
+fn print(out: &Output, plain: &mut Plain, bytes: &[u8], mut line: serde_json::Value) -> Result<(), Failure> {
+    let text = plain.pass(bytes);
+    if !out.json {
+        return out.bytes(&text);
+    }
+    line["text"] = String::from_utf8_lossy(&text).into();
+    out.stream(&line, |_| String::new())
+}

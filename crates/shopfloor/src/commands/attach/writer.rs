@@ -1,0 +1,68 @@
+//! Writes to the person's terminal from a thread of its own, so that a slow terminal delays nobody's keys.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use tokio::sync::mpsc;
+
+use crate::{Failure, tty};
+
+/// Bytes for the terminal, and the position that they lead to.
+type Piece = (Vec<u8>, Option<u64>);
+
+/// The thread's handle.
+pub(super) struct Writer {
+    pieces: Option<mpsc::UnboundedSender<Piece>>,
+    written: mpsc::UnboundedReceiver<u64>,
+    abandoned: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start() -> Self {
+        let (pieces, mut waiting) = mpsc::unbounded_channel::<Piece>();
+        let (tell, written) = mpsc::unbounded_channel();
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let given_up = abandoned.clone();
+        let thread = std::thread::spawn(move || {
+            while let Some((bytes, end)) = waiting.blocking_recv() {
+                if given_up.load(Ordering::Relaxed) || tty::write(&bytes).is_err() {
+                    return;
+                }
+                if let Some(end) = end
+                    && tell.send(end).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Self { pieces: Some(pieces), written, abandoned, thread: Some(thread) }
+    }
+
+    /// Writes in turn; what waits is bounded by the credit that follows from [`Writer::written`].
+    pub(super) fn write(&self, bytes: Vec<u8>, end: Option<u64>) -> Result<(), Failure> {
+        let gone = || Failure::other("the terminal is gone");
+        self.pieces.as_ref().ok_or_else(gone)?.send((bytes, end)).map_err(|_| gone())
+    }
+
+    /// The next position that is on the screen.
+    pub(super) async fn written(&mut self) -> Result<u64, Failure> {
+        self.written.recv().await.ok_or_else(|| Failure::other("the terminal is gone"))
+    }
+
+    /// Waits until everything is on the screen.
+    pub(super) fn finish(mut self) {
+        self.pieces = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been told by itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,84 @@
+//! What a runner needs of this machine: that it runs, room on the disk, and enough file watches.
+
+use std::path::Path;
+
+use super::Check;
+use crate::Context;
+use crate::commands::runner::{Noted, dir};
+use crate::commands::words;
+
+/// Below this, workspaces soon have no room.
+const ROOM: u64 = 5 << 30;
+/// Enough for some dozens of busy workspaces.
+const WATCHES: u64 = 65_536;
+const INSTANCES: u64 = 128;
+
+/// Looks at all of it.
+pub(crate) fn check(context: &Context) -> Vec<Check> {
+    let Ok(dir) = dir(context) else {
+        return Vec::new();
+    };
+    let (watches, instances) = (limit("max_user_watches"), limit("max_user_instances"));
+    let mut checks = vec![check_running(&dir), check_room(&dir, room(&dir))];
+    checks.extend(watches.zip(instances).map(|(watches, instances)| check_watches(watches, instances)));
+    checks
+}
+
+fn check_running(dir: &Path) -> Check {
+    match Noted::of_running(dir) {
+        Ok(Some(noted)) => Check::ok("runner", format!("process {} for {}", noted.pid, noted.hub)),
+        Ok(None) => {
+            let advice = "`shopfloor up` has one beside the hub; elsewhere, `shopfloor runner --hub URL` runs one";
+            Check::warn("runner", "none runs on this machine for you", advice)
+        }
+        Err(failure) => Check::warn("runner", failure.render(false), "make its folder yours"),
+    }
+}
+
+/// What is free where `dir` is or will be.
+fn room(dir: &Path) -> Option<u64> {
+    let existing = dir.ancestors().find(|dir| dir.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+fn check_room(dir: &Path, free: Option<u64>) -> Check {
+    let shown = dir.display();
+    match free {
+        Some(free) if free >= ROOM => {
+            Check::ok("disk", format!("{} free for workspaces in {shown}", words::bytes(free)))
+        }
+        Some(free) => {
+            let advice = "delete workspaces with `shopfloor workspace clean`, or move the data directory";
+            Check::warn("disk", format!("only {} free for workspaces in {shown}", words::bytes(free)), advice)
+        }
+        None => Check::warn("disk", format!("could not find out what is free in {shown}"), "look yourself"),
+    }
+}
+
+fn limit(name: &str) -> Option<u64> {
+    std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?.trim().parse().ok()
+}
+
+fn check_watches(watches: u64, instances: u64) -> Check {
+    let detail = format!("{watches} watches, {instances} watchers");
+    if watches >= WATCHES && instances >= INSTANCES {
+        return Check::ok("inotify", detail);
+    }
+    let advice = "sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512";
+    Check::warn("inotify", format!("{detail}: changes in many workspaces are seen late"), advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Status;
+
+    #[test]
+    fn what_is_too_little_is_said_with_what_to_do() {
+        assert_eq!(check_room(Path::new("/x"), Some(ROOM)).status, Status::Ok);
+        assert_eq!(check_room(Path::new("/x"), Some(ROOM - 1)).status, Status::Warn);
+        assert_eq!(check_watches(WATCHES, INSTANCES).status, Status::Ok);
+        assert!(check_watches(8_192, INSTANCES).advice.unwrap().contains("max_user_watches"));
+    }
+}

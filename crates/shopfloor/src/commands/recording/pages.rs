@@ -1,0 +1,54 @@
+//! A recording stretch by stretch, so that a long one is never in memory as a whole.
+
+use std::collections::VecDeque;
+
+use client::Client;
+use domain::SessionId;
+use protocol::{Call, RecordedEvent, RecordingPart, RecordingRange};
+
+use crate::Failure;
+
+/// Reads a recording from a moment on.
+pub(super) struct Pages<'a> {
+    client: &'a Client,
+    session: SessionId,
+    waiting: VecDeque<RecordedEvent>,
+    next_ms: Option<u64>,
+}
+
+impl<'a> Pages<'a> {
+    /// The screen at `from_ms`, and what comes after it.
+    pub(super) async fn open(
+        client: &'a Client,
+        session: SessionId,
+        from_ms: u64,
+    ) -> Result<(RecordingPart, Self), Failure> {
+        let mut part = ask(client, session, from_ms).await?;
+        let waiting = std::mem::take(&mut part.events).into();
+        let next_ms = part.next_ms;
+        Ok((part, Self { client, session, waiting, next_ms }))
+    }
+
+    /// The next event; none at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<RecordedEvent>, Failure> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(from_ms) = self.next_ms else {
+                return Ok(None);
+            };
+            let part = ask(self.client, self.session, from_ms).await?;
+            if part.next_ms.is_some_and(|next| next <= from_ms) {
+                return Err(Failure::other("the recording's stretches do not go on"));
+            }
+            self.next_ms = part.next_ms;
+            self.waiting = part.events.into();
+        }
+    }
+}
+
+async fn ask(client: &Client, session: SessionId, from_ms: u64) -> Result<RecordingPart, Failure> {
+    let range = RecordingRange { from_ms: Some(from_ms) };
+    Ok(client.ask(Call::RecordingPart { session, range }).await?)
+}

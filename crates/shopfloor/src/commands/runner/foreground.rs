@@ -1,0 +1,109 @@
+//! This process becomes a runner, until it is told to end.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::options::{RunArgs, dir};
+use super::registration::Registration;
+use crate::commands::serve_args::Log;
+use crate::commands::up::{Stop, log};
+use crate::failure::chain;
+use crate::settings::Origin;
+use crate::{Context, Failure};
+
+/// Runs a runner. Its sessions outlive it.
+pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure> {
+    let hub = context.hub()?.to_owned();
+    let dir = dir(context)?;
+    let log_form =
+        context.layers.text("log", None)?.filter(|form| form.value == "json").map_or(Log::Human, |_| Log::Json);
+    log::start(log_form);
+    if let Some(noted) = Noted::of_running(&dir)? {
+        return Err(Failure::conflict(format!("a runner (process {}) runs in {} already", noted.pid, dir.display()))
+            .advise("stop that one first, or give this one its own folder with --data-dir DIR"));
+    }
+    let token = token(&args, context, &dir).await?;
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::warn!(%error, "the number of open files could not be raised");
+    }
+    let mut stop = Stop::listen()?;
+    let options = args.options(context, &hub, token)?;
+    Noted { pid: std::process::id(), hub: hub.clone() }.write(&dir)?;
+    context.out.note(&format!("runner {} of {hub}; stop with Ctrl-C, sessions go on", options.name));
+    let ended = ::runner::run(options, async move { stop.asked().await }).await;
+    ended.map_err(|error| Failure::other(format!("the runner cannot run: {}", chain(&error))))
+}
+
+/// The runner's own token: as given, as remembered, or by registering as the person's.
+async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, Failure> {
+    if let Some(path) = &args.token_file {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("could not read {}: {error}", path.display())))?;
+        return Ok(text.trim().to_owned());
+    }
+    let given = context.settings.token.as_ref().filter(|token| token.origin == Origin::Flag);
+    if let Some(token) = given {
+        return Ok(token.value.clone());
+    }
+    if let Some(token) = context.layers.variable("SHOPFLOOR_RUNNER_TOKEN") {
+        return Ok(token);
+    }
+    if context.settings.token.is_none() {
+        let missing = || {
+            Failure::not_allowed("there is no token for this runner")
+                .advise("pass --token T, as `shopfloor runner create NAME` prints it, or --token-file FILE")
+        };
+        return Registration::read(dir)?.map(|known| known.secret).ok_or_else(missing);
+    }
+    Ok(Registration::ensure(&context.client()?, dir, &args.name()).await?.secret)
+}
+
+/// What a running runner leaves in its folder for who wants to find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    /// Its process.
+    pub(crate) pid: u32,
+    /// Its hub.
+    pub(crate) hub: String,
+}
+
+impl Noted {
+    /// The runner that runs in `dir` now.
+    pub(crate) fn of_running(dir: &Path) -> Result<Option<Self>, Failure> {
+        if !is_held(dir)? {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(path(dir)).unwrap_or_default();
+        Ok(Some(serde_json::from_slice(&bytes).unwrap_or(Self { pid: 0, hub: String::new() })))
+    }
+
+    fn write(&self, dir: &Path) -> Result<(), Failure> {
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(dir)?;
+            std::fs::write(path(dir), serde_json::to_vec(self)?)
+        };
+        write().map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))
+    }
+}
+
+fn path(dir: &Path) -> PathBuf {
+    dir.join("runner.json")
+}
+
+/// Whether a runner holds the journal of `dir`: the kernel gives the lock back, however the runner ends.
+fn is_held(dir: &Path) -> Result<bool, Failure> {
+    let path = dir.join("journal.lock");
+    let failed = |error: std::io::Error| Failure::other(format!("could not look at {}: {error}", path.display()));
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed(error)),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}

@@ -1,0 +1,141 @@
+//! `shopfloor session …`
+
+mod args;
+mod spawn;
+
+use client::Client;
+use domain::SessionId;
+use protocol::{
+    Activity, Call, ExecutionFilter, LogPage, Project, Runner, Session, SessionDetail, SessionLog, SessionStop,
+    SessionText,
+};
+
+pub(crate) use args::{ListArgs, SessionCommand};
+
+use super::{attach, words};
+use crate::output::clean;
+use crate::pick::pick;
+use crate::table::{Table, fields};
+use crate::{Context, Exit, Failure, Output, when};
+
+/// Runs one of them.
+pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Exit, Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        SessionCommand::Spawn(args) => return spawn::run(*args, context).await,
+        SessionCommand::List(args) => {
+            let filter = args.filter(client).await?;
+            list(client, out, filter).await?;
+        }
+        SessionCommand::Show { session } => show(client, out, id(client, &session).await?).await?,
+        SessionCommand::Stop { session, force } => {
+            let session = id(client, &session).await?;
+            let session: Session = client.ask(Call::SessionStop { session, input: SessionStop { force } }).await?;
+            out.show(&session, |out| line(&session, out))?;
+        }
+        SessionCommand::Resume { session } => {
+            let session = id(client, &session).await?;
+            let session: Session = client.ask(Call::SessionResume { session }).await?;
+            out.show(&session, |out| line(&session, out))?;
+        }
+        SessionCommand::Send { session, text, no_submit } => {
+            let input = SessionText { text: text.required()?, submit: !no_submit };
+            let session = id(client, &session).await?;
+            client.ask::<()>(Call::SessionSend { session, input }).await?;
+            out.note(&format!("sent to {session}"));
+        }
+        SessionCommand::Log { session, lines } => {
+            let session = id(client, &session).await?;
+            let log: SessionLog = client.ask(Call::SessionLog { session, page: LogPage { lines } }).await?;
+            if log.truncated && !out.json {
+                out.note("earlier lines were left out; --lines N shows more");
+            }
+            out.show(&log, |_| clean(&log.text))?;
+        }
+        SessionCommand::Watch(args) => return attach::watch(args, context).await,
+    }
+    Ok(Exit::Done)
+}
+
+/// The session that a person means.
+pub(crate) async fn id(client: &Client, text: &str) -> Result<SessionId, Failure> {
+    pick::<Session>(client, text).await
+}
+
+async fn list(client: &Client, out: &Output, filter: ExecutionFilter) -> Result<(), Failure> {
+    let sessions: Vec<Session> = client.ask(Call::SessionList { filter }).await?;
+    if out.json {
+        return out.show(&sessions, |_| String::new());
+    }
+    let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+    out.show(&sessions, |out| table(&sessions, &runners, out))
+}
+
+/// Sessions below each other.
+pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> String {
+    let titles = &["ID", "STATE…", "AGENT", "TITLE…", "OWNER…", "RUNNER…", "SINCE"];
+    let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`");
+    for session in sessions {
+        let runner = runners.iter().find(|runner| runner.id == session.runner);
+        table.row([
+            session.id.into(),
+            words::state_cell(session, runner, out.now),
+            (&session.agent).into(),
+            (&session.title).into(),
+            (&session.owner.name).into(),
+            runner.map_or("-", |runner| runner.name.as_str()).into(),
+            when::relative(session.state.since, out.now).into(),
+        ]);
+    }
+    table.render(out)
+}
+
+/// A session in one line.
+pub(crate) fn line(session: &Session, out: &Output) -> String {
+    clean(&format!("{}  {}  {}", session.id, words::state(session, None, out.now), session.title))
+}
+
+async fn show(client: &Client, out: &Output, session: SessionId) -> Result<(), Failure> {
+    let detail: SessionDetail = client.ask(Call::SessionShow { session }).await?;
+    if out.json {
+        return out.show(&detail, |_| String::new());
+    }
+    let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+    let project: Project = client.ask(Call::ProjectShow { project: detail.session.project }).await?;
+    let activity: Activity = client.ask(Call::ActivityShow { activity: detail.session.activity }).await?;
+    out.show(&detail, |out| details(&detail, &runners, &project, &activity, out))
+}
+
+fn details(detail: &SessionDetail, runners: &[Runner], project: &Project, activity: &Activity, out: &Output) -> String {
+    let (session, workspace) = (&detail.session, &detail.workspace);
+    let runner = runners.iter().find(|runner| runner.id == session.runner);
+    let mut pairs = vec![
+        ("id", session.id.into()),
+        ("state", words::state_cell(session, runner, out.now)),
+        ("since", when::relative(session.state.since, out.now).into()),
+        ("agent", format!("{}, {}", session.agent, session.mode).into()),
+        ("owner", (&session.owner.name).into()),
+        ("project", (&project.name).into()),
+        ("activity", format!("{} ({})", activity.name, activity.id).into()),
+        ("runner", runner.map_or_else(|| session.runner.to_string(), |runner| runner.name.clone()).into()),
+        ("workspace", workspace.id.into()),
+    ];
+    let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("model", session.model.clone());
+    add("branch", workspace.branch.clone());
+    add("folder", workspace.path.clone());
+    add("changes", workspace.stats.as_ref().map(words::stats));
+    add("sandbox", session.sandbox.then(|| "writes only in its workspace".to_owned()));
+    add("resumes", session.resumes.map(|id| id.to_string()));
+    let resumable = session.state.ended() && session.resumable;
+    add("resumable", resumable.then(|| format!("with `shopfloor session resume {}`", session.id)));
+    let used = session.usage.input_tokens + session.usage.output_tokens > 0;
+    add("usage", used.then(|| words::usage(&session.usage)));
+    let (length, size) = (words::clock(session.recording.duration_ms), words::bytes(session.recording.disk_bytes));
+    add("recording", Some(format!("{length}, {size}{}", if session.recording.keep { ", kept" } else { "" })));
+    add("command", (!detail.argv.is_empty()).then(|| detail.argv.join(" ")));
+    match detail.prompt.trim() {
+        "" => fields(out, &pairs),
+        prompt => format!("{}\n\n{}", fields(out, &pairs), clean(prompt)),
+    }
+}

@@ -1,0 +1,64 @@
+//! `shopfloor session spawn`: from a command line to a session.
+
+use client::{Client, FromAnswer};
+use domain::SessionMode;
+use protocol::{Activity, Call, Project, Runner, Sandbox, Session, SessionSpawn, Workspace};
+
+use super::args::SpawnArgs;
+use crate::commands::attach;
+use crate::pick::{Named, pick};
+use crate::text_arg::read_prompt;
+use crate::{Context, Exit, Failure, tty};
+
+/// Spawns, and attaches if asked to.
+pub(crate) async fn run(args: SpawnArgs, context: &Context) -> Result<Exit, Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    if args.attach && !tty::is_here() {
+        return Err(attach::no_terminal());
+    }
+    let attach = args.attach;
+    let session: Session = client.ask(Call::SessionSpawn { input: input(args, client).await? }).await?;
+    if attach && !out.json {
+        return attach::attach_to(session.id, context).await;
+    }
+    out.show(&session, |out| super::line(&session, out))?;
+    if attach { attach::attach_to(session.id, context).await } else { Ok(Exit::Done) }
+}
+
+async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure> {
+    let size = args.attach.then(tty::size).flatten();
+    let prompt = match &args.prompt_file {
+        Some(path) => Some(read_prompt(path)?),
+        None => args.prompt,
+    };
+    let sandbox = Sandbox { network: !args.no_network, home: args.home };
+    Ok(SessionSpawn {
+        activity: optional::<Activity>(client, args.activity.as_deref()).await?,
+        project: optional::<Project>(client, args.project.as_deref()).await?,
+        agent: args.agent.unwrap_or_else(|| "command".to_owned()),
+        prompt,
+        mode: args.headless.then_some(SessionMode::Headless),
+        model: args.model,
+        argv: args.argv,
+        runner: optional::<Runner>(client, args.runner.as_deref()).await?,
+        labels: args.labels,
+        workspace: optional::<Workspace>(client, args.workspace.as_deref()).await?,
+        repository: args.repository,
+        base: args.base,
+        branch: args.branch,
+        sandbox: args.sandbox.then_some(sandbox),
+        record_input: args.record_input.then_some(true),
+        cols: size.map(|(cols, _)| cols),
+        rows: size.map(|(_, rows)| rows),
+    })
+}
+
+async fn optional<T: Named>(client: &Client, text: Option<&str>) -> Result<Option<T::Id>, Failure>
+where
+    Vec<T>: FromAnswer,
+{
+    match text {
+        Some(text) => pick::<T>(client, text).await.map(Some),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,185 @@
+//! The runner beside the hub of `shopfloor up`: a process of its own, so that each can be killed alone.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use client::{Backoff, Client};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::runner::{Noted, Registration, machine_name};
+use crate::{Failure, hub_file};
+
+/// How long a runner may take to end when asked; its sessions do not notice either way.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often we look whether a runner that we did not start is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// A runner that lived this long was well.
+const WELL: Duration = Duration::from_secs(60);
+/// A larger log makes room for a fresh one.
+const LOG_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// The runner's supervisor.
+pub(crate) struct Beside {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Beside {
+    /// Keeps a runner for the hub at `url` running, whose things are in `data_dir`.
+    pub(crate) fn start(url: &str, data_dir: &Path) -> Self {
+        let stop = CancellationToken::new();
+        let place = Place { url: url.to_owned(), data_dir: data_dir.to_owned(), dir: data_dir.join("runner") };
+        let task = tokio::spawn(place.supervise(stop.clone()));
+        Self { stop, task }
+    }
+
+    /// Ends the runner, never its sessions.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        // It gives up by itself well before that.
+        let _ = timeout(3 * PATIENCE, self.task).await;
+    }
+}
+
+struct Place {
+    url: String,
+    data_dir: PathBuf,
+    dir: PathBuf,
+}
+
+impl Place {
+    async fn supervise(self, stop: CancellationToken) {
+        let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
+        while !stop.is_cancelled() {
+            let began = Instant::now();
+            if let Err(failure) = self.once(&stop).await {
+                tracing::warn!("the runner beside this hub does not run: {}", failure.render(false));
+            }
+            if began.elapsed() > WELL {
+                backoff.reset();
+            }
+            tokio::select! {
+                () = sleep(backoff.next_wait()) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// One runner, from its start or from where we find it to its end.
+    async fn once(&self, stop: &CancellationToken) -> Result<(), Failure> {
+        if let Some(survivor) = Noted::of_running(&self.dir)? {
+            return self.keep(&survivor, stop).await;
+        }
+        let mut child = self.spawn().await?;
+        tokio::select! {
+            ended = child.wait() => {
+                let status = ended.map_err(|error| Failure::other(format!("it was lost: {error}")))?;
+                tracing::warn!(%status, log = %self.log().display(), "the runner ended; starting it again");
+                Ok(())
+            }
+            () = stop.cancelled() => {
+                end(&mut child).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// A runner that outlived an earlier hub goes on, if it knocks at the right door.
+    async fn keep(&self, survivor: &Noted, stop: &CancellationToken) -> Result<(), Failure> {
+        let here = survivor.hub.trim_end_matches('/') == self.url.trim_end_matches('/');
+        if here {
+            tracing::info!(pid = survivor.pid, "a runner runs here already");
+            loop {
+                tokio::select! {
+                    () = sleep(LOOK) => {}
+                    () = stop.cancelled() => break,
+                }
+                if Noted::of_running(&self.dir)?.is_none() {
+                    return Ok(());
+                }
+            }
+        } else {
+            tracing::info!(
+                pid = survivor.pid,
+                hub = survivor.hub,
+                "a runner of another address ends; its sessions go on"
+            );
+        }
+        self.end_survivor(survivor).await
+    }
+
+    async fn end_survivor(&self, survivor: &Noted) -> Result<(), Failure> {
+        let pid = i32::try_from(survivor.pid).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| Failure::other("a runner runs here that does not say which process it is"))?;
+        for signal in [Signal::TERM, Signal::KILL] {
+            // It may have ended meanwhile.
+            let _ = kill_process(pid, signal);
+            let asked = Instant::now();
+            while asked.elapsed() < PATIENCE {
+                if Noted::of_running(&self.dir)?.is_none() {
+                    return Ok(());
+                }
+                sleep(LOOK / 10).await;
+            }
+        }
+        Err(Failure::other(format!("the runner {} does not end", survivor.pid)))
+    }
+
+    async fn spawn(&self) -> Result<Child, Failure> {
+        let token =
+            hub_file::read_token(&self.data_dir)?.ok_or_else(|| Failure::other("the hub has no local owner"))?;
+        let name = machine_name();
+        let known = Registration::ensure(&Client::new(&self.url, &token)?, &self.dir, &name).await?;
+        let failed = |error: std::io::Error| Failure::other(format!("it could not be started: {error}"));
+        let file = self.write_token(&known.secret).map_err(failed)?;
+        let log = self.open_log().map_err(failed)?;
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(["runner", "--hub", &self.url, "--name", &name]);
+        command.arg("--token-file").arg(file).arg("--data-dir").arg(&self.dir);
+        // The person's token is not the runner's; and Ctrl-C is for us to pass on.
+        command.env_remove("SHOPFLOOR_TOKEN").process_group(0);
+        command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
+        let child = command.spawn().map_err(failed)?;
+        tracing::info!(pid = child.id(), log = %self.log().display(), "the runner of this machine started");
+        Ok(child)
+    }
+
+    fn write_token(&self, secret: &str) -> std::io::Result<PathBuf> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let path = self.dir.join("token");
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        file.write_all(secret.as_bytes())?;
+        Ok(path)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.join("runner.log")
+    }
+
+    fn open_log(&self) -> std::io::Result<File> {
+        let path = self.log();
+        if std::fs::metadata(&path).is_ok_and(|log| log.len() > LOG_LIMIT) {
+            std::fs::rename(&path, path.with_extension("log.1"))?;
+        }
+        std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    }
+}
+
+async fn end(child: &mut Child) {
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // It may have ended meanwhile.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    if timeout(PATIENCE, child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+}

@@ -1,0 +1,190 @@
+//! `shopfloor workspace …`
+
+use clap::Subcommand;
+use client::Client;
+use domain::{WorkspaceId, WorkspaceStatus};
+use protocol::{Call, DiffKind, FileDiff, Hunk, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
+
+use super::session::ListArgs;
+use super::words;
+use crate::output::clean;
+use crate::pick::pick;
+use crate::table::{Cell, Style, Table, fields};
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with workspaces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkspaceCommand {
+    /// The workspaces that you may see
+    List(ListArgs),
+    /// One workspace
+    Show {
+        /// Its id or branch
+        workspace: String,
+    },
+    /// What was changed in it, against the commit that it started from
+    Diff {
+        /// Its id or branch
+        workspace: String,
+        /// Only the names of the files
+        #[arg(long)]
+        stat: bool,
+    },
+    /// The saves of its uncommitted work, newest first
+    Saves {
+        /// Its id or branch
+        workspace: String,
+    },
+    /// Bring a save of one of your workspaces back; what is there now is saved first
+    Restore {
+        /// Its id or branch
+        workspace: String,
+        /// Which save, by its id [default: the newest]
+        #[arg(long, value_name = "ID")]
+        save: Option<String>,
+    },
+    /// Delete one of your workspaces, unless uncommitted or unpushed work is in it
+    Clean {
+        /// Its id or branch
+        workspace: String,
+    },
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        WorkspaceCommand::List(args) => {
+            let filter = args.filter(client).await?;
+            let workspaces: Vec<Workspace> = client.ask(Call::WorkspaceList { filter }).await?;
+            let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            out.show(&workspaces, |out| table(&workspaces, &runners, out))
+        }
+        WorkspaceCommand::Show { workspace } => {
+            let workspace = id(client, &workspace).await?;
+            let workspace: Workspace = client.ask(Call::WorkspaceShow { workspace }).await?;
+            let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            out.show(&workspace, |out| details(&workspace, &runners, out))
+        }
+        WorkspaceCommand::Diff { workspace, stat } => {
+            let workspace = id(client, &workspace).await?;
+            let diff: WorkspaceDiff = client.ask(Call::WorkspaceDiff { workspace }).await?;
+            if diff.truncated && !out.json {
+                out.note("too much has changed: files or lines were left out");
+            }
+            out.show(&diff, |out| changes(&diff, stat, out))
+        }
+        WorkspaceCommand::Saves { workspace } => {
+            let workspace = id(client, &workspace).await?;
+            let saves: Vec<Save> = client.ask(Call::WorkspaceSaves { workspace }).await?;
+            out.show(&saves, |out| saves_table(&saves, out))
+        }
+        WorkspaceCommand::Restore { workspace, save } => {
+            let workspace = id(client, &workspace).await?;
+            client.ask::<()>(Call::WorkspaceRestore { workspace, input: WorkspaceRestore { save } }).await?;
+            out.note(&format!("restored {workspace}"));
+            Ok(())
+        }
+        WorkspaceCommand::Clean { workspace } => {
+            let workspace = id(client, &workspace).await?;
+            client.ask::<()>(Call::WorkspaceClean { workspace }).await?;
+            out.note(&format!("deleted {workspace}"));
+            Ok(())
+        }
+    }
+}
+
+async fn id(client: &Client, text: &str) -> Result<WorkspaceId, Failure> {
+    pick::<Workspace>(client, text).await
+}
+
+fn status_cell(workspace: &Workspace) -> Cell {
+    let style = match workspace.status {
+        WorkspaceStatus::Ready => Style::Green,
+        WorkspaceStatus::Failed => Style::Red,
+        WorkspaceStatus::Preparing => Style::Plain,
+        WorkspaceStatus::Cleaned => Style::Dim,
+    };
+    let detail = workspace.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+    Cell::styled(format!("{}{detail}", workspace.status), style)
+}
+
+fn table(workspaces: &[Workspace], runners: &[Runner], out: &Output) -> String {
+    let titles = &["ID", "STATUS…", "BRANCH…", "CHANGES…", "DISK", "RUNNER…", "UPDATED"];
+    let mut table = Table::new(titles, "no workspaces");
+    for workspace in workspaces {
+        let runner = runners.iter().find(|runner| runner.id == workspace.runner);
+        table.row([
+            workspace.id.into(),
+            status_cell(workspace),
+            workspace.branch.as_deref().unwrap_or("-").into(),
+            workspace.stats.as_ref().map_or_else(|| "-".to_owned(), words::stats).into(),
+            workspace.disk_bytes.map_or_else(|| "-".to_owned(), words::bytes).into(),
+            runner.map_or("-", |runner| runner.name.as_str()).into(),
+            when::relative(workspace.updated_at, out.now).into(),
+        ]);
+    }
+    table.render(out)
+}
+
+fn details(workspace: &Workspace, runners: &[Runner], out: &Output) -> String {
+    let runner = runners.iter().find(|runner| runner.id == workspace.runner);
+    let mut pairs = vec![
+        ("id", workspace.id.into()),
+        ("status", status_cell(workspace)),
+        ("owner", (&workspace.owner.name).into()),
+        ("runner", runner.map_or_else(|| workspace.runner.to_string(), |runner| runner.name.clone()).into()),
+        ("project", workspace.project.into()),
+        ("activity", workspace.activity.into()),
+    ];
+    let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("repository", workspace.repository.clone());
+    add("branch", workspace.branch.clone());
+    add("started from", workspace.base.clone());
+    add("folder", workspace.path.clone());
+    add("changes", workspace.stats.as_ref().map(words::stats));
+    add("ports", workspace.ports.as_ref().map(|ports| format!("{}-{}", ports.first, ports.last)));
+    add("disk", workspace.disk_bytes.map(words::bytes));
+    add("saved", workspace.saved_at.map(|at| when::relative(at, out.now)));
+    add("created", Some(when::relative(workspace.created_at, out.now)));
+    fields(out, &pairs)
+}
+
+fn saves_table(saves: &[Save], out: &Output) -> String {
+    let mut table = Table::new(&["ID", "WHEN", "FILES"], "nothing was saved: there was nothing uncommitted");
+    for save in saves {
+        table.row([(&save.id).into(), when::relative(save.at, out.now).into(), save.files.into()]);
+    }
+    table.render(out)
+}
+
+fn changes(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String {
+    if diff.files.is_empty() {
+        return Style::Dim.paint("nothing was changed", out.color);
+    }
+    let file = |file: &FileDiff| {
+        let renamed = file.old_path.as_ref().map(|old| format!("{old} → ")).unwrap_or_default();
+        let head = format!("{} {renamed}{}  +{} -{}", file.change, file.path, file.insertions, file.deletions);
+        let mut lines = vec![Style::Bold.paint(&clean(&head).replace('\n', " "), out.color)];
+        if !stat {
+            lines.extend(file.binary.then(|| "  (not text)".to_owned()));
+            lines.extend(file.hunks.iter().flat_map(|part| hunk(part, out)));
+        }
+        lines.join("\n")
+    };
+    diff.files.iter().map(file).collect::<Vec<_>>().join(if stat { "\n" } else { "\n\n" })
+}
+
+fn hunk(hunk: &Hunk, out: &Output) -> Vec<String> {
+    let head = format!("@@ -{} +{} @@", hunk.old_start, hunk.new_start);
+    let mut lines = vec![Style::Dim.paint(&head, out.color)];
+    lines.extend(hunk.lines.iter().map(|line| {
+        let (mark, style) = match line.kind {
+            DiffKind::Same => (' ', Style::Plain),
+            DiffKind::Added => ('+', Style::Green),
+            DiffKind::Removed => ('-', Style::Red),
+        };
+        style.paint(&format!("{mark}{}", clean(&line.text)), out.color)
+    }));
+    lines
+}

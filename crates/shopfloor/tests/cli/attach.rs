@@ -1,0 +1,115 @@
+//! `attach` on a real terminal: keys, sizes, and a way out that leaves nothing behind.
+
+use crate::floor::Floor;
+use crate::process::{Running, signal};
+use crate::pseudo_terminal::PseudoTerminal;
+
+/// Answers each line; `size` with the terminal's size.
+const TALK: &str =
+    "echo ready; while read line; do case $line in size) stty size;; end) exit 5;; *) echo got $line;; esac; done";
+
+#[test]
+fn a_person_types_resizes_and_leaves() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(TALK);
+    let id = session["id"].as_str().unwrap();
+    let terminal = PseudoTerminal::run(&floor, &["attach", id], 100, 30);
+    terminal.wait_for("leave with Ctrl-\\ then d");
+    terminal.wait_for("ready");
+    assert!(terminal.is_raw());
+    terminal.type_keys("size\r");
+    terminal.wait_for("30 100");
+    terminal.resize(90, 20);
+    crate::process::wait_until("the session has the new size", || {
+        terminal.type_keys("size\r");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        terminal.shown().contains("20 90")
+    });
+    terminal.type_keys("hello\r");
+    terminal.wait_for("got hello");
+    terminal.type_keys("\x1c");
+    terminal.type_keys("d");
+    let (code, shown) = terminal.ended();
+    assert_eq!(code, Some(0));
+    assert!(shown.contains(&format!("detached; it goes on: shopfloor attach {id}")), "{shown:?}");
+    assert!(shown.contains("\x1b[?2004l") && shown.contains("\x1b[?25h"), "modes are given back");
+    let again = PseudoTerminal::run(&floor, &["attach", id, "--exit-code", "--detach-key", "ctrl-]"], 90, 20);
+    again.wait_for("leave with Ctrl-] then d");
+    again.wait_for("got hello");
+    again.type_keys("end\r");
+    let (code, shown) = again.ended();
+    assert_eq!(code, Some(5), "{shown:?}");
+    assert!(shown.contains("the session ended with exit code 5"), "{shown:?}");
+}
+
+#[test]
+fn a_signal_leaves_the_terminal_as_it_was() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(TALK);
+    for name in ["TERM", "HUP", "QUIT"] {
+        let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+        terminal.wait_for("ready");
+        assert!(terminal.is_raw());
+        signal(terminal.pid(), name);
+        let (code, _) = terminal.ended();
+        assert_eq!(code, Some(0), "{name}");
+    }
+}
+
+#[test]
+fn queries_and_the_clipboard_stay_in_the_session() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(
+        r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; sleep 1; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
+    );
+    let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+    terminal.wait_for("end");
+    let shown = terminal.shown();
+    for forbidden in ["\x1b[c", "\x1b[6n", "\x1b[5n", "]52;", "]0;", "]11;"] {
+        assert!(!shown.contains(forbidden), "{forbidden:?} came through: {shown:?}");
+    }
+}
+
+#[test]
+fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
+    let mut floor = Floor::at_work();
+    let session = floor.spawn(TALK);
+    let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+    terminal.wait_for("ready");
+    let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
+    floor.hub().kill();
+    terminal.wait_for("connection lost");
+    floor.start(&listen);
+    floor.wait_until_connected();
+    crate::process::wait_until("the keys arrive again", || {
+        terminal.type_keys("back\r");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        terminal.shown().contains("got back")
+    });
+}
+
+#[test]
+fn others_look_and_do_not_type() {
+    let floor = Floor::at_work();
+    floor.text(&["project", "update", "Parser", "--visibility", "read-only", "--share-execution"]);
+    let session = floor.spawn(TALK);
+    let id = session["id"].as_str().unwrap();
+    let invite = floor.json(&["invite", "create", "bo"]);
+    let secret = invite["link"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+    let token = floor.join(&secret, "bo");
+    let terminal = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 120, 32);
+    terminal.wait_for("only its owner types here");
+    terminal.wait_for("ready");
+    terminal.type_keys("mischief\r");
+    let watch = Running::spawn(floor.command().args(["session", "watch", id]));
+    let owner = PseudoTerminal::run(&floor, &["attach", id], 120, 32);
+    owner.wait_for("attached");
+    owner.type_keys("honest\r");
+    owner.wait_for("got honest");
+    terminal.wait_for("got honest");
+    assert!(!terminal.shown().contains("got mischief"));
+    assert!(!floor.text(&["session", "log", id]).contains("mischief"));
+    while !watch.line().contains("got honest") {}
+    terminal.type_keys("\x1cd");
+    assert_eq!(terminal.ended().0, Some(0));
+}

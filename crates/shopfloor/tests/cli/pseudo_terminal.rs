@@ -1,0 +1,94 @@
+//! The real binary in a real pseudo-terminal, as a person uses it.
+
+use std::io::{Read, Write};
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use pty_process::Size;
+use pty_process::blocking::{Command, Pty, open};
+use rustix::termios::{Termios, tcgetattr};
+
+use crate::floor::Floor;
+use crate::process::{PATIENCE, wait_until};
+
+pub(crate) struct PseudoTerminal {
+    pty: Arc<Pty>,
+    child: Child,
+    shown: Arc<Mutex<Vec<u8>>>,
+    before: Termios,
+}
+
+impl PseudoTerminal {
+    /// Runs the binary in a terminal of this size.
+    pub(crate) fn run(floor: &Floor, args: &[&str], cols: u16, rows: u16) -> Self {
+        let (pty, pts) = open().unwrap();
+        pty.resize(Size::new(rows, cols)).unwrap();
+        let before = tcgetattr(&pty).unwrap();
+        let like = floor.command();
+        let mut command = Command::new(like.get_program()).env_clear().env("TERM", "xterm-256color").args(args);
+        for (name, value) in like.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            command = command.env(name, value);
+        }
+        let child = command.spawn(pts).unwrap();
+        let (pty, shown) = (Arc::new(pty), Arc::new(Mutex::new(Vec::new())));
+        let (reader, seen) = (pty.clone(), shown.clone());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = (&*reader).read(&mut buffer) {
+                seen.lock().unwrap().extend(&buffer[..count]);
+            }
+        });
+        Self { pty, child, shown, before }
+    }
+
+    pub(crate) fn type_keys(&self, keys: &str) {
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn resize(&self, cols: u16, rows: u16) {
+        self.pty.resize(Size::new(rows, cols)).unwrap();
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
+    }
+
+    pub(crate) fn wait_for(&self, text: &str) {
+        let start = Instant::now();
+        while !self.shown().contains(text) {
+            assert!(start.elapsed() < PATIENCE, "`{text}` was not shown: {:?}", self.shown());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
+    /// Whether the line discipline is raw.
+    pub(crate) fn is_raw(&self) -> bool {
+        !tcgetattr(&*self.pty).unwrap().local_modes.contains(rustix::termios::LocalModes::ICANON)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end; the terminal must be as it was.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
+        let mut code = None;
+        wait_until("it ends", || {
+            code = self.child.try_wait().unwrap();
+            code.is_some()
+        });
+        let after = tcgetattr(&*self.pty).unwrap();
+        let modes = |modes: &Termios| (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes);
+        assert_eq!(modes(&after), modes(&self.before), "the terminal is as it was");
+        (code.unwrap().code(), self.shown())
+    }
+}
+
+impl Drop for PseudoTerminal {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,43 @@
+//! Recordings: listed, exported, searched, played, kept.
+
+use serde_json::Value;
+
+use crate::floor::Floor;
+
+#[test]
+fn a_recording_is_exported_as_it_was() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(r"printf '\033[1mbold\033[0m\n'; for i in $(seq 1 500); do echo line $i; done; exit 2");
+    floor.wait_for(&session, "exited");
+    let id = session["id"].as_str().unwrap();
+    let detail = floor.json(&["recording", "show", id]);
+    assert_eq!((detail["session"]["id"].as_str(), detail["cols"].as_u64()), (Some(id), Some(120)));
+    assert!(floor.text(&["recording", "list", "--all"]).contains(id));
+    let file = floor.path("out.cast");
+    floor.text(&["recording", "export", id, "--output", file.to_str().unwrap()]);
+    let cast = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(floor.text(&["recording", "export", id]), cast, "to standard output, too");
+    let mut lines = cast.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let header = lines.next().unwrap();
+    assert_eq!((header["version"].as_u64(), header["term"]["cols"].as_u64()), (Some(3), Some(120)), "{header}");
+    let (mut output, mut codes) = (String::new(), Vec::new());
+    for event in lines {
+        assert!(event[0].as_f64().unwrap() >= 0.0, "intervals: {event}");
+        codes.push(event[1].as_str().unwrap().to_owned());
+        if event[1] == "o" {
+            output.push_str(event[2].as_str().unwrap());
+        }
+    }
+    let expected: String = (1..=500).map(|line| format!("line {line}\r\n")).collect();
+    assert_eq!(output, format!("\x1b[1mbold\x1b[0m\r\n{expected}"), "every byte once");
+    assert_eq!(codes.last().map(String::as_str), Some("x"), "{codes:?}");
+    let older = floor.text(&["recording", "export", id, "--asciicast", "2"]);
+    let times: Vec<f64> =
+        older.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()[0].as_f64().unwrap()).collect();
+    assert!(older.starts_with("{\"") && older.contains("\"version\":2") && times.is_sorted(), "{older}");
+    assert!(floor.text(&["recording", "play", id]).ends_with("line 499\nline 500\n"), "plain without a terminal");
+    let hits = floor.json(&["recording", "search", id, "LINE 377"]);
+    assert_eq!(hits[0]["line"], "line 377", "{hits}");
+    assert_eq!(floor.json(&["recording", "keep", id])["recording"]["keep"], true);
+    assert_eq!(floor.json(&["recording", "keep", id, "--no"])["recording"]["keep"], false);
+}

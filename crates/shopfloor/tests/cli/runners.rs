@@ -1,0 +1,106 @@
+//! Runners: beside a hub, alone, killed and found again.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::floor::Floor;
+use crate::process::{Running, signal, wait_until};
+
+#[test]
+fn a_killed_runner_comes_back_to_its_sessions() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("echo ready; read line; echo got $line; read line");
+    let id = session["id"].as_str().unwrap();
+    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
+    let killed = floor.runner_pid();
+    signal(killed, "KILL");
+    wait_until("another runner runs", || floor.runner_pid() != killed);
+    floor.wait_until_connected();
+    wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
+    wait_until("it heard", || floor.text(&["session", "log", id]).contains("got again"));
+    let mode = |name: &str| {
+        std::fs::metadata(floor.data_dir().join("runner").join(name)).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!((mode(""), mode("token"), mode("registration.json"), mode("runner.log")), (0o700, 0o600, 0o600, 0o600));
+    assert_eq!(floor.json(&["runner", "list"]).as_array().unwrap().len(), 1, "it registered once");
+}
+
+#[test]
+fn a_killed_hub_leaves_its_runner_at_work() {
+    let mut floor = Floor::at_work();
+    let session = floor.spawn("echo ready; read line; echo got $line; read line");
+    let id = session["id"].as_str().unwrap();
+    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
+    let runner = floor.runner_pid();
+    let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
+    floor.hub().kill();
+    floor.start(&listen);
+    floor.wait_until_connected();
+    assert_eq!(floor.runner_pid(), runner, "it was left alone");
+    wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
+    wait_until("it heard", || floor.text(&["session", "log", id]).contains("got again"));
+    // Another address: the runner that knocks at the old door makes room for one that does not.
+    floor.hub().kill();
+    floor.start("127.0.0.1:0");
+    wait_until("another runner runs", || floor.runner_pid() != runner);
+    floor.wait_until_connected();
+    wait_until("the session goes on", || floor.json(&["session", "show", id])["session"]["state"]["status"] != "lost");
+    let runner = floor.runner_pid();
+    let (code, _) = floor.hub().terminate();
+    assert_eq!(code, Some(0));
+    assert!(!std::path::Path::new(&format!("/proc/{runner}")).exists(), "the runner ends with `up`");
+    let host = std::fs::read_to_string(floor.data_dir().join("runner/sessions").join(id).join("host.pid")).unwrap();
+    assert!(std::path::Path::new(&format!("/proc/{}", host.trim())).exists(), "the session does not");
+}
+
+#[test]
+fn a_runner_runs_alone_with_its_own_token() {
+    let floor = Floor::up();
+    let made = floor.json(&["runner", "create", "laptop"]);
+    let dir = floor.path("laptop").display().to_string();
+    let secret = made["secret"].as_str().unwrap();
+    let args = ["runner", "--hub", &floor.url, "--token", secret, "--name", "laptop", "--data-dir", &dir];
+    let options = ["--label", "gpu", "--label", "linux", "--capacity", "3"];
+    let runner = Running::spawn(floor.command().args(args).args(options));
+    runner.wait_for_note("runner laptop of");
+    floor.wait_until_connected();
+    let shown = floor.json(&["runner", "show", "laptop"]);
+    assert_eq!((shown["about"]["capacity"].as_u64(), shown["about"]["labels"][0].as_str()), (Some(3), Some("gpu")));
+    let text = floor.text(&["runner", "show", "laptop"]);
+    assert!(text.contains("connected") && text.contains("gpu, linux") && text.contains("codex"), "{text}");
+    assert!(floor.text(&["runner", "list"]).contains("gpu, linux"));
+    let said = floor.fail(4, &args);
+    assert!(said.contains("runs in") && said.contains("--data-dir"), "{said}");
+    assert_eq!(runner.terminate().0, Some(0));
+    wait_until("it is gone", || floor.json(&["runner", "show", "laptop"])["connected"] == false);
+    assert!(floor.text(&["runner", "list"]).contains("unreachable since"));
+    floor.text(&["runner", "approve", "0123abcd", "--data-dir", &dir]);
+    assert!(floor.fail(3, &["runner", "approve", "0123abcd"]).contains("no runner has been in"));
+}
+
+#[test]
+fn a_runner_registers_itself_once() {
+    let floor = Floor::up();
+    for _ in 0..2 {
+        let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
+        floor.wait_until_connected();
+        assert_eq!(runner.terminate().0, Some(0));
+        wait_until("it is gone", || floor.json(&["runner", "show", "desk"])["connected"] == false);
+    }
+    assert_eq!(floor.json(&["runner", "list"]).as_array().unwrap().len(), 1);
+    let said =
+        floor.fail(3, &["runner", "--hub", "http://127.0.0.1:1", "--data-dir", floor.path("x").to_str().unwrap()]);
+    assert!(said.contains("--token-file"), "{said}");
+}
+
+#[test]
+fn a_runner_that_is_away_is_not_dead() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("echo ready; read line");
+    let id = session["id"].as_str().unwrap();
+    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
+    signal(floor.runner_pid(), "STOP");
+    wait_until("the runner is unreachable", || floor.json(&["runner", "list"])[0]["connected"] == false);
+    let listed = floor.text(&["session", "list"]);
+    signal(floor.runner_pid(), "CONT");
+    assert!(listed.contains("last seen"), "{listed}");
+}

@@ -1,0 +1,60 @@
+//! Sessions from their start to their end.
+
+use crate::floor::Floor;
+
+fn id(view: &serde_json::Value) -> &str {
+    view["id"].as_str().unwrap()
+}
+
+#[test]
+fn a_command_is_spawned_watched_and_read() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("echo hello from $(basename $PWD); exit 3");
+    assert_eq!((session["agent"].as_str(), session["mode"].as_str()), (Some("command"), Some("interactive")));
+    let ended = floor.wait_for(&session, "exited");
+    assert_eq!(ended["state"]["code"], 3);
+    let detail = floor.json(&["session", "show", id(&session)]);
+    assert_eq!(detail["argv"][0], "sh");
+    assert!(detail["workspace"]["branch"].is_string(), "{detail}");
+    assert!(floor.text(&["session", "log", id(&session)]).contains("hello from"));
+    assert!(floor.json(&["session", "log", id(&session)])["text"].as_str().unwrap().contains("hello from"));
+    let watched = floor.run(&["session", "watch", id(&session), "--exit-code"]);
+    assert_eq!(watched.code, 3, "{}", watched.stderr);
+    assert!(watched.stdout.contains("hello from") && watched.stderr.contains("ended with exit code 3"), "{watched:?}");
+    assert_eq!(floor.json(&["session", "list"]).as_array().unwrap().len(), 0, "it is over");
+    let listed = floor.text(&["session", "list", "--all"]);
+    assert!(listed.contains("exited with 3") && listed.contains(id(&session)), "{listed}");
+    let shown = floor.text(&["session", "show", "sh"]);
+    assert!(shown.contains("Parser") && shown.contains("exited with 3"), "by the beginning of its title: {shown}");
+    let activity = floor.json(&["activity", "show", session["activity"].as_str().unwrap()]);
+    let links = activity["links"].to_string();
+    assert!(links.contains(id(&session)), "there are no orphans: {links}");
+}
+
+#[test]
+fn a_session_is_told_something_and_stopped() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("echo ready; read line; echo got $line; sleep 1000");
+    crate::process::wait_until("it is ready", || floor.text(&["session", "log", id(&session)]).contains("ready"));
+    floor.text(&["session", "send", id(&session), "good morning"]);
+    crate::process::wait_until("it got it", || {
+        floor.text(&["session", "log", id(&session)]).contains("got good morning")
+    });
+    let stopped = floor.json(&["session", "stop", id(&session)]);
+    assert_eq!(stopped["stopping"], true);
+    let ended = floor.wait_for(&session, "exited");
+    assert!(ended["state"]["signal"].is_number() || ended["state"]["code"].is_number(), "{ended}");
+    assert!(floor.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
+}
+
+#[test]
+fn what_cannot_be_spawned_says_why() {
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    let said = floor.fail(4, &["session", "spawn", "--project", "Parser", "--", "true"]);
+    assert!(said.contains("runner"), "{said}");
+    assert!(floor.fail(3, &["session", "spawn", "--project", "nothing", "--", "true"]).contains("no project"));
+    assert!(floor.fail(2, &["session", "spawn", "--project", "Parser", "--attach", "--", "true"]).contains("terminal"));
+    assert!(floor.fail(2, &["attach", "ses_00000000000000000000000000000000"]).contains("session watch"));
+    assert!(floor.fail(3, &["session", "show", "nothing"]).contains("no session"));
+}
