@@ -1,4 +1,9 @@
 //! The crate from outside: files of adapters, launches, screens, and the real CLIs.
 
 mod adapters;
+mod codex;
 mod launches;
+mod lines;
+mod opencode;
+mod place;
+mod tty;
