@@ -107,6 +107,12 @@ fn is_forbidden(c: char, lines: bool) -> bool {
     }
 }
 
+/// A text by somebody's program rather than by a person, made harmless instead of refused: without control characters
+/// and overrides, and with at most `limit` characters.
+pub fn plain(text: &str, limit: usize) -> String {
+    text.chars().filter(|c| *c == '\n' || !is_forbidden(*c, false)).take(limit).collect()
+}
+
 /// The name of a free text: its first visible line without heading marks, at most 80 characters.
 pub fn title(content: &str) -> String {
     let line = content
@@ -178,6 +184,12 @@ mod tests {
         assert_eq!(title("one\rtwo"), "one");
         assert_eq!(title(" \n#\n"), "Untitled");
         assert_eq!(title(&"é".repeat(100)).chars().count(), 81);
+    }
+
+    #[test]
+    fn what_a_program_says_is_made_harmless() {
+        assert_eq!(plain("a\u{1b}[2J\0b\u{202e}c\td\ne", 100), "a[2Jbcd\ne");
+        assert_eq!(plain(&"é".repeat(100), 3), "ééé");
     }
 
     #[test]

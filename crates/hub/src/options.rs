@@ -94,10 +94,21 @@ pub struct Limits {
     pub strangers_per_address: usize,
     /// How many events are kept for clients that come back.
     pub events_kept: u64,
+    /// A runner that said nothing for this long is not there.
+    pub runner_silence_seconds: u64,
+    /// How long somebody waits for a runner's answer.
+    pub runner_answer_seconds: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { entries_per_minute: 30, requests_per_second: 10_000, strangers_per_address: 64, events_kept: 100_000 }
+        Self {
+            entries_per_minute: 30,
+            requests_per_second: 10_000,
+            strangers_per_address: 64,
+            events_kept: 100_000,
+            runner_silence_seconds: 30,
+            runner_answer_seconds: 25,
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "almost every one is a change")]
 pub enum EventBody {
     /// Something that clients may be shown.
     Change {

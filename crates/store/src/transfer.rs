@@ -230,6 +230,7 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
             "stop",
             "conversation",
             "resumes",
+            "link",
         ];
         values.push(match value {
             Json::String(text) => Value::Text(text),

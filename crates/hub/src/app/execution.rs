@@ -1,10 +1,9 @@
 //! Verbs about what runs: decided and stored here, done and told by runners.
 
-use domain::placement::{Candidate, Needs, place};
 use domain::text::{Field, PROMPT};
-use domain::{Action, RunnerId, SessionId, WorkspaceId};
+use domain::{Action, SessionId, WorkspaceId};
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use protocol::{Answer, Call, ProblemKind, RecordingDetail, SessionSpawn};
+use protocol::{Answer, Call, ProblemKind, RecordingDetail};
 use store::{Caller, KeepRecording, ResumeSession, SpawnSession, StopSession, StoreError};
 
 use crate::AppError;
@@ -14,8 +13,8 @@ use crate::hub::Hub;
 const LINES: (u32, u32) = (1_000, 10_000);
 /// What is looked for in a recording.
 const QUERY: Field = Field { name: "text", limit: 200, lines: false, optional: false };
-/// These run anywhere, whatever is installed.
-const EVERYWHERE: [&str; 2] = ["command", "shell"];
+/// What is said to an agent.
+const TEXT: Field = Field { name: "text", ..PROMPT };
 
 /// The verbs that look.
 pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answer, AppError> {
@@ -89,8 +88,10 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
     let store = &hub.store;
     Ok(match call {
         Call::SessionSpawn { input } => {
-            let runner = choose(hub, caller, &input).await?;
-            Answer::Session(store.write(caller, key, SpawnSession { input, runner }).await?.value)
+            caller.person()?;
+            let runners = store.runners(caller).await?.into_iter().filter(|runner| hub.live.is_there(runner));
+            let connected = runners.map(|runner| runner.id).collect();
+            Answer::Session(store.write(caller, key, SpawnSession { input, connected }).await?.value)
         }
         Call::SessionStop { session, input } => {
             Answer::Session(store.write(caller, key, StopSession { session, input }).await?.value)
@@ -102,12 +103,13 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
             Answer::Session(store.write(caller, key, KeepRecording { session, input }).await?.value)
         }
         Call::SessionSend { session, input } => {
-            PROMPT.check(&input.text).map_err(StoreError::from)?;
+            TEXT.check(&input.text).map_err(StoreError::from)?;
             let found = store.session(caller, session, Action::Drive).await?;
             let (text, submit) = (input.text, input.submit);
             done(hub.links.ask(found.runner, RunnerAsk::Send { session, text, submit }).await?)?
         }
         Call::WorkspaceRestore { workspace, input } => {
+            check_save(input.save.as_deref())?;
             let found = store.workspace(caller, workspace, Action::Drive).await?;
             done(hub.links.ask(found.runner, RunnerAsk::Restore { workspace, save: input.save }).await?)?
         }
@@ -131,34 +133,13 @@ async fn look_at(hub: &Hub, caller: &Caller, workspace: WorkspaceId, ask: Runner
     hub.links.ask(found.runner, ask).await
 }
 
-/// The caller's own runner that takes the session.
-async fn choose(hub: &Hub, caller: &Caller, input: &SessionSpawn) -> Result<RunnerId, AppError> {
-    let me = caller.person()?;
-    let live = hub.store.live_sessions().await?;
-    let runners = hub.store.runners(caller).await?.into_iter().filter(|runner| runner.owner.id == me.id);
-    let mut wanted = input.runner;
-    if let Some(workspace) = input.workspace {
-        // A workspace is where it is.
-        wanted = Some(hub.store.workspace(caller, workspace, Action::Drive).await?.runner);
+/// A save is named by its commit, and nothing else reaches a command line.
+fn check_save(save: Option<&str>) -> Result<(), AppError> {
+    let commit = |save: &str| (4..=64).contains(&save.len()) && save.bytes().all(|b| b.is_ascii_hexdigit());
+    match save.is_none_or(commit) {
+        true => Ok(()),
+        false => Err(StoreError::invalid("save", "a save is named by 4 to 64 hexadecimal digits").into()),
     }
-    let candidates: Vec<Candidate> = runners
-        .map(|runner| {
-            let about = runner.about.as_ref();
-            let installed = about.into_iter().flat_map(|about| &about.agents).filter(|agent| agent.version.is_some());
-            let agents = installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned));
-            Candidate {
-                runner: runner.id,
-                name: runner.name.clone(),
-                connected: hub.live.presence.is_runner_connected(runner.id),
-                labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
-                agents: agents.collect(),
-                capacity: about.map_or(0, |about| about.capacity),
-                sessions: live.iter().find(|(id, _)| *id == runner.id).map_or(0, |(_, count)| *count),
-            }
-        })
-        .collect();
-    let needs = Needs { runner: wanted, agent: &input.agent, labels: &input.labels };
-    place(needs, &candidates).map_err(|reason| AppError::new(ProblemKind::Conflict, reason))
 }
 
 fn done(answer: RunnerAnswer) -> Result<Answer, AppError> {

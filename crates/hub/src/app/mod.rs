@@ -63,8 +63,7 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         Call::ObserverList { project } => Answer::Observers(store.observers(caller, project).await?),
         Call::RunnerList {} => {
             let mut runners = store.runners(caller).await?;
-            let presence = &hub.live.presence;
-            runners.iter_mut().for_each(|runner| runner.connected = presence.is_runner_connected(runner.id));
+            runners.iter_mut().for_each(|runner| runner.connected = hub.live.is_there(runner));
             Answer::Runners(runners)
         }
         Call::SessionList { .. }

@@ -29,12 +29,12 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("401", "no valid credential"),
     ("403", "the caller may not do this"),
     ("404", "it does not exist, or the caller may not know that it does"),
-    ("409", "it changed meanwhile, or a name is taken"),
+    ("409", "it changed meanwhile, a name is taken, or no runner can take it"),
     ("413", "the body is too large"),
     ("415", "the body is not JSON"),
     ("421", "the host name is not this hub's"),
     ("429", "too many requests: see Retry-After"),
-    ("503", "the database does not answer now: retry with the same key"),
+    ("503", "the database, or the runner that was asked, does not answer now: retry with the same key"),
     ("507", "nothing can be written now: the disk is full or the database read-only"),
 ];
 

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::Utf8Bytes;
 use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, Timestamp, UserId};
 use parking_lot::Mutex;
-use protocol::{Change, Delta, FromHub};
+use protocol::{Change, Delta, FromHub, Runner};
 use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
@@ -62,6 +63,7 @@ pub(crate) struct Live {
     desired: broadcast::Sender<RunnerId>,
     /// Rung when events are missing in between: another hub committed them.
     pub(crate) gap: Notify,
+    shared: AtomicBool,
 }
 
 impl Live {
@@ -75,11 +77,13 @@ impl Live {
             revoked: broadcast::Sender::new(256),
             desired: broadcast::Sender::new(256),
             gap: Notify::new(),
+            shared: AtomicBool::new(false),
         }
     }
 
-    /// Starts after `newest`, with what access depends on.
-    pub(crate) fn begin(&self, newest: Seq, facts: Vec<ProjectFacts>) {
+    /// Starts after `newest`, with what access depends on; `shared`: there may be other hubs.
+    pub(crate) fn begin(&self, newest: Seq, facts: Vec<ProjectFacts>, shared: bool) {
+        self.shared.store(shared, Ordering::Relaxed);
         let mut log = self.log.lock();
         log.newest = newest;
         log.facts = facts.into_iter().map(|facts| (facts.id, facts)).collect();
@@ -182,9 +186,15 @@ impl Live {
     pub(crate) fn complete(&self, change: &mut Change) {
         match change {
             Change::User { user } => user.connected = self.presence.is_connected(user.id),
-            Change::Runner { runner } => runner.connected = self.presence.is_runner_connected(runner.id),
+            Change::Runner { runner } => runner.connected = self.is_there(runner),
             _ => {}
         }
+    }
+
+    /// Whether a runner is connected to this hub, or to another one of the same database.
+    pub(crate) fn is_there(&self, runner: &Runner) -> bool {
+        let elsewhere = self.shared.load(Ordering::Relaxed) && runner.connected;
+        elsewhere || self.presence.is_runner_connected(runner.id)
     }
 
     /// Hears which credentials end.

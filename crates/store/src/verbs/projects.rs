@@ -119,6 +119,12 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
         if repository.location.starts_with('-') {
             return Err(StoreError::invalid("repositories.location", "a repository's location cannot start with `-`"));
         }
+        // `helper::address` lets git start the program `git-remote-helper`.
+        let scheme = repository.location.split("::").next().filter(|scheme| scheme.len() < repository.location.len());
+        if scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))) {
+            let message = "a repository's location is a path or an address, not `helper::address`";
+            return Err(StoreError::invalid("repositories.location", message));
+        }
         if let Some(branch) = &repository.base_branch {
             BRANCH.check(branch)?;
             domain::branch::check(branch)

@@ -1,8 +1,8 @@
 //! Runners: identity and owner; what they run comes with their link.
 
-use domain::text::NAME;
-use domain::{Action, Resource, RunnerId, TokenKind};
-use protocol::{Change, NewRunner, Runner, RunnerAbout, RunnerCreate};
+use domain::text::{NAME, plain};
+use domain::{Action, Resource, RunnerId, Timestamp, TokenKind};
+use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate};
 use serde::Serialize;
 
 use super::{credentials, users};
@@ -12,24 +12,30 @@ use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at, \
-    r.about \
+    r.about, r.link \
     FROM runners r JOIN users u ON u.id = r.owner";
 
-fn runner(row: &Row) -> Result<Runner, StoreError> {
+/// A link whose hub has not been heard of for this long is gone; hubs write down once a minute who is there.
+const STALE: i64 = 150_000;
+
+fn runner(row: &Row, now: Timestamp) -> Result<Runner, StoreError> {
+    let seen = row.time_or_none("last_seen_at")?;
+    let lately = seen.is_some_and(|seen| seen > now.plus_millis(-STALE));
     Ok(Runner {
         id: row.parsed("id")?,
         name: row.text("name")?,
         owner: users::reference(row, "owner")?,
-        connected: false,
-        last_seen_at: row.time_or_none("last_seen_at")?,
+        connected: lately && row.text_or_none("link")?.is_some(),
+        last_seen_at: seen,
         created_at: row.time("created_at")?,
         about: row.text_or_none("about")?.map(|_| row.json("about")).transpose()?,
     })
 }
 
 /// Every runner of this hub, by owner and name.
-pub(crate) async fn all(c: &mut Connection<'_>) -> Result<Vec<Runner>, StoreError> {
-    c.all(&format!("{COLUMNS} ORDER BY u.name_key, r.name"), args![]).await?.iter().map(runner).collect()
+pub(crate) async fn all(c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Runner>, StoreError> {
+    let rows = c.all(&format!("{COLUMNS} ORDER BY u.name_key, r.name"), args![]).await?;
+    rows.iter().map(|row| runner(row, now)).collect()
 }
 
 fn announce(tx: &mut Tx<'_>, change: Change) {
@@ -83,7 +89,7 @@ impl Command for RemoveRunner {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
         let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
-        let found = runner(&row.ok_or(StoreError::NotFound("runner"))?)?;
+        let found = runner(&row.ok_or(StoreError::NotFound("runner"))?, tx.now)?;
         if tx.caller.may(Action::ManageOwn, Resource::Belongings(found.owner.id), "runner").is_err() {
             return Err(StoreError::Forbidden("only the runner's owner may remove it"));
         }
@@ -108,6 +114,8 @@ impl Command for RemoveRunner {
 pub struct SeeRunner {
     /// Which.
     pub runner: RunnerId,
+    /// Names the link, so that the end of an older one, perhaps at another hub, is no news.
+    pub link: String,
     /// What it says about itself; absent when it goes.
     pub about: Option<RunnerAbout>,
 }
@@ -120,14 +128,38 @@ impl Command for SeeRunner {
         let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
         // It may have been removed while it was connected.
         let Some(row) = row else { return Ok(()) };
-        let before = runner(&row)?;
-        let about = self.about.clone().or_else(|| before.about.clone());
-        let seen = Runner { last_seen_at: Some(tx.now), about, ..before };
-        let sql = "UPDATE runners SET last_seen_at = $1, about = $2 WHERE id = $3";
-        let about = seen.about.as_ref().map(to_json);
-        tx.run(sql, args![tx.now, about, self.runner.to_string()]).await?;
+        let comes = self.about.is_some();
+        if !comes && row.text_or_none("link")?.as_deref() != Some(&self.link) {
+            return Ok(());
+        }
+        let before = runner(&row, tx.now)?;
+        let about = self.about.clone().map(harmless).or_else(|| before.about.clone());
+        let seen = Runner { connected: comes, last_seen_at: Some(tx.now), about, ..before };
+        let sql = "UPDATE runners SET last_seen_at = $1, about = $2, link = $3 WHERE id = $4";
+        let (about, link) = (seen.about.as_ref().map(to_json), comes.then(|| self.link.clone()));
+        tx.run(sql, args![tx.now, about, link, self.runner.to_string()]).await?;
         announce(tx, Change::Runner { runner: seen });
         Ok(())
+    }
+}
+
+/// What a runner says of itself is shown to everybody.
+fn harmless(about: RunnerAbout) -> RunnerAbout {
+    let word = |text: &str| plain(&text.replace('\n', " "), 200);
+    let maybe = |text: &Option<String>| text.as_deref().map(word);
+    let agents = about.agents.iter().take(100).map(|agent| FoundAgent {
+        name: word(&agent.name),
+        label: word(&agent.label),
+        version: maybe(&agent.version),
+        install: maybe(&agent.install),
+        headless: agent.headless,
+    });
+    RunnerAbout {
+        machine: word(&about.machine),
+        version: word(&about.version),
+        labels: about.labels.iter().take(100).map(|label| word(label)).collect(),
+        capacity: about.capacity,
+        agents: agents.collect(),
     }
 }
 
@@ -135,6 +167,6 @@ impl Store {
     /// The runners of this hub.
     pub async fn runners(&self, caller: &Caller) -> Result<Vec<Runner>, StoreError> {
         caller.may(Action::TakePart, Resource::Hub, "runner")?;
-        all(&mut self.readers.get().await?.borrow()).await
+        all(&mut self.readers.get().await?.borrow(), self.now()).await
     }
 }

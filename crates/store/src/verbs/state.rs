@@ -21,7 +21,7 @@ impl Store {
         let mut changes = Vec::new();
         if let Some(Actor::User { .. }) = caller.actor() {
             changes.extend(users::all(&mut c).await?.into_iter().map(|user| Change::User { user }));
-            changes.extend(runners::all(&mut c).await?.into_iter().map(|runner| Change::Runner { runner }));
+            changes.extend(runners::all(&mut c, self.now()).await?.into_iter().map(|runner| Change::Runner { runner }));
         }
         let visible = projects::visible(&mut c, caller).await?;
         changes.extend(contents(&mut c, caller, visible, None, self.now()).await?);

@@ -158,14 +158,37 @@ async fn what_was_seen_is_remembered(floor: Floor) {
 }
 
 async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {
+    let about = crate::execution::about(2);
     let runner = floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: "laptop".into() } }).await.runner;
     floor.pass(60_000);
-    floor.done(&Caller::hub("socket"), SeeRunner { runner: runner.id, about: None }).await;
-    let seen = protocol::Runner { last_seen_at: Some(floor.store.now()), ..runner };
+    floor
+        .done(&Caller::hub("socket"), SeeRunner { runner: runner.id, link: "one".into(), about: Some(about.clone()) })
+        .await;
+    let seen = protocol::Runner {
+        connected: true,
+        last_seen_at: Some(floor.store.now()),
+        about: Some(about.clone()),
+        ..runner.clone()
+    };
     assert_eq!(floor.store.runners(&floor.ada).await.unwrap(), vec![seen.clone()]);
-    let told = EventBody::Change { change: protocol::Change::Runner { runner: seen } };
+    let told = EventBody::Change { change: protocol::Change::Runner { runner: seen.clone() } };
     assert_eq!(floor.heard().last().unwrap().body, told);
+    // A newer link, perhaps at another hub: the end of the older one is no news.
+    let hub = Caller::hub("socket");
+    floor.done(&hub, SeeRunner { runner: runner.id, link: "two".into(), about: Some(about) }).await;
     let before = floor.store.extent().await.unwrap();
-    floor.done(&Caller::hub("socket"), SeeRunner { runner: domain::RunnerId::generate(), about: None }).await;
-    assert_eq!(floor.store.extent().await.unwrap(), before, "one that was removed meanwhile");
+    floor.done(&hub, SeeRunner { runner: runner.id, link: "one".into(), about: None }).await;
+    let unknown = domain::RunnerId::generate();
+    floor.done(&hub, SeeRunner { runner: unknown, link: "x".into(), about: None }).await;
+    assert_eq!(floor.store.extent().await.unwrap(), before, "an older link, and a runner that was removed meanwhile");
+    assert!(floor.store.runners(&floor.ada).await.unwrap()[0].connected);
+    // A hub that died cannot say that its runners are gone.
+    floor.pass(200_000);
+    assert!(!floor.store.runners(&floor.ada).await.unwrap()[0].connected);
+    floor.done(&hub, SeeRunner { runner: runner.id, link: "two".into(), about: None }).await;
+    let gone = floor.store.runners(&floor.ada).await.unwrap().remove(0);
+    assert_eq!((gone.connected, gone.last_seen_at), (false, Some(floor.store.now())));
+    assert_eq!(gone.about, seen.about, "what it was is still known");
+    let told = EventBody::Change { change: protocol::Change::Runner { runner: gone } };
+    assert_eq!(floor.heard().last().unwrap().body, told);
 }

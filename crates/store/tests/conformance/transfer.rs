@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use domain::Visibility;
-use protocol::{InviteCreate, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, RunnerCreate, TokenCreate};
+use protocol::link::FactBody;
+use protocol::{
+    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox, SessionSpawn,
+    TokenCreate, Usage,
+};
 use store::transfer::{TransferError, backup, export, import};
 use store::{
     Caller, Compact, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
-    EnterByGithub, Event, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
+    EnterByGithub, Event, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
 };
 
 use crate::events::crowd;
+use crate::execution::{self, Memory};
 use crate::floor::{Floor, Place, send};
 use testkit::Raw;
 
@@ -50,6 +55,31 @@ async fn fill(floor: &Floor) {
     floor.done(&floor.bo, CreateLoginLink { user: None }).await;
     let link =
         floor.done(&floor.ada, CreateObserver { project, input: ObserverCreate { name, expires_at } }).await.link;
+    // One session with everything, one with nothing but what it needs.
+    let machine = execution::runner(floor, &floor.ada, "box", 4).await;
+    let shared = execution::project(floor, Visibility::ReadWrite, true).await;
+    let input = SessionSpawn {
+        model: Some("big".into()),
+        sandbox: Some(Sandbox { network: true, home: true }),
+        argv: vec!["a\tb\u{1b}".into()],
+        ..execution::in_project(&shared, "Ünïcode 🦀")
+    };
+    let full = floor.done(&floor.ada, execution::spawn(input, &[machine])).await;
+    let input = SessionSpawn { project: Some(project), agent: "shell".into(), ..Default::default() };
+    floor.done(&floor.ada, execution::spawn(input, &[machine])).await;
+    let hub = Caller::hub("link");
+    floor.done(&hub, MintAgentToken { runner: machine, session: full.id }).await.unwrap();
+    let mut memory = Memory::new(machine);
+    let usage = Usage { input_tokens: u64::MAX, cached_tokens: 1, output_tokens: 2, cost_micros: None };
+    let (model, conversation) = (None, Some("c-1".into()));
+    memory.happened(floor, FactBody::SessionUsage { session: full.id, usage, model, conversation }).await;
+    let ports = Some(PortRange { first: 1, last: 2 });
+    let (path, branch, base) = ("/w".to_owned(), None, None);
+    let ready = FactBody::WorkspaceReady { workspace: full.workspace, path, branch, base, ports };
+    memory.happened(floor, ready).await;
+    let (disk_bytes, saved_at) = (Some(u64::MAX), Some(floor.store.now()));
+    let fact = FactBody::WorkspaceStats { workspace: full.workspace, stats: None, disk_bytes, saved_at };
+    memory.happened(floor, fact).await;
     let (client, address) = ("Firefox".to_owned(), "192.0.2.5".to_owned());
     let hash = Secret::presented(&link).hash();
     floor.done(&Caller::hub("x"), UseObserverLink { hash, client: client.clone(), address: address.clone() }).await;
@@ -58,7 +88,7 @@ async fn fill(floor: &Floor) {
     floor.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
 }
 
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 18] = [
     "ledger",
     "users",
     "projects",
@@ -67,6 +97,8 @@ const TABLES: [&str; 16] = [
     "messages",
     "reads",
     "runners",
+    "workspaces",
+    "sessions",
     "tokens",
     "observers",
     "logins",

@@ -26,15 +26,15 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Hub>> {
         .routes(routes!(send))
         .routes(routes!(log))
         .routes(routes!(workspaces))
-        .routes(routes!(workspace, clean))
+        .routes(routes!(workspace))
+        .routes(routes!(clean))
         .routes(routes!(workspace_diff))
         .routes(routes!(saves))
         .routes(routes!(restore))
         .routes(routes!(recordings))
-        .routes(routes!(recording))
+        .routes(routes!(recording, keep))
         .routes(routes!(part))
         .routes(routes!(search))
-        .routes(routes!(keep))
 }
 
 /// The sessions that the caller may see.
@@ -111,7 +111,7 @@ async fn workspace(State(hub): State<Arc<Hub>>, session: Session, Id(workspace):
 }
 
 /// Deletes one of the caller's workspaces, unless work would be lost.
-#[utoipa::path(delete, path = "/api/workspaces/{workspace}", tag = "workspaces", params(("workspace" = WorkspaceId, Path)), responses((status = 204, description = "done")))]
+#[utoipa::path(post, path = "/api/workspaces/{workspace}/clean", tag = "workspaces", params(("workspace" = WorkspaceId, Path)), responses((status = 204, description = "done")))]
 async fn clean(State(hub): State<Arc<Hub>>, session: Session, Id(workspace): Id<WorkspaceId>) -> Response {
     session.run(&hub, Call::WorkspaceClean { workspace }).await
 }
@@ -178,7 +178,7 @@ async fn search(
 }
 
 /// Marks one of the caller's recordings as worth preserving, or not.
-#[utoipa::path(put, path = "/api/recordings/{session}/keep", tag = "recordings", params(("session" = SessionId, Path)), request_body = RecordingKeep, responses((status = 200, body = SessionView)))]
+#[utoipa::path(patch, path = "/api/recordings/{session}", tag = "recordings", params(("session" = SessionId, Path)), request_body = RecordingKeep, responses((status = 200, body = SessionView)))]
 async fn keep(
     State(hub): State<Arc<Hub>>,
     session: Session,

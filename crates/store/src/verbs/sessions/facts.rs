@@ -1,8 +1,9 @@
 //! Facts: what runners say happened, each stored once and in order.
 
+use domain::text::plain;
 use domain::{JournalId, RunnerId, SessionId, Timestamp, WorkspaceId, WorkspaceStatus};
 use protocol::link::{Fact, FactBody};
-use protocol::{Session, SessionState, Workspace};
+use protocol::{GitStats, Session, SessionState, Workspace};
 use serde::{Deserialize, Serialize};
 
 use super::{announce, get};
@@ -60,6 +61,7 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), Stor
         FactBody::SessionState { session, state } => state_changed(tx, runner, *session, state).await,
         FactBody::SessionUsage { session, usage, model, conversation } => {
             let Some(before) = own(tx, runner, *session).await? else { return Ok(()) };
+            let (model, conversation) = (model.as_deref().map(name), conversation.as_deref().map(name));
             let sql = "UPDATE sessions SET usage = $1, model = COALESCE($2, model), \
                        conversation = COALESCE($3, conversation) WHERE id = $4";
             let id = before.id.to_string();
@@ -81,9 +83,9 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), Stor
         }
         FactBody::WorkspaceReady { workspace, path, branch: _, base, ports } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
-            let base = base.clone().or(before.base.clone());
+            let base = base.as_deref().map(name).or(before.base.clone());
             let after = Workspace {
-                path: Some(path.clone()),
+                path: Some(plain(path, 4096)),
                 base,
                 ports: ports.clone(),
                 status: WorkspaceStatus::Ready,
@@ -94,15 +96,15 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), Stor
         }
         FactBody::WorkspaceFailed { workspace, detail } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
-            let detail = Some(shortened(detail));
+            let detail = Some(reason(detail));
             workspaces::update(tx, Workspace { status: WorkspaceStatus::Failed, detail, ..before }).await
         }
         FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             let after = Workspace {
-                stats: stats.clone().or(before.stats.clone()),
+                stats: stats.clone().map(bounded).or(before.stats.clone()),
                 disk_bytes: disk_bytes.or(before.disk_bytes),
-                saved_at: saved_at.or(before.saved_at),
+                saved_at: saved_at.map(|at| honest(at, before.created_at, tx.now)).or(before.saved_at),
                 ..before
             };
             workspaces::update(tx, after).await
@@ -127,7 +129,7 @@ async fn state_changed(
         return Ok(());
     }
     let since = honest(state.since, before.created_at, tx.now);
-    let state = SessionState { since, detail: state.detail.as_deref().map(shortened), ..state.clone() };
+    let state = SessionState { since, detail: state.detail.as_deref().map(reason), ..state.clone() };
     let ended: Option<Timestamp> = state.ended().then_some(tx.now);
     let sql = "UPDATE sessions SET status = $1, detail = $2, code = $3, signal = $4, since = $5, ended_at = $6 \
                WHERE id = $7";
@@ -156,8 +158,19 @@ fn honest(said: Timestamp, earliest: Timestamp, now: Timestamp) -> Timestamp {
 }
 
 /// Enough of a reason for anybody to act on.
-fn shortened(detail: &str) -> String {
-    detail.chars().filter(|c| !c.is_control() || *c == '\n').take(2000).collect()
+fn reason(detail: &str) -> String {
+    plain(detail, 2000)
+}
+
+/// The name of a model, conversation or branch.
+fn name(text: &str) -> String {
+    plain(&text.replace('\n', " "), 255)
+}
+
+/// What everybody who looks is told again and again stays small.
+fn bounded(stats: GitStats) -> GitStats {
+    let conflicts = stats.conflicts.iter().take(100).map(|path| plain(path, 1024)).collect();
+    GitStats { conflicts, ..stats }
 }
 
 /// A session that this runner has; a fact about any other is not its to tell.

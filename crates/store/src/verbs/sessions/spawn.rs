@@ -1,30 +1,36 @@
 //! Spawning a session: its activity, workspace, row and links in one transaction.
 
-use domain::text::{AGENT, MAX_ARGV, MAX_LINKS, MODEL, PROMPT, TextError, title};
+use domain::placement::{Candidate, Needs, place};
+use domain::text::{AGENT, Field, MAX_ARGV, MAX_LINKS, MODEL, NAME, PROMPT, TextError, plain, title};
 use domain::{
     Action, LinkKind, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, UserId, WorkspaceId, WorkspaceStatus,
     branch,
 };
 use protocol::{
-    Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, Sandbox, Session, SessionSpawn,
-    SessionState, Usage, UserRef, Workspace,
+    Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, RunnerAbout, Sandbox, Session,
+    SessionSpawn, SessionState, Usage, UserRef, Workspace,
 };
 use serde::Serialize;
 
 use super::{announce, find};
-use crate::sql::{args, text, to_json};
+use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::{activities, projects, workspaces};
 use crate::{Command, CreateActivity, StoreError, UpdateActivity};
+
+/// These run anywhere, whatever is installed.
+const EVERYWHERE: [&str; 2] = ["command", "shell"];
+/// How many labels a session may ask for.
+const MAX_LABELS: usize = 20;
 
 /// Spawns a session on one of the caller's runners.
 #[derive(Debug, Serialize)]
 pub struct SpawnSession {
     /// What it is to be.
     pub input: SessionSpawn,
-    /// The runner that was chosen for it; a retry may choose another.
+    /// The runners that are there; a retry may find others.
     #[serde(skip)]
-    pub runner: RunnerId,
+    pub connected: Vec<RunnerId>,
 }
 
 impl Command for SpawnSession {
@@ -34,7 +40,6 @@ impl Command for SpawnSession {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         check_input(&self.input)?;
         let owner = tx.caller.person()?;
-        own_runner(tx, self.runner, owner.id).await?;
         let place = self.place(tx, owner.id).await?;
         // Nothing is refused from here on.
         let activity = match place.activity {
@@ -43,7 +48,7 @@ impl Command for SpawnSession {
         };
         let workspace = match place.workspace {
             Some(workspace) => workspace,
-            None => self.make_workspace(tx, &activity, &owner, place.repository).await?,
+            None => self.make_workspace(tx, &activity, &owner, place.runner, place.repository).await?,
         };
         let input = &self.input;
         let plan = Plan {
@@ -66,6 +71,7 @@ impl Command for SpawnSession {
 
 /// Where a session is to work, as far as it is there already.
 struct Place {
+    runner: RunnerId,
     project: Project,
     activity: Option<Activity>,
     workspace: Option<Workspace>,
@@ -96,8 +102,8 @@ impl SpawnSession {
             Some(id) => {
                 let found = workspaces::find(tx.read(), caller, id, Action::Drive).await?;
                 workspaces::usable(&found)?;
-                let fits = Some(found.activity) == input.activity && found.runner == self.runner;
-                if !fits || found.owner.id != owner {
+                let there = input.runner.is_none_or(|runner| runner == found.runner);
+                if Some(found.activity) != input.activity || !there {
                     let message = "that workspace is of another activity or on another runner";
                     return Err(StoreError::invalid("workspace", message));
                 }
@@ -112,7 +118,36 @@ impl SpawnSession {
             }
             None => project.repositories.first().cloned(),
         };
-        Ok(Place { project, activity, workspace, repository })
+        let runner = workspace.as_ref().map(|workspace| workspace.runner).or(input.runner);
+        let runner = self.choose(tx, owner, runner).await?;
+        Ok(Place { runner, project, activity, workspace, repository })
+    }
+
+    /// The caller's own runner that takes it. Decided in the transaction: of two who want the last room one gets it, and
+    /// a retry with the same key is not refused because of itself.
+    async fn choose(&self, tx: &mut Tx<'_>, owner: UserId, wanted: Option<RunnerId>) -> Result<RunnerId, StoreError> {
+        let sql = "SELECT r.id, r.name, r.about, (SELECT COUNT(*) FROM sessions s WHERE s.runner = r.id AND \
+                   s.ended_at IS NULL) AS live FROM runners r WHERE r.owner = $1";
+        let rows = tx.read().all(sql, vec![text(owner)]).await?;
+        let candidates = rows.iter().map(|row| self.candidate(row)).collect::<Result<Vec<_>, StoreError>>()?;
+        let needs = Needs { runner: wanted, agent: &self.input.agent, labels: &self.input.labels };
+        place(needs, &candidates).map_err(StoreError::Conflict)
+    }
+
+    fn candidate(&self, row: &Row) -> Result<Candidate, StoreError> {
+        let about: Option<RunnerAbout> = workspaces::json_or_none(row, "about")?;
+        let about = about.as_ref();
+        let runner = row.parsed("id")?;
+        let installed = about.into_iter().flat_map(|about| &about.agents).filter(|agent| agent.version.is_some());
+        Ok(Candidate {
+            runner,
+            name: row.text("name")?,
+            connected: self.connected.contains(&runner),
+            labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
+            agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
+            capacity: about.map_or(0, |about| about.capacity),
+            sessions: row.count("live")?,
+        })
     }
 
     /// A fresh activity: there are no orphans.
@@ -133,6 +168,7 @@ impl SpawnSession {
         tx: &mut Tx<'_>,
         activity: &Activity,
         owner: &UserRef,
+        runner: RunnerId,
         repository: Option<Repository>,
     ) -> Result<Workspace, StoreError> {
         let id = WorkspaceId::generate();
@@ -145,7 +181,7 @@ impl SpawnSession {
             id,
             project: activity.project,
             activity: activity.id,
-            runner: self.runner,
+            runner,
             owner: owner.clone(),
             repository: repository.as_ref().map(|repository| repository.location.clone()),
             branch: repository.as_ref().map(|_| branch.clone()),
@@ -325,13 +361,23 @@ async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<
 fn session_title(input: &SessionSpawn) -> String {
     match input.prompt.as_deref().map(str::trim) {
         Some(prompt) if !prompt.is_empty() => title(prompt),
-        _ if !input.argv.is_empty() => title(&input.argv.join(" ")),
+        _ if !input.argv.is_empty() => title(&plain(&input.argv.join(" "), 1000)),
         _ => input.agent.clone(),
     }
 }
 
 fn check_input(input: &SessionSpawn) -> Result<(), StoreError> {
     AGENT.check(&input.agent)?;
+    let word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if !input.agent.chars().all(word) || input.agent.starts_with(['-', '.']) {
+        return Err(StoreError::invalid("agent", "an agent's name has letters, digits and `._-` only"));
+    }
+    if input.labels.len() > MAX_LABELS {
+        return Err(StoreError::invalid("labels", format!("at most {MAX_LABELS} labels can be asked for")));
+    }
+    for label in &input.labels {
+        Field { name: "labels", ..NAME }.check(label)?;
+    }
     if let Some(prompt) = &input.prompt {
         PROMPT.check(prompt)?;
     }

@@ -1,0 +1,76 @@
+//! What a runner should have: its own sessions that are not over, whole, as of a generation.
+
+use domain::{SessionMode, SessionStatus, Visibility};
+use protocol::{Sandbox, SessionSpawn, SessionStop};
+use store::{StopSession, UpdateProject};
+
+use super::{Memory, in_project, project, runner, spawn};
+use crate::floor::Floor;
+
+both!(the_whole_plan_is_there_and_nothing_of_others, only_ones_own_projects_are_trusted);
+
+async fn the_whole_plan_is_there_and_nothing_of_others(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let other = runner(&floor, &floor.ada, "other", 4).await;
+    assert_eq!(floor.store.desired(domain::RunnerId::generate()).await.unwrap(), None);
+    let empty = floor.store.desired(mine).await.unwrap().unwrap();
+    assert_eq!((empty.generation, empty.acknowledged, empty.sessions.len()), (0, 0, 0));
+    let input = SessionSpawn {
+        mode: Some(SessionMode::Headless),
+        model: Some("big".into()),
+        argv: vec!["--fast".into()],
+        sandbox: Some(Sandbox { network: true, home: false }),
+        record_input: Some(true),
+        cols: Some(100),
+        rows: Some(40),
+        runner: Some(mine),
+        ..in_project(&project, "Fix it\nplease")
+    };
+    let made = floor.done(&floor.ada, spawn(input, &[mine, other])).await;
+    let elsewhere = SessionSpawn { runner: Some(other), ..in_project(&project, "elsewhere") };
+    floor.done(&floor.ada, spawn(elsewhere, &[mine, other])).await;
+    let wanted = floor.store.desired(mine).await.unwrap().unwrap();
+    assert_eq!((wanted.generation, wanted.sessions.len()), (1, 1));
+    let plan = &wanted.sessions[0];
+    assert_eq!((plan.session, plan.project, plan.activity), (made.id, project.id, made.activity));
+    assert_eq!((plan.run, plan.force, plan.agent.as_str(), plan.mode), (true, false, "codex", SessionMode::Headless));
+    assert_eq!((plan.model.as_deref(), plan.prompt.as_str()), (Some("big"), "Fix it\nplease"));
+    assert_eq!(plan.context, "# The project\n\nParser\ngoals\n\n# The activity\n\nFix it\nplease\n");
+    assert_eq!((plan.argv.clone(), plan.conversation.clone()), (vec!["--fast".to_owned()], None));
+    assert_eq!(plan.sandbox, Some(Sandbox { network: true, home: false }));
+    assert_eq!((plan.record_input, plan.cols, plan.rows), (true, 100, 40));
+    assert_eq!(plan.workspace.workspace, made.workspace);
+    assert_eq!(plan.workspace.repository.as_ref(), project.repositories.first());
+    assert_eq!((plan.workspace.base.as_deref(), plan.workspace.trusted), (Some("main"), true));
+
+    // Another text, another repository: what was planned stays as it was but for the context.
+    let input = protocol::ProjectUpdate {
+        content: Some("Parser 2".into()),
+        repositories: Some(Vec::new()),
+        ..Default::default()
+    };
+    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    let later = floor.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);
+    assert_eq!(later.workspace, plan.workspace);
+    assert!(later.context.contains("Parser 2"));
+
+    for (force, generation) in [(false, 2), (true, 3)] {
+        floor.done(&floor.ada, StopSession { session: made.id, input: SessionStop { force } }).await;
+        let wanted = floor.store.desired(mine).await.unwrap().unwrap();
+        let plan = &wanted.sessions[0];
+        assert_eq!((wanted.generation, plan.run, plan.force), (generation, false, force));
+    }
+    Memory::new(mine).at(&floor, made.id, SessionStatus::Exited).await;
+    let wanted = floor.store.desired(mine).await.unwrap().unwrap();
+    assert_eq!((wanted.sessions.len(), wanted.acknowledged), (0, 1));
+    assert_eq!(floor.store.desired(other).await.unwrap().unwrap().sessions.len(), 1);
+}
+
+async fn only_ones_own_projects_are_trusted(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let his = runner(&floor, &floor.bo, "bo's", 4).await;
+    floor.done(&floor.bo, spawn(in_project(&project, "work"), &[his])).await;
+    let wanted = floor.store.desired(his).await.unwrap().unwrap();
+    assert!(!wanted.sessions[0].workspace.trusted, "another's setup does not run on his machine by itself");
+}

@@ -1,0 +1,246 @@
+//! Facts: each once, in order, about a runner's own, whatever its clock and its manners.
+
+use domain::{SessionId, SessionStatus, Timestamp, Visibility, WorkspaceStatus};
+use protocol::link::{Fact, FactBody};
+use protocol::{GitStats, PortRange, SessionState, Usage};
+use store::{Bearer, EventBody, MintAgentToken, Secret};
+
+use super::{Memory, everything, in_project, project, runner, show, spawn, state};
+use crate::floor::{DAY, Floor};
+
+both!(
+    facts_are_taken_once_and_in_order,
+    another_journal_counts_from_one,
+    what_is_over_stays_over,
+    what_others_run_is_not_a_runners_to_tell,
+    a_wrong_clock_changes_no_history,
+    workspaces_follow_their_runner,
+    what_a_runner_says_is_made_harmless,
+    an_agents_token_ends_with_its_session,
+);
+
+async fn facts_are_taken_once_and_in_order(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
+    let mut memory = Memory::new(mine);
+    let body = |status| FactBody::SessionState { session, state: state(status, floor.store.now()) };
+    let facts: Vec<Fact> =
+        [SessionStatus::Working, SessionStatus::Waiting, SessionStatus::Idle].map(|s| memory.fact(body(s))).into();
+    let events = || floor.heard().len();
+    let before = events();
+    assert_eq!(memory.tell(&floor, vec![]).await, 0);
+    assert_eq!(memory.tell(&floor, facts[1..].to_vec()).await, 0, "a gap: nothing is taken");
+    assert_eq!(events(), before);
+    assert_eq!(memory.tell(&floor, vec![facts[0].clone(), facts[2].clone()]).await, 1, "up to the gap");
+    assert_eq!(show(&floor, &floor.ada, session).await.state.status, SessionStatus::Working);
+    // The answer was lost: everything comes again, and twice.
+    assert_eq!(memory.tell(&floor, [facts.clone(), facts.clone()].concat()).await, 3);
+    assert_eq!(show(&floor, &floor.ada, session).await.state.status, SessionStatus::Idle);
+    assert_eq!(events(), before + 3, "each was told once");
+    assert_eq!(memory.tell(&floor, facts).await, 3);
+    assert_eq!(events(), before + 3);
+    assert_eq!(floor.store.desired(mine).await.unwrap().unwrap().acknowledged, 3);
+}
+
+async fn another_journal_counts_from_one(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
+    let mut memory = Memory::new(mine);
+    memory.at(&floor, session, SessionStatus::Working).await;
+    assert_eq!(memory.at(&floor, session, SessionStatus::Idle).await, 2);
+    // Its disk was lost: it begins again, and what it says is heard.
+    let mut fresh = Memory::new(mine);
+    assert_eq!(fresh.tell(&floor, vec![]).await, 0);
+    assert_eq!(fresh.at(&floor, session, SessionStatus::Waiting).await, 1);
+    assert_eq!(show(&floor, &floor.ada, session).await.state.status, SessionStatus::Waiting);
+}
+
+async fn what_is_over_stays_over(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let mut memory = Memory::new(mine);
+    for end in [SessionStatus::Exited, SessionStatus::Lost] {
+        let session = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
+        memory.at(&floor, session, end).await;
+        let over = show(&floor, &floor.ada, session).await;
+        let rows = everything(&floor).await;
+        let events = floor.heard().len();
+        for late in [SessionStatus::Starting, SessionStatus::Working, SessionStatus::Exited, SessionStatus::Lost] {
+            memory.at(&floor, session, late).await;
+        }
+        assert_eq!(show(&floor, &floor.ada, session).await, over);
+        assert_eq!(floor.heard().len(), events, "and nobody is told");
+        let now = everything(&floor).await;
+        assert_eq!((&now[..3], &now[4..]), (&rows[..3], &rows[4..]), "but it is acknowledged");
+        // What it used and recorded may well come later.
+        let fact = FactBody::Recorded { session, output_bytes: u64::MAX, disk_bytes: 5, duration_ms: 7 };
+        memory.happened(&floor, fact).await;
+        let recording = show(&floor, &floor.ada, session).await.recording;
+        assert_eq!((recording.output_bytes, recording.disk_bytes, recording.duration_ms), (u64::MAX, 5, 7));
+    }
+    assert!(floor.store.desired(mine).await.unwrap().unwrap().sessions.is_empty());
+}
+
+async fn what_others_run_is_not_a_runners_to_tell(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let hers = runner(&floor, &floor.ada, "ada's", 4).await;
+    let his = runner(&floor, &floor.bo, "bo's", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[hers])).await;
+    let (session, workspace) = (made.id, made.workspace);
+    let mut liar = Memory::new(his);
+    let before = everything(&floor).await;
+    let events = floor.heard().len();
+    let usage = Usage { input_tokens: 1, cached_tokens: 0, output_tokens: 1, cost_micros: None };
+    let bodies = [
+        FactBody::SessionState { session, state: state(SessionStatus::Exited, floor.store.now()) },
+        FactBody::SessionUsage { session, usage, model: Some("x".into()), conversation: Some("x".into()) },
+        FactBody::Recorded { session, output_bytes: 1, disk_bytes: 1, duration_ms: 1 },
+        FactBody::WorkspaceReady { workspace, path: "/x".into(), branch: None, base: None, ports: None },
+        FactBody::WorkspaceFailed { workspace, detail: "x".into() },
+        FactBody::WorkspaceStats { workspace, stats: None, disk_bytes: Some(1), saved_at: None },
+        FactBody::WorkspaceCleaned { workspace },
+        FactBody::SessionState { session: SessionId::generate(), state: state(SessionStatus::Idle, floor.store.now()) },
+    ];
+    for (number, body) in bodies.into_iter().enumerate() {
+        assert_eq!(liar.happened(&floor, body).await, number as u64 + 1, "taken, so that the rest can follow");
+    }
+    let after = everything(&floor).await;
+    assert_eq!((&after[..3], &after[4..]), (&before[..3], &before[4..]));
+    assert_eq!(floor.heard().len(), events);
+    let caller = store::Caller::hub("link");
+    assert_eq!(floor.done(&caller, MintAgentToken { runner: his, session }).await, None);
+}
+
+async fn a_wrong_clock_changes_no_history(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let (session, workspace) = (made.id, made.workspace);
+    let mut memory = Memory::new(mine);
+    floor.pass(60_000);
+    let now = floor.store.now();
+    for (said, kept) in [
+        (Timestamp::from_millis(0), made.created_at),
+        (now.plus_millis(400 * DAY), now),
+        (made.created_at.plus_millis(5), made.created_at.plus_millis(5)),
+    ] {
+        let state = state(SessionStatus::Working, said);
+        memory.happened(&floor, FactBody::SessionState { session, state }).await;
+        assert_eq!(show(&floor, &floor.ada, session).await.state.since, kept);
+        let fact = FactBody::WorkspaceStats { workspace, stats: None, disk_bytes: None, saved_at: Some(said) };
+        memory.happened(&floor, fact).await;
+        let detail = floor.store.session_detail(&floor.ada, session).await.unwrap();
+        assert_eq!(detail.workspace.saved_at, Some(kept));
+    }
+}
+
+async fn workspaces_follow_their_runner(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let (session, workspace) = (made.id, made.workspace);
+    let now = || async { floor.store.session_detail(&floor.ada, session).await.unwrap().workspace };
+    let mut memory = Memory::new(mine);
+    memory.happened(&floor, FactBody::WorkspaceFailed { workspace, detail: "no such branch".into() }).await;
+    let failed = now().await;
+    assert_eq!((failed.status, failed.detail.as_deref()), (WorkspaceStatus::Failed, Some("no such branch")));
+    let ports = Some(PortRange { first: 4000, last: 4009 });
+    let (path, branch, base) = ("/w/1".to_owned(), None, None);
+    memory.happened(&floor, FactBody::WorkspaceReady { workspace, path, branch, base, ports: ports.clone() }).await;
+    let ready = now().await;
+    assert_eq!((ready.status, ready.detail, ready.path.as_deref()), (WorkspaceStatus::Ready, None, Some("/w/1")));
+    assert_eq!((ready.base.as_deref(), ready.ports), (Some("main"), ports), "what is not said stays");
+    let stats = GitStats {
+        ahead: 1,
+        behind: 2,
+        files: 3,
+        insertions: 4,
+        deletions: 5,
+        untracked: 6,
+        uncommitted: true,
+        unpushed: 7,
+        conflicts: vec!["a.rs".into()],
+    };
+    let saved_at = Some(floor.store.now());
+    let fact = FactBody::WorkspaceStats { workspace, stats: Some(stats.clone()), disk_bytes: Some(9), saved_at };
+    memory.happened(&floor, fact).await;
+    let fact = FactBody::WorkspaceStats { workspace, stats: None, disk_bytes: None, saved_at: None };
+    memory.happened(&floor, fact).await;
+    let counted = now().await;
+    assert_eq!((counted.stats, counted.disk_bytes, counted.saved_at), (Some(stats), Some(9), saved_at));
+    memory.happened(&floor, FactBody::WorkspaceCleaned { workspace }).await;
+    assert_eq!((now().await.status, now().await.disk_bytes), (WorkspaceStatus::Cleaned, Some(0)));
+    assert!(floor.store.workspaces(&floor.ada, Default::default()).await.unwrap().is_empty());
+}
+
+async fn what_a_runner_says_is_made_harmless(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let (session, workspace) = (made.id, made.workspace);
+    let bad = "a\0b\u{1b}[2J\u{202e}c".to_owned();
+    let long = "x".repeat(100_000);
+    let mut memory = Memory::new(mine);
+    let usage = Usage { input_tokens: u64::MAX, cached_tokens: 0, output_tokens: 0, cost_micros: Some(u64::MAX) };
+    let state = SessionState { detail: Some(bad.clone() + &long), ..state(SessionStatus::Waiting, floor.store.now()) };
+    let conflicts = vec![bad.clone(); 5000];
+    let stats = GitStats {
+        ahead: u32::MAX,
+        behind: 0,
+        files: 0,
+        insertions: 0,
+        deletions: 0,
+        untracked: 0,
+        uncommitted: false,
+        unpushed: 0,
+        conflicts,
+    };
+    let some = || Some(bad.clone() + &long);
+    for body in [
+        FactBody::SessionUsage { session, usage, model: some(), conversation: some() },
+        FactBody::SessionState { session, state },
+        FactBody::WorkspaceReady { workspace, path: bad.clone() + &long, branch: some(), base: some(), ports: None },
+        FactBody::WorkspaceStats { workspace, stats: Some(stats), disk_bytes: Some(u64::MAX), saved_at: None },
+    ] {
+        memory.happened(&floor, body).await;
+    }
+    let detail = floor.store.session_detail(&floor.ada, session).await.unwrap();
+    let text = serde_json::to_string(&detail).unwrap();
+    assert!(!text.contains("\\u00") && !text.contains('\u{202e}'), "{text:.2000}");
+    assert!(text.len() < 20_000, "{}", text.len());
+    assert_eq!(detail.workspace.disk_bytes, Some(u64::MAX));
+    let mut about = super::about(4);
+    about.machine = bad.clone();
+    about.labels = vec![bad; 5000];
+    let link = "again".to_owned();
+    floor.done(&store::Caller::hub("link"), store::SeeRunner { runner: mine, link, about: Some(about) }).await;
+    let shown = serde_json::to_string(&floor.store.runners(&floor.bo).await.unwrap()).unwrap();
+    assert!(!shown.contains("\\u00") && !shown.contains('\u{202e}') && shown.len() < 20_000, "{shown:.500}");
+}
+
+async fn an_agents_token_ends_with_its_session(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
+    let hub = store::Caller::hub("link");
+    let mint = || MintAgentToken { runner: mine, session };
+    let valid = async |secret: &str| {
+        let bearer = Bearer::Token(Secret::presented(secret));
+        floor.store.authenticate(&bearer).await.unwrap()
+    };
+    let first = floor.done(&hub, mint()).await.unwrap();
+    let credential = valid(&first).await.unwrap();
+    let wanted = domain::Actor::Agent { user: crate::floor::id(&floor.ada), project: project.id, session };
+    assert_eq!((credential.actor, credential.runner), (wanted, None));
+    assert!(floor.store.tokens(&floor.ada).await.unwrap().iter().all(|token| token.kind != domain::TokenKind::Agent));
+    let second = floor.done(&hub, mint()).await.unwrap();
+    assert!(valid(&first).await.is_none(), "one at a time");
+    assert!(valid(&second).await.is_some());
+    Memory::new(mine).at(&floor, session, SessionStatus::Exited).await;
+    assert!(valid(&second).await.is_none());
+    let revoked = |event: &std::sync::Arc<store::Event>| matches!(event.body, EventBody::Revoked { .. });
+    assert_eq!(floor.heard().iter().filter(|event| revoked(event)).count(), 2, "connections end, too");
+    assert_eq!(floor.done(&hub, mint()).await, None, "what is over has no agent");
+}

@@ -1,0 +1,128 @@
+//! Sessions and workspaces: what is wanted, what runners say, and who is told.
+
+mod desired;
+mod facts;
+mod look;
+mod place;
+mod spawn;
+
+use domain::{JournalId, RunnerId, SessionId, SessionStatus, Timestamp, Visibility};
+use protocol::link::{Fact, FactBody};
+use protocol::{FoundAgent, Project, Repository, RunnerAbout, RunnerCreate, Session, SessionSpawn, SessionState};
+use store::{Caller, CreateProject, CreateRunner, SeeRunner, SpawnSession, TakeFacts};
+
+use crate::floor::{Floor, create_project};
+
+/// What a runner with room for `capacity` sessions says of itself.
+pub(crate) fn about(capacity: u32) -> RunnerAbout {
+    let agent = |name: &str, version: Option<&str>| FoundAgent {
+        name: name.into(),
+        label: name.into(),
+        version: version.map(str::to_owned),
+        install: None,
+        headless: true,
+    };
+    RunnerAbout {
+        machine: "box".into(),
+        version: "0.1.0".into(),
+        labels: vec!["linux".into()],
+        capacity,
+        agents: vec![agent("codex", Some("1.0")), agent("gemini", None)],
+    }
+}
+
+/// A runner of somebody's that is there, as far as the store knows.
+pub(crate) async fn runner(floor: &Floor, owner: &Caller, name: &str, capacity: u32) -> RunnerId {
+    let id = floor.done(owner, CreateRunner { input: RunnerCreate { name: name.into() } }).await.runner.id;
+    let about = Some(about(capacity));
+    floor.done(&Caller::hub("link"), SeeRunner { runner: id, link: name.into(), about }).await;
+    id
+}
+
+/// A project of Ada's with a repository.
+pub(crate) async fn project(floor: &Floor, visibility: Visibility, share_execution: bool) -> Project {
+    let CreateProject { mut input } = create_project("Parser\ngoals", visibility);
+    input.share_execution = Some(share_execution);
+    let base_branch = Some("main".into());
+    input.repositories = vec![
+        Repository { location: "/srv/parser".into(), base_branch, ..Default::default() },
+        Repository { location: "https://example.org/lexer".into(), ..Default::default() },
+    ];
+    floor.done(&floor.ada, CreateProject { input }).await
+}
+
+/// A session in a fresh activity of a project.
+pub(crate) fn in_project(project: &Project, prompt: &str) -> SessionSpawn {
+    SessionSpawn { project: Some(project.id), agent: "codex".into(), prompt: Some(prompt.into()), ..Default::default() }
+}
+
+/// Spawns on whichever of the runners fits.
+pub(crate) fn spawn(input: SessionSpawn, connected: &[RunnerId]) -> SpawnSession {
+    SpawnSession { input, connected: connected.to_vec() }
+}
+
+/// What a session is at.
+pub(crate) fn state(status: SessionStatus, since: Timestamp) -> SessionState {
+    let code = (status == SessionStatus::Exited).then_some(0);
+    SessionState { status, detail: None, code, signal: None, since }
+}
+
+/// A runner's memory, which numbers what it tells.
+pub(crate) struct Memory {
+    pub(crate) runner: RunnerId,
+    pub(crate) journal: JournalId,
+    next: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(runner: RunnerId) -> Self {
+        Self { runner, journal: JournalId::generate(), next: 1 }
+    }
+
+    /// The next fact.
+    pub(crate) fn fact(&mut self, body: FactBody) -> Fact {
+        let number = self.next;
+        self.next += 1;
+        Fact { number, at: Timestamp::from_millis(0), body }
+    }
+
+    /// Has facts stored; says up to where they are.
+    pub(crate) async fn tell(&self, floor: &Floor, facts: Vec<Fact>) -> u64 {
+        let (runner, journal) = (self.runner, self.journal);
+        floor.done(&Caller::hub("link"), TakeFacts { runner, journal, facts }).await.acknowledged
+    }
+
+    /// Has one thing stored that happened.
+    pub(crate) async fn happened(&mut self, floor: &Floor, body: FactBody) -> u64 {
+        let fact = self.fact(body);
+        self.tell(floor, vec![fact]).await
+    }
+
+    /// A session is at something else.
+    pub(crate) async fn at(&mut self, floor: &Floor, session: SessionId, status: SessionStatus) -> u64 {
+        let state = state(status, floor.store.now());
+        self.happened(floor, FactBody::SessionState { session, state }).await
+    }
+}
+
+/// A session as its owner sees it now.
+pub(crate) async fn show(floor: &Floor, caller: &Caller, session: SessionId) -> Session {
+    floor.store.session_detail(caller, session).await.unwrap().session
+}
+
+/// Every row that is not about whom somebody is, and how many events and entries there are.
+pub(crate) async fn everything(floor: &Floor) -> Vec<Vec<Vec<String>>> {
+    let mut raw = floor.raw().await;
+    let mut all = Vec::new();
+    for sql in [
+        "SELECT * FROM activities ORDER BY id",
+        "SELECT * FROM workspaces ORDER BY id",
+        "SELECT * FROM sessions ORDER BY id",
+        "SELECT id, generation, facts FROM runners ORDER BY id",
+        "SELECT id FROM tokens ORDER BY id",
+        "SELECT seq, audit FROM ledger",
+    ] {
+        all.push(raw.rows(sql).await);
+    }
+    all
+}

@@ -1,0 +1,272 @@
+//! Spawning: activity, workspace, session and links in one transaction, or nothing.
+
+use domain::text::MAX_LINKS;
+use domain::{ActivityId, LinkKind, SessionMode, SessionStatus, Visibility, WorkspaceId, WorkspaceStatus};
+use protocol::link::FactBody;
+use protocol::{ActivityCreate, Change, ExecutionFilter, Repository, SessionSpawn};
+use store::{Caller, CreateActivity, EventBody, StoreError, UpdateProject};
+
+use super::{Memory, everything, in_project, project, runner, spawn};
+use crate::floor::{Floor, id};
+
+both!(
+    a_session_gets_a_fresh_activity_workspace_and_branch,
+    a_session_joins_an_activity_and_a_workspace,
+    what_is_refused_leaves_nothing,
+    hostile_names_are_refused_and_leave_nothing,
+    a_long_line_of_sessions_keeps_the_activity_in_its_limits,
+    the_same_key_spawns_once_also_when_there_is_no_room_left,
+    two_who_want_the_last_room_do_not_both_get_it,
+);
+
+async fn a_session_gets_a_fresh_activity_workspace_and_branch(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let runner = runner(&floor, &floor.ada, "box", 4).await;
+    let before = floor.heard().len();
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "Fix the lexer\nall of it"), &[runner])).await;
+    assert_eq!((made.project, made.runner, made.owner.id), (project.id, runner, id(&floor.ada)));
+    assert_eq!(
+        (made.agent.as_str(), made.mode, made.title.as_str()),
+        ("codex", SessionMode::Interactive, "Fix the lexer")
+    );
+    assert_eq!((made.state.status, made.stopping, made.resumable), (SessionStatus::Starting, false, false));
+
+    let detail = floor.store.session_detail(&floor.ada, made.id).await.unwrap();
+    assert_eq!((detail.prompt.as_str(), &detail.session), ("Fix the lexer\nall of it", &made));
+    let workspace = detail.workspace;
+    assert_eq!((workspace.status, workspace.repository.as_deref()), (WorkspaceStatus::Preparing, Some("/srv/parser")));
+    assert_eq!(workspace.base.as_deref(), Some("main"), "the repository's base branch");
+    let branch = workspace.branch.clone().unwrap();
+    assert!(branch.starts_with("shopfloor/fix-the-lexer-"), "{branch}");
+
+    let activity = floor.store.activity(&floor.ada, made.activity).await.unwrap();
+    assert_eq!((activity.content.as_str(), activity.project), ("Fix the lexer\nall of it", project.id));
+    let links: Vec<_> = activity.links.iter().map(|link| (link.kind, link.target.clone())).collect();
+    let wanted = [
+        (LinkKind::Workspace, workspace.id.to_string()),
+        (LinkKind::Branch, branch),
+        (LinkKind::Session, made.id.to_string()),
+    ];
+    assert_eq!(links, wanted);
+
+    let told: Vec<String> = floor.heard()[before..].iter().map(|event| kind(&event.body)).collect();
+    assert_eq!(told, ["activity", "workspace", "desired", "session", "activity"], "who is told builds it up in order");
+}
+
+fn kind(body: &EventBody) -> String {
+    let kind = match body {
+        EventBody::Change { change: Change::Activity { .. } } => "activity",
+        EventBody::Change { change: Change::Workspace { .. } } => "workspace",
+        EventBody::Change { change: Change::Session { .. } } => "session",
+        EventBody::Desired { .. } => "desired",
+        other => panic!("{other:?}"),
+    };
+    kind.to_owned()
+}
+
+async fn a_session_joins_an_activity_and_a_workspace(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let mine = runner(&floor, &floor.bo, "bo's", 4).await;
+    let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
+    let activity = floor.done(&floor.ada, CreateActivity { project: project.id, input }).await.id;
+    // Bo works in Ada's activity, on a machine of his own.
+    let input = SessionSpawn {
+        activity: Some(activity),
+        agent: "command".into(),
+        argv: vec!["make".into(), "test".into()],
+        repository: Some("https://example.org/lexer".into()),
+        base: Some("next".into()),
+        branch: Some("bo/lexer".into()),
+        mode: Some(SessionMode::Headless),
+        model: Some("big".into()),
+        cols: Some(80),
+        rows: Some(24),
+        ..Default::default()
+    };
+    let first = floor.done(&floor.bo, spawn(input.clone(), &[mine])).await;
+    assert_eq!((first.activity, first.title.as_str(), first.owner.id), (activity, "make test", id(&floor.bo)));
+    let detail = floor.store.session_detail(&floor.ada, first.id).await.unwrap();
+    assert_eq!(
+        (detail.workspace.branch.as_deref(), detail.workspace.base.as_deref()),
+        (Some("bo/lexer"), Some("next"))
+    );
+    assert_eq!(detail.argv, ["make", "test"]);
+
+    let again = SessionSpawn { workspace: Some(first.workspace), branch: None, ..input };
+    let second = floor.done(&floor.bo, spawn(again.clone(), &[mine])).await;
+    assert_eq!((second.workspace, second.runner), (first.workspace, mine));
+    let all = ExecutionFilter { activity: Some(activity), ..Default::default() };
+    assert_eq!(floor.store.workspaces(&floor.bo, all).await.unwrap().len(), 1);
+    assert_eq!(floor.store.sessions(&floor.bo, all).await.unwrap().len(), 2);
+
+    // One that was deleted, or never could be made, takes nobody in.
+    let mut memory = Memory::new(mine);
+    memory.happened(&floor, FactBody::WorkspaceCleaned { workspace: first.workspace }).await;
+    let error = floor.refused(&floor.bo, spawn(again.clone(), &[mine])).await;
+    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("deleted")), "{error:?}");
+    let fact = FactBody::WorkspaceFailed { workspace: first.workspace, detail: "no disk".into() };
+    memory.happened(&floor, fact).await;
+    assert!(matches!(floor.refused(&floor.bo, spawn(again, &[mine])).await, StoreError::Conflict(_)));
+}
+
+async fn what_is_refused_leaves_nothing(floor: Floor) {
+    let shared = project(&floor, Visibility::ReadWrite, true).await;
+    let readable = project(&floor, Visibility::ReadOnly, true).await;
+    let private = project(&floor, Visibility::Private, true).await;
+    let hers = runner(&floor, &floor.ada, "ada's", 4).await;
+    let his = runner(&floor, &floor.bo, "bo's", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&shared, "work"), &[hers])).await;
+    let before = everything(&floor).await;
+    let ask = |input| floor.refused(&floor.bo, spawn(input, &[hers, his]));
+    let base = in_project(&shared, "more");
+
+    let error = ask(in_project(&private, "x")).await;
+    assert!(matches!(error, StoreError::NotFound("project")), "{error:?}");
+    let error = ask(in_project(&readable, "x")).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
+    let nowhere = SessionSpawn { activity: Some(ActivityId::generate()), ..base.clone() };
+    assert!(matches!(ask(nowhere).await, StoreError::NotFound("activity")));
+    let error = ask(SessionSpawn { project: None, ..base.clone() }).await;
+    assert!(matches!(error, StoreError::Invalid { field: "activity", .. }), "{error:?}");
+    let error = ask(SessionSpawn { activity: Some(made.activity), project: Some(readable.id), ..base.clone() }).await;
+    assert!(matches!(error, StoreError::Invalid { field: "project", .. }), "{error:?}");
+    // Bo sees Ada's workspace and may not work in it; one that does not exist is not found.
+    let foreign = SessionSpawn { activity: Some(made.activity), workspace: Some(made.workspace), ..base.clone() };
+    assert!(matches!(ask(foreign).await, StoreError::Forbidden(_)));
+    let nowhere = SessionSpawn { workspace: Some(WorkspaceId::generate()), ..base.clone() };
+    assert!(matches!(ask(nowhere).await, StoreError::NotFound("workspace")));
+    let error = ask(SessionSpawn { repository: Some("/etc".into()), ..base.clone() }).await;
+    assert!(matches!(error, StoreError::Invalid { field: "repository", .. }), "{error:?}");
+    let error = ask(SessionSpawn { runner: Some(hers), ..base.clone() }).await;
+    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("none of your")), "{error:?}");
+    // His own workspace, for another activity.
+    let error = floor.refused(&Floor::observer(shared.id), spawn(base.clone(), &[hers, his])).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
+    let error = floor.refused(&Caller::hub("link"), spawn(base, &[hers, his])).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
+    assert_eq!(everything(&floor).await, before);
+}
+
+/// T5: what git, a shell, a command line or a terminal could take for something else.
+pub(super) const HOSTILE: [&str; 20] = [
+    "--upload-pack=id",
+    "--output=x",
+    "-x",
+    "$(id)",
+    "`id`",
+    "a;id",
+    "a|id",
+    "a&&id",
+    "a\nb",
+    "a\0b",
+    "@{-1}",
+    "a..b",
+    "../../etc",
+    "a\u{1b}[2J",
+    "a\u{202e}b",
+    "HEAD",
+    "a.lock",
+    "a b",
+    "",
+    "a:b",
+];
+
+async fn hostile_names_are_refused_and_leave_nothing(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let before = everything(&floor).await;
+    let base = in_project(&project, "work");
+    let mut tried = 0;
+    for bad in HOSTILE {
+        let text = bad.to_owned();
+        let mut inputs = vec![
+            ("branch", SessionSpawn { branch: Some(text.clone()), ..base.clone() }),
+            ("base", SessionSpawn { base: Some(text.clone()), ..base.clone() }),
+            ("repository", SessionSpawn { repository: Some(text.clone()), ..base.clone() }),
+        ];
+        if !["HEAD", "a.lock", "a..b"].contains(&bad) {
+            inputs.push(("agent", SessionSpawn { agent: text.clone(), ..base.clone() }));
+        }
+        if bad.starts_with('-') || bad.is_empty() || bad.chars().any(|c| c.is_control() || c == '\u{202e}') {
+            inputs.push(("model", SessionSpawn { model: Some(text.clone()), ..base.clone() }));
+        }
+        if bad.contains(['\0', '\u{1b}', '\u{202e}']) {
+            inputs.push(("prompt", SessionSpawn { prompt: Some(text.clone()), ..base.clone() }));
+            inputs.push(("labels", SessionSpawn { labels: vec![text.clone()], ..base.clone() }));
+        }
+        if bad.contains('\0') || bad.is_empty() {
+            let argv = vec![text.clone(), "x".into()];
+            inputs.push(("argv", SessionSpawn { agent: "command".into(), argv, ..base.clone() }));
+        }
+        for (name, input) in inputs {
+            let error = floor.refused(&floor.ada, spawn(input, &[mine])).await;
+            assert!(matches!(error, StoreError::Invalid { field, .. } if field == name), "{name} {bad:?}: {error:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 80, "{tried}");
+    for (name, input) in [
+        ("prompt", SessionSpawn { prompt: Some("x".repeat(70_000)), ..base.clone() }),
+        ("argv", SessionSpawn { argv: vec!["x".into(); 501], ..base.clone() }),
+        ("argv", SessionSpawn { argv: vec!["x".repeat(70_000)], ..base.clone() }),
+        ("argv", SessionSpawn { agent: "command".into(), ..base.clone() }),
+        ("labels", SessionSpawn { labels: vec!["x".into(); 21], ..base.clone() }),
+        ("cols", SessionSpawn { cols: Some(1), ..base.clone() }),
+        ("cols", SessionSpawn { rows: Some(301), ..base.clone() }),
+    ] {
+        let error = floor.refused(&floor.ada, spawn(input, &[mine])).await;
+        assert!(matches!(error, StoreError::Invalid { field, .. } if field == name), "{name}: {error:?}");
+    }
+    for bad in ["ext::sh -c id", "-oProxyCommand=id", "fd::17/x", "a\u{1b}b"] {
+        let repositories = Some(vec![Repository { location: bad.into(), ..Default::default() }]);
+        let input = protocol::ProjectUpdate { repositories, ..Default::default() };
+        let error = floor.refused(&floor.ada, UpdateProject { project: project.id, input }).await;
+        assert!(matches!(error, StoreError::Invalid { field: "repositories.location", .. }), "{bad}: {error:?}");
+    }
+    assert_eq!(everything(&floor).await, before);
+
+    // What a command's arguments hold is its own business; what others read of it is harmless.
+    let argv = vec!["sh".into(), "-c".into(), "printf '\u{1b}[31m'\nid".into()];
+    let input = SessionSpawn { agent: "command".into(), argv: argv.clone(), prompt: None, ..base };
+    let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
+    assert_eq!(made.title, "sh -c printf '[31m'");
+    assert_eq!(floor.store.session_detail(&floor.ada, made.id).await.unwrap().argv, argv);
+}
+
+async fn a_long_line_of_sessions_keeps_the_activity_in_its_limits(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 500).await;
+    let first = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let input = SessionSpawn {
+        activity: Some(first.activity),
+        workspace: Some(first.workspace),
+        ..in_project(&project, "more")
+    };
+    for _ in 0..MAX_LINKS {
+        floor.done(&floor.ada, spawn(input.clone(), &[mine])).await;
+    }
+    let links = floor.store.activity(&floor.ada, first.activity).await.unwrap().links;
+    assert_eq!(links.len(), MAX_LINKS);
+    assert_eq!(links[0].target, first.workspace.to_string(), "the oldest sessions make room, not the workspace");
+    assert!(!links.iter().any(|link| link.target == first.id.to_string()));
+}
+
+async fn the_same_key_spawns_once_also_when_there_is_no_room_left(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 1).await;
+    let key = || Some("key".to_owned());
+    let command = |connected: &[domain::RunnerId]| spawn(in_project(&project, "work"), connected);
+    let first = floor.store.write(&floor.ada, key(), command(&[mine])).await.unwrap().value;
+    let second = floor.store.write(&floor.ada, key(), command(&[])).await.unwrap().value;
+    assert_eq!(first, second, "full by itself, and away: the answer is the same");
+    let error = floor.refused(&floor.ada, command(&[mine])).await;
+    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("full")), "{error:?}");
+}
+
+async fn two_who_want_the_last_room_do_not_both_get_it(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 1).await;
+    let one = |prompt: &str| floor.store.write(&floor.ada, None, spawn(in_project(&project, prompt), &[mine]));
+    let (a, b, c) = tokio::join!(one("a"), one("b"), one("c"));
+    assert_eq!([a.is_ok(), b.is_ok(), c.is_ok()].into_iter().filter(|done| *done).count(), 1);
+}

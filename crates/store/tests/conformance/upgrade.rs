@@ -1,0 +1,93 @@
+//! A database of the first release is brought up to date with all that is in it.
+
+use domain::{Seq, Timestamp, Visibility};
+use sqlx::migrate::{Migration, Migrator};
+use sqlx::{Connection, PgConnection, SqliteConnection};
+use store::{Bearer, CreateProject, Secret, Store};
+use testkit::Raw;
+
+use crate::execution;
+use crate::floor::{Floor, Place};
+
+both!(a_first_database_keeps_everything);
+
+/// The first release's schema alone.
+async fn first_schema(url: &str) {
+    let all = Migrator::new(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))).await.unwrap();
+    let first: Vec<Migration> = all.iter().filter(|migration| migration.version == 1).cloned().collect();
+    assert_eq!(first.len(), 1);
+    let only = Migrator { migrations: first.into(), ..Migrator::DEFAULT };
+    match url.strip_prefix("sqlite:") {
+        Some(file) => {
+            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).create_if_missing(true);
+            let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+            only.run(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+        }
+        None => {
+            let mut connection = PgConnection::connect(url).await.unwrap();
+            only.run(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+        }
+    }
+}
+
+/// What a hub of the first release left: a person, a project with an activity, a runner, its token, and the events.
+async fn rows_of_then(raw: &mut Raw, hash: &str) {
+    let (user, project) = ("usr_01a1e119f8407696a1b328e2f374b476", "prj_01a1e119fc25762f9ee82f00f5eb03ff");
+    let (runner, token) = ("run_01a1e119fc25762f9ee82f00f5eb0301", "tok_01a1e119fc25762f9ee82f00f5eb0302");
+    let activity = "act_01a1e119fc94774e959a06e6cb55cb07";
+    let owner = format!(r#"{{"id":"{user}","name":"Ada"}}"#);
+    let body = format!(
+        r#"{{"about":"change","change":{{"kind":"runner","runner":{{"id":"{runner}","name":"laptop","owner":{owner},"connected":false,"last_seen_at":null,"created_at":"2026-11-15T21:25:37.868Z"}}}}}}"#
+    );
+    for sql in [
+        "INSERT INTO ledger VALUES (1, 'hub_01a1e119f7ce75098aed4a97f220a95d', 1, 0, 0, '')".to_owned(),
+        format!("INSERT INTO users VALUES ('{user}', 'Ada', 'ada', 1, 0, NULL, NULL, 5)"),
+        format!("INSERT INTO projects VALUES ('{project}', '{user}', 'read-write', 1, 0, NULL, 'Parser', 1, '[]', 0, 5, 5)"),
+        format!("INSERT INTO activities VALUES ('{activity}', '{project}', '{user}', 'active', 'Lexer', 1, '[]', 5, 5)"),
+        format!("INSERT INTO runners VALUES ('{runner}', '{user}', 'laptop', 7, 5)"),
+        format!("INSERT INTO tokens VALUES ('{token}', '{user}', 'runner', '{runner}', 'laptop', '{hash}', 5, NULL, NULL)"),
+        format!("INSERT INTO events VALUES (1, 5, NULL, NULL, NULL, NULL, '{body}')"),
+    ] {
+        raw.run(&sql).await;
+    }
+}
+
+async fn a_first_database_keeps_everything(floor: Floor) {
+    let place = match floor.place {
+        Place::Sqlite(_) => Place::sqlite(),
+        Place::Postgres(_) => Place::postgres().await,
+    };
+    let url = place.url();
+    first_schema(&url).await;
+    let secret = "sf_of_the_first_release";
+    let mut raw = Raw::connect(&url).await;
+    rows_of_then(&mut raw, &Secret::presented(secret).hash()).await;
+    drop(raw);
+
+    let store = Store::open(&url, || Timestamp::from_millis(1_800_000_000_000), |_| {}).await.unwrap();
+    let credential = store.authenticate(&Bearer::Token(Secret::presented(secret))).await.unwrap().unwrap();
+    let runner = credential.runner.expect("the runner's token still is its token");
+    let ada = credential.caller("192.0.2.1");
+    let runners = store.runners(&ada).await.unwrap();
+    assert_eq!((runners[0].id, runners[0].about.clone(), runners[0].connected), (runner, None, false));
+    assert_eq!(runners[0].last_seen_at, Some(Timestamp::from_millis(7)));
+    assert_eq!(store.desired(runner).await.unwrap().unwrap().generation, 0);
+    let events = store.events_after(Seq(0), 10).await.unwrap();
+    assert_eq!((events.len(), events[0].execution_of), (1, None), "what was told then can be told again");
+    let project = store.projects(&ada).await.unwrap().remove(0);
+    assert!(store.sessions(&ada, Default::default()).await.unwrap().is_empty());
+
+    // And it goes on from there.
+    let about = Some(execution::about(1));
+    let hub = store::Caller::hub("link");
+    store.write(&hub, None, store::SeeRunner { runner, link: "x".into(), about }).await.unwrap();
+    let made = store.write(&ada, None, execution::spawn(execution::in_project(&project, "work"), &[runner])).await;
+    assert_eq!(made.unwrap().value.runner, runner);
+    let more: CreateProject = crate::floor::create_project("more", Visibility::Private);
+    store.write(&ada, None, more).await.unwrap();
+    store.close().await;
+    drop(store);
+    drop(place);
+}
