@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -52,7 +52,27 @@ export class Hub {
   /** Ends it and takes its directory away. */
   async remove(): Promise<void> {
     if (this.#process) await this.kill();
-    rmSync(this.dir, { recursive: true, force: true });
+    this.#endRunner();
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  // The runner beside it and the hosts of its sessions outlive a hub that was killed; each wrote its pid down.
+  #endRunner(): void {
+    const runner = join(this.dir, "runner");
+    const sessions = join(runner, "sessions");
+    const hosts = existsSync(sessions)
+      ? readdirSync(sessions).map((id) => join(sessions, id, "host.pid"))
+      : [];
+    const pids = hosts.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, "utf8")));
+    const known = join(runner, "runner.json");
+    if (existsSync(known)) pids.unshift((JSON.parse(readFileSync(known, "utf8")) as { pid: number }).pid);
+    for (const pid of pids) {
+      try {
+        if (pid > 1) process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended already.
+      }
+    }
   }
 
   /** Asks the HTTP API as the hub's owner. */

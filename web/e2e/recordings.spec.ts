@@ -34,7 +34,10 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
 
   await page.goto("/recordings");
   await expect(page.getByRole("button", { name: "Kept" })).toBeVisible();
-  await page.getByRole("link", { name: /for i in/ }).click();
+  await page
+    .getByRole("main")
+    .getByRole("link", { name: /for i in/ })
+    .click();
   await expect(page).toHaveURL(`/s/${id}/recording`);
 });
 

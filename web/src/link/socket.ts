@@ -10,6 +10,8 @@ import { decodeTerminal, type TerminalFrame } from "./terminal";
 export const PROTOCOL = 1;
 
 const ANSWER_DEADLINE_MS = 15_000;
+/** What the hub asks a runner may take longer: the hub gives up before this page does. */
+const RUNNER_DEADLINE_MS = 40_000;
 const HANDSHAKE_DEADLINE_MS = 10_000;
 const QUIET_MS = 45_000;
 
@@ -230,7 +232,7 @@ export class Link {
     const now = this.#options.now();
     const late = this.#requests
       .all()
-      .some((open) => open.sentAt !== null && now - open.sentAt > ANSWER_DEADLINE_MS);
+      .some((open) => open.sentAt !== null && now - open.sentAt > deadline(open.call));
     const stuck = !this.#ready && now - Math.max(this.#openedAt, this.#heardAt) > HANDSHAKE_DEADLINE_MS;
     if (late || stuck) {
       void this.#closed(1006, true);
@@ -257,6 +259,10 @@ export class Link {
     this.#connection = connection;
     this.#options.onConnection(connection);
   }
+}
+
+function deadline(call: Call): number {
+  return /^(workspace|recording|session)\./.test(call.verb) ? RUNNER_DEADLINE_MS : ANSWER_DEADLINE_MS;
 }
 
 function lookFrame(place: Place | null): ToHub {
