@@ -3,6 +3,8 @@
 mod answers;
 mod paint;
 mod pen;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod vt;
 

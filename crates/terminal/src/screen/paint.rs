@@ -4,13 +4,13 @@ use alacritty_terminal::grid::{Cursor, Grid};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
-use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, NamedColor, StandardCharset};
+use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, KeyboardModes, NamedColor, StandardCharset};
 
 use super::pen::{Pen, Style, blank, untouched};
 use super::vt::Vt;
 
 /// Ends what the terminal was in the middle of, and puts it into its initial state without losing its scrollback.
-const FRESH: &[u8] = b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25h\
+const FRESH: &[u8] = b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25;1007h\
 \x1b[4;20l\x1b>\x1b(B\x1b)B\x0f\x1b[r\x1b[0 q\x1b[<99u\x1b[>4;0m\x1b]8;;\x1b\\\x1b[0m\x1b[H\x1b[2J\x1b7";
 
 /// The bytes of a snapshot.
@@ -30,8 +30,10 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
         cursor(vt, &vt.term.grid().cursor, &mut pen);
         vt.term.swap_alt();
         *vt.term.grid_mut() = alternate;
-        pen.raw(b"\x1b[?1049h\x1b[0m\x1b(B\x1b)B\x0f\x1b[H\x1b[2J\x1b7");
-        pen.was_reset();
+        keyboard(&vt.keyboard_of_other_screen, &mut pen);
+        pen.raw(b"\x1b[?1049h");
+        pen.style(Style::plain());
+        pen.raw(b"\x1b[<99u\x1b(B\x1b)B\x0f\x1b[H\x1b[2J\x1b7");
     }
     grid(vt.term.grid(), &mut pen);
     let saved = vt.term.grid().saved_cursor.clone();
@@ -88,7 +90,9 @@ fn grid(grid: &Grid<Cell>, pen: &mut Pen) {
                 false => pen.put(format_args!("\x1b[{}H", y + 1)),
             }
         }
-        let erased = if wraps { end } else { erasable(row, end) };
+        // What continues a line must be printed, or the line would not be continued.
+        let end = end.max(usize::from(follows));
+        let erased = if wraps { end } else { erasable(row, end).max(usize::from(follows)) };
         let mut x = 0;
         while x < erased {
             let skip = row[x..erased].iter().take_while(|cell| untouched(cell)).count();
@@ -231,8 +235,8 @@ fn modes(vt: &Vt, pen: &mut Pen) {
             pen.put(format_args!("\x1b[?{number}l"));
         }
     }
-    for number in &vt.other_modes {
-        pen.put(format_args!("\x1b[?{number}h"));
+    for (number, set) in &vt.other_modes {
+        pen.put(format_args!("\x1b[?{number}{}", if *set { 'h' } else { 'l' }));
     }
     if modes.contains(TermMode::LINE_FEED_NEW_LINE) {
         pen.raw(b"\x1b[20h");
@@ -248,13 +252,17 @@ fn modes(vt: &Vt, pen: &mut Pen) {
         };
         pen.put(format_args!("\x1b[{} q", shape - u8::from(style.blinking)));
     }
-    for mode in &vt.keyboard {
-        pen.put(format_args!("\x1b[>{}u", mode.bits()));
-    }
+    keyboard(&vt.keyboard, pen);
     if vt.modify_other_keys > 0 {
         pen.put(format_args!("\x1b[>4;{}m", vt.modify_other_keys));
     }
     pen.put(format_args!("\x1b]2;{}\x1b\\", vt.title));
+}
+
+fn keyboard(modes: &[KeyboardModes], pen: &mut Pen) {
+    for mode in modes {
+        pen.put(format_args!("\x1b[>{}u", mode.bits()));
+    }
 }
 
 fn colours(vt: &Vt, pen: &mut Pen) {

@@ -22,11 +22,11 @@ const DEFAULT_BACKGROUND: Color = Color::Named(NamedColor::Background);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Style {
-    foreground: Color,
-    background: Color,
-    underline: Option<Color>,
-    flags: Flags,
-    link: Option<Hyperlink>,
+    pub(crate) foreground: Color,
+    pub(crate) background: Color,
+    pub(crate) underline: Option<Color>,
+    pub(crate) flags: Flags,
+    pub(crate) link: Option<Hyperlink>,
 }
 
 impl Style {
@@ -89,11 +89,6 @@ impl Pen {
 
     pub(crate) fn character(&mut self, character: char) {
         self.out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-    }
-
-    /// Says that the terminal's attributes were reset by other means.
-    pub(crate) fn was_reset(&mut self) {
-        self.style = Style::plain();
     }
 
     pub(crate) fn style(&mut self, style: Style) {

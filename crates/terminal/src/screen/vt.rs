@@ -1,12 +1,12 @@
 //! The emulator with what we add to it: it answers queries from a list, keeps state that a snapshot needs, and bounds
 //! what a hostile program can make it store.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::Flags;
+use alacritty_terminal::index::{Column, Line, Point};
+use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
@@ -65,10 +65,11 @@ pub(crate) struct Vt {
     pub(crate) charset: CharsetIndex,
     pub(crate) cursor_style: Option<CursorStyle>,
     pub(crate) keyboard: Vec<KeyboardModes>,
-    keyboard_of_other_screen: Vec<KeyboardModes>,
+    pub(crate) keyboard_of_other_screen: Vec<KeyboardModes>,
     pub(crate) modify_other_keys: u8,
     pub(crate) synchronized: bool,
-    pub(crate) other_modes: BTreeSet<u16>,
+    /// Modes that the emulator does not know, whether they are set. One that was once set must be unset elsewhere too.
+    pub(crate) other_modes: BTreeMap<u16, bool>,
     pub(crate) colours_touched: bool,
     /// The character that was printed last, if nothing else has happened since.
     pub(crate) printed: Option<char>,
@@ -99,7 +100,7 @@ impl Vt {
             keyboard_of_other_screen: Vec::new(),
             modify_other_keys: 0,
             synchronized: false,
-            other_modes: BTreeSet::new(),
+            other_modes: BTreeMap::new(),
             colours_touched: false,
             printed: None,
             link_bytes: 0,
@@ -174,6 +175,60 @@ impl Vt {
         row[Column(column)].zerowidth().map_or(0, <[char]>::len)
     }
 
+    /// Halves of wide characters in the cursor's line whose other half is gone become blank.
+    fn mend_wide(&mut self) {
+        let grid = self.term.grid_mut();
+        let blank = Cell { bg: grid.cursor.template.bg, ..Cell::default() };
+        let line = grid.cursor.point.line;
+        let row = &mut grid[line][..];
+        for column in 0..row.len() {
+            let flags = row[column].flags;
+            if !flags.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER) {
+                continue;
+            }
+            let is = |column: usize, flag: Flags| row.get(column).is_some_and(|cell| cell.flags.contains(flag));
+            let lonely = match flags.contains(Flags::WIDE_CHAR) {
+                true => !is(column + 1, Flags::WIDE_CHAR_SPACER),
+                false => column == 0 || !is(column - 1, Flags::WIDE_CHAR),
+            };
+            if lonely {
+                let wraps = flags & Flags::WRAPLINE;
+                row[column] = Cell { flags: wraps, ..blank.clone() };
+            }
+        }
+    }
+
+    /// Which cells beside the one that is written next are halves of what it destroys.
+    #[inline]
+    fn halves_under_cursor(&self, character: char) -> [Option<Point>; 2] {
+        let grid = self.term.grid();
+        let point = grid.cursor.point;
+        let row = &grid[point.line][..];
+        let first = point.column.0;
+        let wide = Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER;
+        let touched = row[first].flags | row.get(first + 1).map_or(Flags::empty(), |cell| cell.flags);
+        if grid.cursor.input_needs_wrap || !touched.intersects(wide) {
+            return [None, None];
+        }
+        let width = character.width().unwrap_or(0);
+        let last = first + width.max(1) - 1;
+        let at = |column: usize| Some(Point::new(point.line, Column(column)));
+        let left = row[first].flags.contains(Flags::WIDE_CHAR_SPACER) && first > 0 && width > 0;
+        let right = row.get(last).is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR)) && last + 1 < row.len();
+        [left.then(|| at(first - 1)).flatten(), (right && width > 0).then(|| at(last + 1)).flatten()]
+    }
+
+    /// Makes cells blank in the current style.
+    #[inline]
+    fn blank(&mut self, cells: [Option<Point>; 2]) {
+        for point in cells.into_iter().flatten() {
+            let grid = self.term.grid_mut();
+            let template = grid.cursor.template.clone();
+            let wraps = grid[point].flags & Flags::WRAPLINE;
+            grid[point] = Cell { flags: template.flags | wraps, ..template };
+        }
+    }
+
     /// Links of lines that nobody sees are forgotten when there are too many.
     fn make_room_for_links(&mut self) {
         let visible = self.term.screen_lines() as i32;
@@ -213,12 +268,29 @@ macro_rules! pass_on {
     };
 }
 
+/// The same, for what can cut a wide character in half.
+macro_rules! pass_on_and_mend {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(#[inline] fn $name(&mut self, $($argument: $type),*) {
+            self.forget();
+            self.term.$name($($argument),*);
+            self.mend_wide();
+        })*
+    };
+}
+
 impl Handler for Vt {
+    pass_on_and_mend! {
+        insert_blank(count: usize);
+        erase_chars(count: usize);
+        delete_chars(count: usize);
+        clear_line(mode: LineClearMode);
+    }
+
     pass_on! {
         goto(line: i32, column: usize);
         goto_line(line: i32);
         goto_col(column: usize);
-        insert_blank(count: usize);
         move_up(rows: usize);
         move_down(rows: usize);
         move_forward(columns: usize);
@@ -235,13 +307,10 @@ impl Handler for Vt {
         scroll_down(rows: usize);
         insert_blank_lines(rows: usize);
         delete_lines(rows: usize);
-        erase_chars(count: usize);
-        delete_chars(count: usize);
         move_backward_tabs(count: u16);
         move_forward_tabs(count: u16);
         save_cursor_position();
         restore_cursor_position();
-        clear_line(mode: LineClearMode);
         reverse_index();
         set_mode(mode: Mode);
         unset_mode(mode: Mode);
@@ -256,7 +325,12 @@ impl Handler for Vt {
         if !character.is_ascii() && character.width() == Some(0) && self.combining_before_cursor() >= MOST_COMBINING {
             return;
         }
+        let halves = self.halves_under_cursor(character);
         self.term.input(character);
+        self.blank(halves);
+        if self.term.mode().contains(TermMode::INSERT) {
+            self.mend_wide();
+        }
         self.printed = Some(character);
     }
 
@@ -277,6 +351,7 @@ impl Handler for Vt {
             self.term.grid_mut().reset_region(..Line(1));
         }
         self.term.clear_screen(mode);
+        self.mend_wide();
     }
 
     fn set_title(&mut self, title: Option<String>) {
@@ -347,7 +422,7 @@ impl Handler for Vt {
         self.keyboard_of_other_screen.clear();
         self.modify_other_keys = 0;
         self.synchronized = false;
-        self.other_modes.clear();
+        self.other_modes.values_mut().for_each(|set| *set = false);
         self.titles.clear();
         self.title.clear();
         (self.bells, self.notifications) = (bells, notifications);
@@ -384,8 +459,8 @@ impl Handler for Vt {
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => (),
             PrivateMode::Named(_) => self.term.set_private_mode(mode),
             PrivateMode::Unknown(number) => {
-                if self.other_modes.len() < MOST_OTHER_MODES {
-                    self.other_modes.insert(number);
+                if self.other_modes.len() < MOST_OTHER_MODES || self.other_modes.contains_key(&number) {
+                    self.other_modes.insert(number, true);
                 }
             }
         }
@@ -410,7 +485,9 @@ impl Handler for Vt {
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => (),
             PrivateMode::Named(_) => self.term.unset_private_mode(mode),
             PrivateMode::Unknown(number) => {
-                self.other_modes.remove(&number);
+                if let Some(set) = self.other_modes.get_mut(&number) {
+                    *set = false;
+                }
             }
         }
     }
