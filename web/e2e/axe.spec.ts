@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, type Floor, live, test } from "./fixtures";
+import { projectWithCode, run, screen, session } from "./work";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -83,6 +84,50 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await expect(page.getByText("The hub does not answer.")).toBeVisible();
     await check(page, "stale");
     await floor.hub.start();
+  });
+
+  test(`axe finds nothing where agents work, ${colorScheme}, ${size}`, async ({ floor }) => {
+    test.setTimeout(180_000);
+    const project = await projectWithCode(floor);
+    const busy = await run(floor, project, [
+      "sh",
+      "-c",
+      "echo one >> README.md; echo two > new.txt; exec cat",
+    ]);
+    const over = await run(floor, project, ["sh", "-c", "echo done; exit 1"]);
+    await expect.poll(async () => (await session(floor, over.id)).state.status).toBe("exited");
+    const page = await floor.owner({ colorScheme, viewport });
+    for (const path of [
+      "/",
+      "/terminals",
+      `/p/${project.id}/terminals`,
+      `/p/${project.id}/a/${busy.activity}`,
+      `/s/${busy.id}`,
+      `/s/${over.id}`,
+      "/recordings",
+      `/s/${over.id}/recording`,
+      "/runners",
+    ]) {
+      await page.goto(path);
+      await live(page);
+      await expect(page.locator(".skeleton")).toHaveCount(0);
+      await check(page, path);
+    }
+    await page.goto(`/s/${busy.id}`);
+    await expect(screen(page)).toBeVisible();
+    await page.getByRole("button", { name: "Show the diff" }).click();
+    await page.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
+    await page.getByLabel("Comment for the agent").fill("why?");
+    await check(page, "a comment");
+    await page.getByRole("button", { name: "Keep comment" }).click();
+    await check(page, "a kept comment");
+    await page.getByRole("button", { name: "Hide the diff" }).first().click();
+    await page.getByRole("button", { name: "Start an agent" }).first().click();
+    await page.getByText("Model, sandbox, runner and more").click();
+    await check(page, "start an agent");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Stop / }).click();
+    await check(page, "stop");
   });
 
   test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {

@@ -56,6 +56,12 @@ export class Hub {
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
+  /** The process of the runner beside it. */
+  get runnerPid(): number {
+    const text = readFileSync(join(this.dir, "runner", "runner.json"), "utf8");
+    return (JSON.parse(text) as { pid: number }).pid;
+  }
+
   // The runner beside it and the hosts of its sessions outlive a hub that was killed; each wrote its pid down.
   #endRunner(): void {
     const runner = join(this.dir, "runner");
@@ -64,8 +70,7 @@ export class Hub {
       ? readdirSync(sessions).map((id) => join(sessions, id, "host.pid"))
       : [];
     const pids = hosts.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, "utf8")));
-    const known = join(runner, "runner.json");
-    if (existsSync(known)) pids.unshift((JSON.parse(readFileSync(known, "utf8")) as { pid: number }).pid);
+    if (existsSync(join(runner, "runner.json"))) pids.unshift(this.runnerPid);
     for (const pid of pids) {
       try {
         if (pid > 1) process.kill(pid, "SIGKILL");

@@ -247,3 +247,43 @@ test("an agent that waits is seen from everywhere", async ({ floor }) => {
   await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
   await expect(page.getByText("Stopped").first()).toBeVisible();
 });
+
+test("a runner that is not heard from is said to be so, and its agents are not called dead", async ({
+  floor,
+}) => {
+  test.setTimeout(120_000);
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText(/[#$]/);
+  const pid = floor.hub.runnerPid;
+  process.kill(pid, "SIGSTOP");
+  try {
+    await expect(page.getByText(/is unreachable/).first()).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/^Last seen/).first()).toBeVisible();
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await expect(page.getByText(/is unreachable/)).toHaveCount(0, { timeout: 30_000 });
+  await page.locator(".xterm").click();
+  await expect(async () => {
+    await typeLine(page, "echo back-$((5 + 5))");
+    await expect(screen(page)).toContainText("back-10", { timeout: 2_000 });
+  }).toPass();
+});
+
+test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText(/[#$]/);
+  await typeLine(page, "seq 1 100000000");
+  await expect(screen(page)).toContainText(/\d{6}/);
+  await page.keyboard.press("Control+c");
+  await expect(async () => {
+    await typeLine(page, "clear; echo calm-$((3 * 3))");
+    await expect(screen(page)).toContainText("calm-9", { timeout: 2_000 });
+  }).toPass();
+});

@@ -1,5 +1,6 @@
 import { corpus } from "./corpus";
 import { expect, live, sidebar, test } from "./fixtures";
+import { projectWithCode, run, screen, session } from "./work";
 
 // The fixture fails the test when a script ran or a policy was broken.
 test("no text of a stranger runs on any page", async ({ floor }) => {
@@ -65,4 +66,57 @@ test("no text of a stranger runs on any page", async ({ floor }) => {
     ).length,
   }));
   expect(found).toEqual({ images: 0, frames: 0, hrefs: [], handlers: 0 });
+});
+
+test("no text of an agent, its files or its terminal runs on any page", async ({ floor }) => {
+  test.setTimeout(120_000);
+  const project = await projectWithCode(floor);
+  const payloads = corpus();
+  const script =
+    'printf "%s\\r\\n" "$@"; printf "%s\\n" "$@" > "<img src=x onerror=alert(1)>.txt"; printf "\\033]2;%s\\007" "$1"; exec cat';
+  const argv = ["sh", "-c", script, "<img src=x onerror=alert(1)>", ...payloads.slice(0, 150)];
+  const { id, activity } = await run(floor, project, argv);
+  const over = await run(floor, project, [
+    "sh",
+    "-c",
+    'printf "%s\\r\\n" "$@"',
+    "sh",
+    ...payloads.slice(150),
+  ]);
+  await expect
+    .poll(async () => (await session(floor, over.id)).state.status, { timeout: 20_000 })
+    .toBe("exited");
+  const page = await floor.guest("Bo", { viewport: { width: 1280, height: 1_600 } });
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText("alert(1)");
+  await page.getByRole("button", { name: "Show the diff" }).click();
+  await expect(page.getByRole("complementary", { name: "Changes in the workspace" })).toContainText(
+    "alert(1)",
+  );
+  for (const path of [
+    `/p/${project.id}/a/${activity}`,
+    "/terminals",
+    "/runners",
+    "/recordings",
+    `/s/${over.id}/recording`,
+    "/",
+  ]) {
+    await page.goto(path);
+    await live(page);
+    await expect(page.locator(".skeleton")).toHaveCount(0);
+  }
+  await page.goto(`/s/${over.id}/recording`);
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await expect(screen(page)).toContainText("alert");
+  await page.getByLabel("Find in the recording").fill("alert");
+  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await expect(page.getByText(/Found/)).toBeVisible();
+  const found = await page.evaluate(() => ({
+    images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,
+    frames: document.querySelectorAll("iframe, object, embed, video, base, math, marquee").length,
+    handlers: [...document.querySelectorAll("*")].filter((element) =>
+      element.getAttributeNames().some((name) => name.startsWith("on")),
+    ).length,
+  }));
+  expect(found).toEqual({ images: 0, frames: 0, handlers: 0 });
 });
