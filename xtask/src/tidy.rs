@@ -51,6 +51,7 @@ fn layers_point_one_way() {
     let graph = graph();
     let ours = [
         "domain",
+        "engine",
         "protocol",
         "store",
         "hub",
@@ -64,6 +65,7 @@ fn layers_point_one_way() {
     ];
     let allowed: &[(&str, &[&str])] = &[
         ("domain", &[]),
+        ("engine", &["domain"]),
         ("protocol", &["domain"]),
         ("store", &["domain", "protocol"]),
         ("hub", &["domain", "protocol", "store"]),

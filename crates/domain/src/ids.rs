@@ -84,6 +84,10 @@ ids! {
     WorkspaceId = "wsp", "^wsp_[0-9a-f]{32}$";
     /// One agent process in a terminal.
     SessionId = "ses", "^ses_[0-9a-f]{32}$";
+    /// A unit of work that can be handed out.
+    TaskId = "tsk", "^tsk_[0-9a-f]{32}$";
+    /// A slot on a runner that takes tasks.
+    WorkerId = "wrk", "^wrk_[0-9a-f]{32}$";
     /// A runner's own memory, so that a hub notices when it was lost.
     JournalId = "jnl", "^jnl_[0-9a-f]{32}$";
     /// A line in a project's chat.

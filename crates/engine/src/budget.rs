@@ -1,0 +1,71 @@
+//! Budgets stop work before they are overrun.
+
+/// Money in millionths of a dollar.
+pub type Micros = u64;
+
+/// What decides whether one more task may be begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purse {
+    /// What may be spent in all; absent: without limit.
+    pub limit: Option<Micros>,
+    /// What was spent.
+    pub spent: Micros,
+    /// What tasks that run now may still cost.
+    pub promised: Micros,
+}
+
+/// What the next task is expected to cost: the most that one of the last few did, so that a budget is not overrun by
+/// the usual spread.
+pub fn expected(last: &[Micros]) -> Micros {
+    last.iter().rev().take(10).copied().max().unwrap_or(0)
+}
+
+/// Why a task with this expected cost must not be begun.
+pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
+    let limit = purse.limit?;
+    let after = purse.spent.saturating_add(purse.promised).saturating_add(expected);
+    let spent_up = purse.spent.saturating_add(purse.promised) >= limit;
+    (after > limit || spent_up).then(|| {
+        let dollars = |micros: Micros| format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+        format!(
+            "{} of {} dollars are spent or promised, and a task costs up to {}",
+            dollars(purse.spent.saturating_add(purse.promised)),
+            dollars(limit),
+            dollars(expected)
+        )
+    })
+}
+
+/// Whether work that runs must stop now.
+pub fn overrun(purse: Purse) -> bool {
+    purse.limit.is_some_and(|limit| purse.spent >= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_refusal_says_the_numbers() {
+        let purse = Purse { limit: Some(5_000_000), spent: 4_000_000, promised: 500_000 };
+        let reason = refuses(purse, 600_000).unwrap();
+        assert_eq!(reason, "4.50 of 5.00 dollars are spent or promised, and a task costs up to 0.60");
+        assert_eq!(refuses(purse, 500_000), None);
+        assert_eq!(refuses(Purse { limit: None, ..purse }, u64::MAX), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_costs_no_more_than_expected_never_overruns(costs in proptest::collection::vec(0u64..1000, 1..50), limit in 0u64..5000) {
+            let most = costs.iter().copied().max().unwrap_or(0);
+            let mut spent = 0;
+            for cost in costs {
+                if refuses(Purse { limit: Some(limit), spent, promised: 0 }, most).is_none() {
+                    spent += cost;
+                }
+            }
+            prop_assert!(spent <= limit);
+        }
+    }
+}

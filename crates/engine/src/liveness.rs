@@ -1,0 +1,46 @@
+//! Whether a worker that was not heard from is gone, and how long a provider's limit pauses one.
+
+use domain::Timestamp;
+
+/// How often a worker is heard from, and how often it may not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// How often it says that it is there.
+    pub every_ms: i64,
+    /// How many times in a row it may be missed.
+    pub missed: u32,
+}
+
+impl Default for Heartbeat {
+    fn default() -> Self {
+        Self { every_ms: 30_000, missed: 3 }
+    }
+}
+
+/// When a worker that was last heard from at `last` counts as gone.
+pub fn gone_at(last: Timestamp, heartbeat: Heartbeat) -> Timestamp {
+    last.plus_millis(heartbeat.every_ms.saturating_mul(i64::from(heartbeat.missed)))
+}
+
+/// How long a worker pauses that a provider has limited: until the reset that it names, within reason.
+pub fn paused_until(now: Timestamp, retry_after_seconds: Option<u64>) -> Timestamp {
+    const USUAL: u64 = 60;
+    const LONGEST: u64 = 6 * 3600;
+    let seconds = retry_after_seconds.unwrap_or(USUAL).clamp(1, LONGEST);
+    now.plus_millis(i64::try_from(seconds * 1000).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_missed_heartbeats_are_a_worker_that_is_gone() {
+        let at = |ms| Timestamp::from_millis(ms);
+        assert_eq!(gone_at(at(1_000), Heartbeat::default()), at(91_000));
+        assert_eq!(paused_until(at(0), Some(7)), at(7_000));
+        assert_eq!(paused_until(at(0), None), at(60_000));
+        assert_eq!(paused_until(at(0), Some(0)), at(1_000));
+        assert_eq!(paused_until(at(0), Some(u64::MAX)), at(6 * 3_600_000));
+    }
+}

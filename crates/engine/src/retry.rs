@@ -1,0 +1,82 @@
+//! What becomes of a task whose work was not accepted: back, to another, to a person.
+
+/// How often work goes back before others are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How often it goes back to the same worker.
+    pub per_worker: u32,
+    /// How many workers try in all.
+    pub workers: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { per_worker: 2, workers: 2 }
+    }
+}
+
+/// Who tried, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tries {
+    /// How often the current worker's work was refused, this time included.
+    pub by_this: u32,
+    /// How many workers have tried, this one included.
+    pub workers: u32,
+}
+
+/// What becomes of the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Back to the same worker, with the reasons.
+    Back,
+    /// To another worker, with what was left behind.
+    Another,
+    /// To a person.
+    Escalate,
+}
+
+/// What becomes of a task whose work was not accepted; `stuck` says that going on with this worker is useless.
+pub fn after_refusal(tries: Tries, stuck: bool, limits: Limits) -> Next {
+    if tries.by_this <= limits.per_worker && !stuck {
+        Next::Back
+    } else if tries.workers < limits.workers {
+        Next::Another
+    } else {
+        Next::Escalate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_goes_back_then_to_another_then_to_a_person() {
+        let limits = Limits::default();
+        let next = |by_this, workers| after_refusal(Tries { by_this, workers }, false, limits);
+        assert_eq!([next(1, 1), next(2, 1), next(3, 1)], [Next::Back, Next::Back, Next::Another]);
+        assert_eq!([next(1, 2), next(2, 2), next(3, 2)], [Next::Back, Next::Back, Next::Escalate]);
+        assert_eq!(after_refusal(Tries { by_this: 1, workers: 1 }, true, limits), Next::Another);
+        assert_eq!(after_refusal(Tries { by_this: 1, workers: 2 }, true, limits), Next::Escalate);
+    }
+
+    #[test]
+    fn it_ends_with_a_person_whatever_the_limits() {
+        for per_worker in 0..4 {
+            for workers in 0..4 {
+                let limits = Limits { per_worker, workers };
+                let mut tries = Tries { by_this: 1, workers: 1 };
+                let mut steps = 0;
+                loop {
+                    match after_refusal(tries, false, limits) {
+                        Next::Back => tries.by_this += 1,
+                        Next::Another => tries = Tries { by_this: 1, workers: tries.workers + 1 },
+                        Next::Escalate => break,
+                    }
+                    steps += 1;
+                    assert!(steps <= 20, "{limits:?}");
+                }
+            }
+        }
+    }
+}
