@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use protocol::{Call, RecordingDetail, RecordingHit, RecordingKeep, RecordingQuery, Session};
 
-use super::session::{self, ListArgs};
+use super::session::{self, ScopeArgs};
 use super::words;
 use crate::table::{Table, fields};
 use crate::{Context, Exit, Failure, Output, when};
@@ -18,7 +18,7 @@ use crate::{Context, Exit, Failure, Output, when};
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordingCommand {
     /// The recordings that you may see, each by its session
-    List(ListArgs),
+    List(ScopeArgs),
     /// One recording and what is worth finding in it
     Show {
         /// The session's id or title

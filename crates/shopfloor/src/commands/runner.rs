@@ -158,7 +158,12 @@ fn details(runner: &Runner, out: &Output) -> String {
     for agent in &about.agents {
         table.row([
             (&agent.name).into(),
-            agent.version.as_deref().unwrap_or("not installed").into(),
+            match agent.version.as_deref() {
+                Some("") => "always there",
+                Some(version) => version,
+                None => "not installed",
+            }
+            .into(),
             super::words::yes(agent.headless).into(),
             agent.install.as_deref().filter(|_| agent.version.is_none()).unwrap_or("").into(),
         ]);

@@ -10,7 +10,7 @@ use protocol::{
     SessionText,
 };
 
-pub(crate) use args::{ListArgs, SessionCommand};
+pub(crate) use args::{ListArgs, ScopeArgs, SessionCommand};
 
 use super::{attach, words};
 use crate::output::clean;

@@ -89,7 +89,8 @@ pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timest
 
 /// What differs in a workspace.
 pub(crate) fn stats(stats: &GitStats) -> String {
-    let mut parts = vec![format!("{} files +{} -{}", stats.files, stats.insertions, stats.deletions)];
+    let files = if stats.files == 1 { "file" } else { "files" };
+    let mut parts = vec![format!("{} {files} +{} -{}", stats.files, stats.insertions, stats.deletions)];
     let mut count = |number: u32, what: &str| {
         if number > 0 {
             parts.push(format!("{number} {what}"));

@@ -65,9 +65,12 @@ fn queries_and_the_clipboard_stay_in_the_session() {
     let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
     terminal.wait_for("end");
     let shown = terminal.shown();
-    for forbidden in ["\x1b[c", "\x1b[6n", "\x1b[5n", "]52;", "]0;", "]11;"] {
+    for forbidden in ["\x1b[c", "\x1b[6n", "\x1b[5n", "\x1b]52;", "\x1b]0;", "\x1b]11;"] {
         assert!(!shown.contains(forbidden), "{forbidden:?} came through: {shown:?}");
     }
+    let log = || floor.text(&["session", "log", session["id"].as_str().unwrap()]);
+    crate::process::wait_until("the last answer is echoed", || log().contains("[0n"));
+    assert_eq!(log().matches("[?62;22c").count(), 1, "the host answers, once: {}", log());
 }
 
 #[test]

@@ -84,6 +84,13 @@ impl Floor {
         last
     }
 
+    /// Waits until the session's terminal has shown `text`.
+    pub(crate) fn wait_for_log(&self, session: &Value, text: &str) {
+        let id = session["id"].as_str().unwrap();
+        // There is no log before the session has started.
+        wait_until(&format!("`{text}` is shown"), || self.run(&["session", "log", id]).stdout.contains(text));
+    }
+
     /// The process of the runner beside the hub.
     pub(crate) fn runner_pid(&self) -> u32 {
         let note = std::fs::read(self.data_dir().join("runner/runner.json")).unwrap();
@@ -195,9 +202,6 @@ impl Floor {
 
 impl Drop for Floor {
     fn drop(&mut self) {
-        if !self.runner {
-            return;
-        }
         // Sessions and their runner live on by design; here nothing may outlive its test.
         if let Some(hub) = self.hub.take() {
             drop(hub);

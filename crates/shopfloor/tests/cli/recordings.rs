@@ -12,7 +12,7 @@ fn a_recording_is_exported_as_it_was() {
     let id = session["id"].as_str().unwrap();
     let detail = floor.json(&["recording", "show", id]);
     assert_eq!((detail["session"]["id"].as_str(), detail["cols"].as_u64()), (Some(id), Some(120)));
-    assert!(floor.text(&["recording", "list", "--all"]).contains(id));
+    assert!(floor.text(&["recording", "list"]).contains(id));
     let file = floor.path("out.cast");
     floor.text(&["recording", "export", id, "--output", file.to_str().unwrap()]);
     let cast = std::fs::read_to_string(&file).unwrap();

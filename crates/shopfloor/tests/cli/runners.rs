@@ -10,13 +10,13 @@ fn a_killed_runner_comes_back_to_its_sessions() {
     let floor = Floor::at_work();
     let session = floor.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
-    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
+    floor.wait_for_log(&session, "ready");
     let killed = floor.runner_pid();
     signal(killed, "KILL");
     wait_until("another runner runs", || floor.runner_pid() != killed);
     floor.wait_until_connected();
     wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
-    wait_until("it heard", || floor.text(&["session", "log", id]).contains("got again"));
+    floor.wait_for_log(&session, "got again");
     let mode = |name: &str| {
         std::fs::metadata(floor.data_dir().join("runner").join(name)).unwrap().permissions().mode() & 0o777
     };
@@ -29,7 +29,7 @@ fn a_killed_hub_leaves_its_runner_at_work() {
     let mut floor = Floor::at_work();
     let session = floor.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
-    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
+    floor.wait_for_log(&session, "ready");
     let runner = floor.runner_pid();
     let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
     floor.hub().kill();
@@ -37,7 +37,7 @@ fn a_killed_hub_leaves_its_runner_at_work() {
     floor.wait_until_connected();
     assert_eq!(floor.runner_pid(), runner, "it was left alone");
     wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
-    wait_until("it heard", || floor.text(&["session", "log", id]).contains("got again"));
+    floor.wait_for_log(&session, "got again");
     // Another address: the runner that knocks at the old door makes room for one that does not.
     floor.hub().kill();
     floor.start("127.0.0.1:0");
@@ -94,13 +94,18 @@ fn a_runner_registers_itself_once() {
 
 #[test]
 fn a_runner_that_is_away_is_not_dead() {
-    let floor = Floor::at_work();
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
+    floor.wait_until_connected();
     let session = floor.spawn("echo ready; read line");
-    let id = session["id"].as_str().unwrap();
-    wait_until("it is ready", || floor.text(&["session", "log", id]).contains("ready"));
-    signal(floor.runner_pid(), "STOP");
+    floor.wait_for_log(&session, "ready");
+    runner.kill();
     wait_until("the runner is unreachable", || floor.json(&["runner", "list"])[0]["connected"] == false);
     let listed = floor.text(&["session", "list"]);
-    signal(floor.runner_pid(), "CONT");
-    assert!(listed.contains("last seen"), "{listed}");
+    assert!(listed.contains("last seen working") || listed.contains("last seen idle"), "{listed}");
+    let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
+    floor.wait_until_connected();
+    wait_until("it is seen again", || !floor.text(&["session", "list"]).contains("last seen"));
+    drop(runner);
 }

@@ -35,11 +35,9 @@ fn a_command_is_spawned_watched_and_read() {
 fn a_session_is_told_something_and_stopped() {
     let floor = Floor::at_work();
     let session = floor.spawn("echo ready; read line; echo got $line; sleep 1000");
-    crate::process::wait_until("it is ready", || floor.text(&["session", "log", id(&session)]).contains("ready"));
+    floor.wait_for_log(&session, "ready");
     floor.text(&["session", "send", id(&session), "good morning"]);
-    crate::process::wait_until("it got it", || {
-        floor.text(&["session", "log", id(&session)]).contains("got good morning")
-    });
+    floor.wait_for_log(&session, "got good morning");
     let stopped = floor.json(&["session", "stop", id(&session)]);
     assert_eq!(stopped["stopping"], true);
     let ended = floor.wait_for(&session, "exited");

@@ -22,12 +22,14 @@ fn uncommitted_work_is_saved_restored_and_never_cleaned() {
     let diff = floor.text(&["workspace", "diff", workspace]);
     assert!(diff.contains("work.txt") && diff.contains("+precious"), "{diff}");
     assert!(floor.text(&["workspace", "diff", workspace, "--stat"]).contains("work.txt"));
+    let said = floor.fail(4, &["workspace", "restore", workspace, "--save", &save]);
+    assert!(said.contains("stop"), "not under the hands of who works in it: {said}");
     floor.text(&["session", "send", id, "now"]);
     wait_until("it is gone", || !file.exists());
-    floor.text(&["workspace", "restore", workspace, "--save", &save]);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious\n");
     floor.text(&["session", "stop", id, "--force"]);
     floor.wait_for(&session, "exited");
+    floor.text(&["workspace", "restore", workspace, "--save", &save]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious\n");
     let said = floor.fail(4, &["workspace", "clean", workspace]);
     assert!(said.contains("uncommitted") || said.contains("not committed"), "{said}");
     assert!(file.exists());

@@ -1,6 +1,8 @@
 //! This process becomes a runner, until it is told to end.
 
 use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -81,8 +83,10 @@ impl Noted {
 
     fn write(&self, dir: &Path) -> Result<(), Failure> {
         let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(dir)?;
-            std::fs::write(path(dir), serde_json::to_vec(self)?)
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            let mut file =
+                std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path(dir))?;
+            file.write_all(&serde_json::to_vec(self)?)
         };
         write().map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))
     }

@@ -127,22 +127,36 @@ pub(crate) struct SpawnArgs {
     pub(crate) argv: Vec<String>,
 }
 
-/// Which sessions, workspaces or recordings to list.
+/// Which sessions or workspaces to list.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// Those that are over, too
+    #[arg(long)]
+    all: bool,
+}
+
+/// Whose to list.
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
     /// Only those of this project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// Only those of this activity (id or name)
     #[arg(long, value_name = "ACTIVITY")]
     activity: Option<String>,
-    /// Those that are over, too
-    #[arg(long)]
-    all: bool,
 }
 
 impl ListArgs {
     /// The same with ids.
+    pub(crate) async fn filter(&self, client: &Client) -> Result<ExecutionFilter, Failure> {
+        Ok(ExecutionFilter { ended: self.all.then_some(true), ..self.scope.filter(client).await? })
+    }
+}
+
+impl ScopeArgs {
+    /// The same with ids, and with those that are over.
     pub(crate) async fn filter(&self, client: &Client) -> Result<ExecutionFilter, Failure> {
         let project = match &self.project {
             Some(project) => Some(pick::<Project>(client, project).await?),
@@ -152,6 +166,6 @@ impl ListArgs {
             Some(activity) => Some(pick::<Activity>(client, activity).await?),
             None => None,
         };
-        Ok(ExecutionFilter { project, activity, ended: self.all.then_some(true) })
+        Ok(ExecutionFilter { project, activity, ended: Some(true) })
     }
 }

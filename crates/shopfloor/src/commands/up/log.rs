@@ -1,4 +1,6 @@
-//! The hub's log on standard error.
+//! The log of a hub or runner on standard error.
+
+use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
@@ -11,6 +13,7 @@ const FILTER: &str = "info,sqlx=warn,hyper=warn,rustls=warn";
 pub(crate) fn start(form: Log) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = builder.with_ansi(std::io::stderr().is_terminal());
     // A second start in one process, as in tests, keeps the first log.
     let _ = match form {
         Log::Human => builder.with_target(false).try_init(),
