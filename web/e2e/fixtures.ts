@@ -22,10 +22,30 @@ export type Floor = {
   say: (project: Project, content: string) => Promise<void>;
 };
 
+/** An agent that asks for a permission, works when it has it, and ends. */
+const ASKER = `
+name = "asker"
+label = "Asker"
+command = ["sh", "-c", "printf 'Allow command: make test?'; read answer; echo thanks; exec cat"]
+
+[interactive]
+prompt = "none"
+
+[[screen]]
+state = "waiting"
+for = "permission"
+match = '(?P<what>Allow command: [^?]+)\\?'
+unless = 'thanks'
+
+[[screen]]
+state = "working"
+`;
+
 /** A test with a hub of its own, in which no page may break a policy, throw, or run a stranger's script. */
 export const test = base.extend<{ floor: Floor }>({
   floor: async ({ browser }, use) => {
     const hub = new Hub();
+    hub.addAgent("asker", ASKER);
     await hub.start();
     const broken: string[] = [];
     const contexts: BrowserContext[] = [];

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,11 +24,20 @@ export class Hub {
   loginLink = "";
   #process: ChildProcess | null = null;
 
+  /** Puts an agent of one's own beside the built-in ones, as people do; before the start. */
+  addAgent(name: string, toml: string): void {
+    const agents = join(this.dir, "config", "shopfloor", "agents");
+    mkdirSync(agents, { recursive: true });
+    writeFileSync(join(agents, `${name}.toml`), toml);
+  }
+
   /** Starts it and waits until it says that it is up. */
   async start(): Promise<void> {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
     const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.dir], {
       stdio: ["ignore", "pipe", "pipe"],
+      // Nothing of whoever runs the tests: their settings, their agents.
+      env: { ...process.env, XDG_CONFIG_HOME: join(this.dir, "config") },
     });
     this.#process = child;
     let said = "";

@@ -228,7 +228,50 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("an agent that waits is seen from everywhere", async ({ floor }) => {
+test("an agent that waits calls its owner wherever they look", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const page = await floor.owner({ permissions: ["notifications"] });
+  await page.evaluate(() => {
+    const told: string[] = [];
+    Object.assign(window, { told });
+    document.hasFocus = () => false;
+    const Fake = class {
+      static permission = "granted";
+      static requestPermission = () => Promise.resolve("granted");
+      close() {}
+      constructor(title: string) {
+        told.push(title);
+      }
+    };
+    Object.assign(window, { Notification: Fake });
+  });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("notify me");
+  await page.keyboard.press("Enter");
+  const asker = await floor.hub.api<{ id: string }>("POST", "/api/sessions", {
+    project: project.id,
+    agent: "asker",
+  });
+  const needs = sidebar(page).getByRole("region", { name: "Needs you" });
+  await expect(needs.getByRole("link", { name: /Waiting/ })).toBeVisible({ timeout: 20_000 });
+  await expect(page).toHaveTitle(/^\(1\) waiting — /);
+  await expect
+    .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
+    .toHaveLength(1);
+  const bo = await floor.guest("Bo");
+  await expect(bo).not.toHaveTitle(/waiting/);
+
+  await needs.getByRole("link", { name: /Waiting/ }).click();
+  await expect(page).toHaveURL(`/s/${asker.id}`);
+  await expect(page.getByRole("group", { name: /Status of/ })).toContainText("Waiting for you");
+  await expect(page.getByRole("group", { name: /Status of/ })).toContainText("make test");
+  await typeLine(page, "y");
+  await expect(screen(page)).toContainText("thanks");
+  await expect(needs).toHaveCount(0, { timeout: 20_000 });
+  await expect(page).not.toHaveTitle(/waiting/);
+});
+
+test("sessions are found from everywhere and stopped with a question", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);
   const page = await floor.owner();
