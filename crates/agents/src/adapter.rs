@@ -35,9 +35,15 @@ pub struct Adapter {
     /// Variables of the person's environment that this agent needs to log in or to find its own files; `X_*` for all that begin so.
     #[serde(default)]
     pub(crate) credentials: Vec<String>,
-    /// Where the agent keeps its own state, writable for it inside a sandbox; `~/` and `$NAME/` are understood.
+    /// Where the agent keeps its own state, private to it inside a sandbox; `~/` and `$NAME/` are understood.
     #[serde(default)]
     pub(crate) state: Vec<String>,
+    /// Settings of the person in there, which it reads inside a sandbox.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
+    /// Files with the person's login, which it shares even inside a sandbox.
+    #[serde(default)]
+    pub(crate) login: Vec<String>,
     /// Variables that are set for it.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, Template>,
@@ -184,7 +190,14 @@ impl Adapter {
 
     /// Where the agent keeps its own state, by the person's variables.
     pub fn state_folders(&self, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
-        self.state.iter().filter_map(|folder| crate::log::expand(folder, env)).collect()
+        // A variable that says where a folder is takes the place of the usual one, so each place counts once.
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in self.state.iter().filter_map(|folder| crate::log::expand(folder, env)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     /// Every template in it, for the checks that need all of it.

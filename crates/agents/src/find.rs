@@ -69,7 +69,7 @@ async fn find(adapter: &Adapter, person: &BTreeMap<String, String>) -> FoundAgen
 }
 
 /// The program in the absolute folders of `path`: a relative one would let a workspace decide what we run.
-fn look_up(program: &str, path: &str) -> Option<PathBuf> {
+pub(crate) fn look_up(program: &str, path: &str) -> Option<PathBuf> {
     let is_program =
         |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     if program.contains('/') {

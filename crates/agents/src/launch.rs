@@ -223,7 +223,7 @@ fn way(adapter: &Adapter, start: &Start, text: Option<String>, request: &Request
 
 fn wrapped(adapter: &Adapter, request: &Request, child: Vec<String>, stdin: bool) -> Vec<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let mut argv = vec![text(&request.exe), "session-lines".to_owned()];
+    let mut argv = vec![text(&request.exe), crate::lines::COMMAND.to_owned()];
     argv.extend(["--session-dir".to_owned(), text(&request.session_dir)]);
     argv.extend(["--adapter".to_owned(), adapter.name.to_string()]);
     if stdin {

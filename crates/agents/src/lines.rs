@@ -16,6 +16,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::adapter::Adapter;
 use crate::render::Renderer;
 
+/// The word after our program's name that stands for this wrapper.
+pub const COMMAND: &str = "session-lines";
 /// Where the raw lines are kept, in the session's folder.
 pub const EVENTS_FILE: &str = "events.jsonl";
 /// The adapter as it was when the session began.

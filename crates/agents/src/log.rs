@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::adapter::{Adapter, Log};
 use crate::json;
+use crate::sandbox::private;
 
 const DEPTH: usize = 5;
 const HEAD_LINES: usize = 5;
@@ -22,10 +23,32 @@ pub fn find_log(
     workspace: &Path,
     since: SystemTime,
 ) -> Option<PathBuf> {
+    newest(adapter, &folder(adapter, env)?, workspace, since)
+}
+
+/// The same for a session in a sandbox, whose logs are below its `state_dir`.
+pub fn find_log_in_sandbox(
+    adapter: &Adapter,
+    env: &BTreeMap<String, String>,
+    state_dir: &Path,
+    workspace: &Path,
+    since: SystemTime,
+) -> Option<PathBuf> {
+    let folder = folder(adapter, env)?;
+    let states = adapter.state_folders(env);
+    let inside =
+        |(index, state): (usize, &PathBuf)| Some(private(state_dir, index).join(folder.strip_prefix(state).ok()?));
+    newest(adapter, &states.iter().enumerate().find_map(inside)?, workspace, since)
+}
+
+fn folder(adapter: &Adapter, env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    adapter.log.as_ref()?.folders.iter().find_map(|folder| expand(folder, env))
+}
+
+fn newest(adapter: &Adapter, folder: &Path, workspace: &Path, since: SystemTime) -> Option<PathBuf> {
     let log = adapter.log.as_ref()?;
-    let folder = log.folders.iter().find_map(|folder| expand(folder, env))?;
     let mut found = Vec::new();
-    collect(&folder, &log.suffix, since, DEPTH, &mut found);
+    collect(folder, &log.suffix, since, DEPTH, &mut found);
     found.sort();
     found.into_iter().rev().map(|(_, path)| path).find(|path| belongs(log, path, workspace))
 }

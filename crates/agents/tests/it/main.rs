@@ -6,4 +6,5 @@ mod launches;
 mod lines;
 mod opencode;
 mod place;
+mod sandbox;
 mod tty;

@@ -1,0 +1,152 @@
+//! Optional isolation with bubblewrap: the agent writes in its workspace and nowhere else.
+//!
+//! What it is built on, and why:
+//! - Everything is mounted read-only first, then hidden, then opened again where it must be.
+//! - A read-only mount stops no socket: `/run`, `/tmp` and the runner's own folders are hidden, so that neither a
+//!   container engine nor another session's terminal can be reached through one.
+//! - The agent's own state is a private folder: what it writes into its settings would be run outside, later. The
+//!   person's settings lie in it read-only; its login is shared, because a renewed one replaces the old.
+//! - No new terminal session (`--new-session`): it would take Ctrl-C away. Keys that the agent pushes into its terminal
+//!   reach nobody but itself, since the terminal is the session's own.
+//! - The wrapper of structured lines stays outside: the session's folder has the socket that types into the terminal.
+
+mod mounts;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::adapter::Adapter;
+use crate::find::look_up;
+use mounts::Mounts;
+pub(crate) use mounts::private;
+
+/// What of the person's home an agent in a sandbox sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// All of it, and can write nothing there.
+    ReadOnly,
+    /// Nothing but its own program and settings.
+    Hidden,
+}
+
+/// How a session is isolated.
+#[derive(Debug, Clone)]
+pub struct SandboxSpec {
+    /// The place that the agent may change.
+    pub workspace: PathBuf,
+    /// Where its own state is kept instead of the person's home; sessions that share it can resume each other's
+    /// conversations.
+    pub state_dir: PathBuf,
+    /// What it sees of the home.
+    pub home: Home,
+    /// Whether it reaches the network; a coding agent without it reaches no model.
+    pub network: bool,
+    /// Files of the session that it reads, such as those of [`crate::Launch::files`].
+    pub files: Vec<PathBuf>,
+    /// More that it may read, even where it would be hidden: a shared object store, our own program.
+    pub readable: Vec<PathBuf>,
+    /// More that it may change, such as build caches.
+    pub writable: Vec<PathBuf>,
+    /// What it must not see: the runner's own folders.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// Why a session cannot be isolated.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// There is no `bwrap`.
+    #[error(
+        "a sandbox needs bubblewrap, which is not installed: \
+         `sudo apt install bubblewrap` (Debian, Ubuntu), `sudo dnf install bubblewrap` (Fedora), `sudo pacman -S bubblewrap` (Arch)"
+    )]
+    Missing,
+    /// It is there, and the system does not let it work.
+    #[error(
+        "bubblewrap cannot make a sandbox here: {0}; unprivileged user namespaces may be switched off (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+    )]
+    Forbidden(String),
+    /// A folder of ours could not be made.
+    #[error("cannot prepare {}: {source}", path.display())]
+    Prepare {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The arguments that run `argv` isolated. Makes the private folders that this needs; `person` is the environment that
+/// says where the home, the agent's state and `bwrap` are.
+pub fn sandbox(
+    adapter: &Adapter,
+    argv: &[String],
+    person: &BTreeMap<String, String>,
+    spec: &SandboxSpec,
+) -> Result<Vec<String>, SandboxError> {
+    let bwrap = find(person)?;
+    let (outside, inside) = argv.split_at(wrapper_ends(argv));
+    let mut mounts = Mounts::new();
+    mounts.everything_read_only();
+    let home = person.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    if let (Home::Hidden, Some(home)) = (spec.home, &home) {
+        mounts.hide(home);
+        mounts.programs(home, inside.first(), person.get("PATH"));
+    }
+    spec.hidden.iter().for_each(|path| mounts.hide(path));
+    spec.readable.iter().for_each(|path| mounts.read(path));
+    mounts.state(adapter, person, &spec.state_dir, spec.home == Home::Hidden)?;
+    spec.writable.iter().for_each(|path| mounts.write(path));
+    mounts.write(&spec.workspace);
+    spec.files.iter().for_each(|path| mounts.read(path));
+    let mut all = outside.to_vec();
+    all.push(text(&bwrap));
+    all.extend(["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-cgroup-try"].map(str::to_owned));
+    all.extend((!spec.network).then(|| "--unshare-net".to_owned()));
+    all.extend(["--die-with-parent", "--cap-drop", "ALL"].map(str::to_owned));
+    all.extend(mounts.into_args());
+    all.extend(["--chdir".to_owned(), text(&spec.workspace), "--".to_owned()]);
+    all.extend(inside.iter().cloned());
+    Ok(all)
+}
+
+/// Whether a sandbox can be made on this machine.
+pub async fn sandbox_works(person: &BTreeMap<String, String>) -> Result<(), SandboxError> {
+    let mut command = tokio::process::Command::new(find(person)?);
+    command.args([
+        "--unshare-user-try",
+        "--unshare-pid",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "true",
+    ]);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE, command.output()).await;
+    let output = output.map_err(|_| SandboxError::Forbidden("it does not answer".to_owned()))?;
+    let output = output.map_err(|error| SandboxError::Forbidden(error.to_string()))?;
+    let said = crate::text::line(&String::from_utf8_lossy(&output.stderr), 200);
+    if output.status.success() { Ok(()) } else { Err(SandboxError::Forbidden(said)) }
+}
+
+fn find(person: &BTreeMap<String, String>) -> Result<PathBuf, SandboxError> {
+    person.get("PATH").and_then(|path| look_up("bwrap", path)).ok_or(SandboxError::Missing)
+}
+
+/// How many of the arguments are our own wrapper's.
+fn wrapper_ends(argv: &[String]) -> usize {
+    let wrapped = argv.get(1).is_some_and(|word| word == crate::lines::COMMAND);
+    let end = argv.iter().position(|word| word == "--").filter(|_| wrapped);
+    end.map_or(0, |end| end + 1)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,109 @@
+//! What is where inside a sandbox, in the order in which bubblewrap mounts it.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::{SandboxError, text};
+use crate::adapter::Adapter;
+use crate::find::look_up;
+use crate::log::expand;
+
+/// Where sockets of others are; what must be seen of it all the same: names of hosts, and programs on some systems.
+const SOCKETS: &[&str] = &["/tmp", "/var/tmp", "/run"];
+const IN_RUN: &[&str] =
+    &["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
+
+pub(super) struct Mounts(Vec<String>);
+
+impl Mounts {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn into_args(self) -> Vec<String> {
+        self.0
+    }
+
+    pub(super) fn everything_read_only(&mut self) {
+        self.add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+        for folder in SOCKETS.iter().filter(|folder| Path::new(folder).is_dir()) {
+            self.hide(Path::new(folder));
+        }
+        IN_RUN.iter().for_each(|path| self.read(Path::new(path)));
+    }
+
+    pub(super) fn hide(&mut self, folder: &Path) {
+        if let Ok(folder) = folder.canonicalize() {
+            self.add(&["--tmpfs", &text(&folder)]);
+        }
+    }
+
+    pub(super) fn read(&mut self, path: &Path) {
+        self.bind("--ro-bind", path, path);
+    }
+
+    pub(super) fn write(&mut self, path: &Path) {
+        self.bind("--bind", path, path);
+    }
+
+    /// The parts of a hidden home that the program itself is in.
+    pub(super) fn programs(&mut self, home: &Path, program: Option<&String>, path: Option<&String>) {
+        let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        let Some(path) = path else { return };
+        let folders = std::env::split_paths(path).filter(|folder| folder.starts_with(&home) && *folder != home);
+        let program = program.and_then(|program| look_up(program, path)).and_then(|file| file.canonicalize().ok());
+        let own = program.filter(|file| file.starts_with(&home)).map(|file| package(&file));
+        folders.chain(own).for_each(|folder| self.read(&folder));
+    }
+
+    /// A private folder in the place of each of the agent's own, with the person's settings and login in it.
+    pub(super) fn state(
+        &mut self,
+        adapter: &Adapter,
+        person: &BTreeMap<String, String>,
+        state_dir: &Path,
+        hidden_home: bool,
+    ) -> Result<(), SandboxError> {
+        for (index, folder) in adapter.state_folders(person).into_iter().enumerate() {
+            // Nothing can be mounted where nothing is, unless the folder around it is ours.
+            if !folder.is_dir() && !hidden_home {
+                continue;
+            }
+            let private = private(state_dir, index);
+            make(&private)?;
+            self.bind("--bind", &private, &folder);
+        }
+        let paths = |list: &[String]| list.iter().filter_map(|path| expand(path, person)).collect::<Vec<_>>();
+        paths(&adapter.settings).iter().for_each(|path| self.read(path));
+        paths(&adapter.login).iter().for_each(|path| self.write(path));
+        Ok(())
+    }
+
+    fn bind(&mut self, how: &str, from: &Path, to: &Path) {
+        if let Ok(from) = from.canonicalize() {
+            let to = to.canonicalize().unwrap_or_else(|_| to.to_owned());
+            self.add(&[how, &text(&from), &text(&to)]);
+        }
+    }
+
+    fn add(&mut self, args: &[&str]) {
+        self.0.extend(args.iter().map(|arg| (*arg).to_owned()));
+    }
+}
+
+/// Where the private folder in the place of the `index`th of the agent's own is.
+pub(crate) fn private(state_dir: &Path, index: usize) -> PathBuf {
+    state_dir.join(index.to_string())
+}
+
+fn make(folder: &Path) -> Result<(), SandboxError> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| SandboxError::Prepare { path: folder.to_owned(), source })
+}
+
+/// The folder that a program needs: its package, if it is in one, or the one it is in.
+fn package(program: &Path) -> PathBuf {
+    let modules = program.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
+    modules.or(program.parent()).unwrap_or(program).to_owned()
+}
