@@ -35,10 +35,8 @@ impl Commit {
     /// Starts a commit on `name` after `parents`, the first of which gives the tree to start from.
     pub(crate) async fn start(store: &Store, name: &str, parents: &[Oid], message: &str) -> Result<Self> {
         let (parts, receiver) = mpsc::channel(4);
-        let git = store
-            .git("fast-import")
-            .args(["--quiet", "--done", "--force", "--date-format=raw"])
-            .input(Input::Stream(receiver));
+        let git =
+            store.git("fast-import").args(["--quiet", "--done", "--date-format=raw"]).input(Input::Stream(receiver));
         let git = tokio::spawn(git.run());
         let commit = Self { parts, git };
         let seconds = crate::layout::now().as_millis() / 1000;

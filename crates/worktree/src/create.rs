@@ -82,7 +82,7 @@ impl Worktrees {
     /// Fetches and finds the commit to start from; nothing in an empty repository, or without one.
     async fn start(&self, store: &Store, plan: &Plan, progress: &Progress) -> Result<Option<(BranchName, Oid)>> {
         let Some(location) = &plan.location else {
-            store.prepare()?;
+            self.prepare(store).await?;
             return Ok(None);
         };
         if plan.branch.is_none() {

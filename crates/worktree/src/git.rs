@@ -193,6 +193,11 @@ impl Git {
         self.process().run(input, said).await
     }
 
+    /// Starts it for a conversation.
+    pub(crate) fn talk(self) -> Result<tokio::process::Child> {
+        self.process().talk()
+    }
+
     fn process(self) -> Process {
         let mut env: Vec<(OsString, OsString)> =
             ENVIRONMENT.iter().chain(WHO).map(|(k, v)| ((*k).into(), (*v).into())).collect();

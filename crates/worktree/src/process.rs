@@ -108,6 +108,13 @@ impl Process {
         Ok(Ended { status, stdout, stderr })
     }
 
+    /// Starts it for a conversation; it ends when it is dropped.
+    pub(crate) fn talk(&self) -> Result<Child> {
+        let mut command = self.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        self.spawn(&mut command)
+    }
+
     /// Runs it with its whole output going into a file; tells how it ended.
     pub(crate) async fn run_into(self, log: std::fs::File) -> Result<std::process::ExitStatus> {
         let mut command = self.command();

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{self, AgentRefs};
 use crate::bare::{Oid, oid};
-use crate::beneath::{Found, Root, read_all};
-use crate::commit::{Commit, Mode};
-use crate::create::blocking;
+use crate::beneath::{Found, Root};
+use crate::changes::{Changes, Content};
+use crate::commit::Commit;
 use crate::git::Git;
 use crate::layout::{Home, now};
 use crate::scan::Scope;
@@ -18,8 +18,8 @@ use crate::space::Space;
 use crate::store::Store;
 use crate::{Options, Result, Worktrees};
 
-/// Commits of the agent that one save takes over; more wait for the next.
-const MOST_PARENTS: usize = 12;
+/// How much is read before it is decided that there is something to write.
+const AT_ONCE: u64 = 16 << 20;
 
 /// One save of a workspace's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,13 +96,23 @@ impl Worktrees {
 
 impl Space {
     pub(crate) async fn save(&mut self, options: &Options, scope: &Scope) -> Result<Saved> {
+        match self.save_once(options, scope).await {
+            // The chain was not as remembered: it is looked at again, and then everything is.
+            Err(_) if self.in_doubt => self.save_once(options, &Scope::All).await,
+            done => done,
+        }
+    }
+
+    async fn save_once(&mut self, options: &Options, scope: &Scope) -> Result<Saved> {
         // Before anything else: a folder that is gone must not look like one whose files were all deleted.
         let root = Root::open(&self.home.tree())?;
+        if self.in_doubt {
+            self.look_again().await?;
+        }
         let head = self.head();
         let new_tips = self.new_tips().await?;
         let changed = self.changed(scope).await?;
-        let ignore_rules = changed.iter().any(|path| path.file_name().is_some_and(|name| name == ".gitignore"));
-        let ignored = if ignore_rules { self.now_ignored().await? } else { BTreeSet::new() };
+        let ignored = if rules(&changed) { self.now_ignored().await? } else { BTreeSet::new() };
         let committed = if self.head() == head { BTreeSet::new() } else { self.committed_but_not_saved().await? };
         if matches!(scope, Scope::All) {
             self.left_out.retain(|path, _| changed.contains(path));
@@ -117,76 +127,48 @@ impl Space {
         for path in changed {
             changes.sort_out(&root, path);
         }
-        let Changes { removed, put, .. } = changes;
+        let Changes { mut removed, put, left, .. } = changes;
+        removed.retain(|path| self.since.get(path) != Some(&None));
+        let root = Arc::new(root);
+        let put = if options.largest_save - left <= AT_ONCE {
+            self.read(&root, options, put).await
+        } else {
+            put.into_iter().map(|path| (path, None)).collect()
+        };
         let new = if removed.is_empty() && put.is_empty() && new_tips.is_empty() {
             None
         } else {
-            Some(self.write(options, root, removed, put, new_tips).await?)
+            Some(self.write(options, &root, removed, put, new_tips).await?)
         };
         let left_out = self.left_out.values().cloned().collect();
         Ok(Saved { new, left_out, not_kept: self.not_kept.clone() })
     }
 
-    /// Reads the agent's refs; commits that the chain does not hold yet are imported.
-    async fn new_tips(&mut self) -> Result<Vec<Oid>> {
-        if self.facts.location.is_none() {
-            self.refs = Ok(AgentRefs::default());
-            return Ok(vec![]);
-        }
-        let tree = self.home.tree();
-        self.refs = blocking(move || AgentRefs::read(&tree)).await.map_err(|error| error.to_string());
-        let Ok(refs) = &self.refs else {
-            self.not_kept = self.refs.as_ref().err().cloned();
-            return Ok(vec![]);
-        };
-        let unknown: Vec<Oid> = refs.tips().into_iter().filter(|tip| !self.kept.contains(tip)).collect();
-        self.not_kept = None;
-        let (mut new, mut missing) = (Vec::new(), Vec::new());
-        for tip in unknown {
-            match self.store.is_ancestor(&tip, self.saved.as_str()).await? {
-                Some(true) => drop(self.kept.insert(tip)),
-                Some(false) => new.push(tip),
-                None => missing.push(tip),
+    /// Reads what is small before anything is written: what was touched, but is as it was saved, is no change.
+    async fn read(
+        &mut self,
+        root: &Arc<Root>,
+        options: &Options,
+        put: Vec<PathBuf>,
+    ) -> Vec<(PathBuf, Option<Content>)> {
+        let mut read = Vec::new();
+        for path in put {
+            let content = Content::read(root.clone(), path.clone(), options.largest_file).await;
+            match &content {
+                Content::Not(why) => self.leave_out(&path, why.clone()),
+                _ if self.since.get(&path) == Some(&content.print()) => {}
+                _ => read.push((path, Some(content))),
             }
         }
-        for tip in self.import(missing).await {
-            match self.store.is_ancestor(&tip, self.saved.as_str()).await? {
-                Some(_) => new.push(tip),
-                // Something that is not a commit.
-                None => self.not_kept = Some(format!("{tip} is no commit and was not taken over")),
-            }
-        }
-        new.truncate(MOST_PARENTS);
-        Ok(new)
-    }
-
-    /// Imports together, or one by one when that fails, so that a broken branch does not keep the others out.
-    async fn import(&mut self, missing: Vec<Oid>) -> Vec<Oid> {
-        let near: Option<Oid> = self.facts.base_commit.as_deref().and_then(|base| base.parse().ok());
-        if missing.is_empty() || agent::import(&self.store, &self.home, &missing, near.as_ref()).await.is_ok() {
-            return missing;
-        }
-        let mut imported = Vec::new();
-        for tip in missing.into_iter().take(MOST_PARENTS) {
-            match agent::import(&self.store, &self.home, std::slice::from_ref(&tip), near.as_ref()).await {
-                Ok(()) => imported.push(tip),
-                // Files are saved all the same; people are told.
-                Err(error) => self.not_kept = Some(format!("commits of the agent were not taken over: {error}")),
-            }
-        }
-        imported
-    }
-
-    pub(crate) fn head(&self) -> Option<Oid> {
-        self.refs.as_ref().ok().and_then(|refs| refs.head.clone())
+        read
     }
 
     async fn write(
         &mut self,
         options: &Options,
-        root: Root,
+        root: &Arc<Root>,
         removed: Vec<PathBuf>,
-        put: Vec<PathBuf>,
+        put: Vec<(PathBuf, Option<Content>)>,
         tips: Vec<Oid>,
     ) -> Result<Save> {
         let mut parents = vec![self.saved.clone()];
@@ -194,36 +176,66 @@ impl Space {
         let note = Note {
             at: now(),
             files: u32::try_from(removed.len() + put.len()).unwrap_or(u32::MAX),
-            head: self.refs.as_ref().ok().and_then(|refs| refs.head.as_ref()).map(Oid::to_string),
+            head: self.head().map(|head| head.to_string()),
             left_out: self.left_out.values().take(1000).cloned().collect(),
         };
         let json = serde_json::to_string(&note).unwrap_or_default();
+        // Until it is known how this ends; a cancelled save may have been written or not.
+        self.in_doubt = true;
         let commit = Commit::start(&self.store, &saved_ref(self.facts.id), &parents, &json).await?;
-        for path in &removed {
-            commit.remove(path).await;
+        let mut prints = Vec::new();
+        for path in removed {
+            commit.remove(&path).await;
+            prints.push((path, None));
         }
-        let root = std::sync::Arc::new(root);
-        for path in put {
-            match content(root.clone(), path.clone(), options.largest_file).await {
+        for (path, content) in put {
+            let content = match content {
+                Some(content) => content,
+                None => Content::read(root.clone(), path.clone(), options.largest_file).await,
+            };
+            let print = content.print();
+            match content {
                 Content::File(mode, bytes) => commit.put(&path, mode, bytes).await,
                 Content::Gone => commit.remove(&path).await,
-                Content::Not(why) => self.leave_out(&path, why),
+                Content::Not(why) => {
+                    self.leave_out(&path, why);
+                    continue;
+                }
             }
+            prints.push((path, print));
         }
         let written = commit.finish().await?;
-        self.saved = written.commit.clone();
+        self.in_doubt = false;
+        self.saved = written.commit;
         self.tree = written.tree;
         self.saved_at = Some(note.at);
         self.kept.extend(tips);
+        self.since.extend(prints);
+        let Note { at, files, head, left_out } = note;
+        Ok(Save { id: self.saved.to_string(), at, files, head, left_out })
+    }
+
+    /// Makes the index agree with the newest save; done only when the index is needed, because it is not cheap.
+    pub(crate) async fn catch_up(&mut self) -> Result<()> {
+        if !self.since.is_empty() {
+            follow(&self.home, &self.saved).await?;
+            self.since.clear();
+            self.blurred = true;
+        }
+        Ok(())
+    }
+
+    /// Finds out what the newest save is.
+    async fn look_again(&mut self) -> Result<()> {
+        if let Some((saved, tree)) = newest(&self.store, self.facts.id).await? {
+            (self.saved, self.tree) = (saved, tree);
+        }
+        follow(&self.home, &self.saved).await?;
+        self.since.clear();
+        self.kept.clear();
         self.blurred = true;
-        follow(&self.home, &written.commit).await?;
-        Ok(Save {
-            id: written.commit.to_string(),
-            at: note.at,
-            files: note.files,
-            head: note.head,
-            left_out: note.left_out,
-        })
+        self.in_doubt = false;
+        Ok(())
     }
 
     pub(crate) fn leave_out(&mut self, path: &Path, why: String) {
@@ -232,81 +244,7 @@ impl Space {
     }
 }
 
-/// The changes of one save, told apart.
-struct Changes<'s> {
-    space: &'s mut Space,
-    options: &'s Options,
-    left: u64,
-    removed: Vec<PathBuf>,
-    put: Vec<PathBuf>,
-}
-
-impl Changes<'_> {
-    fn sort_out(&mut self, root: &Root, path: PathBuf) {
-        let largest = self.options.largest_file;
-        if !acceptable(&path) {
-            return self.space.leave_out(&path, "its name is one that git keeps for itself".into());
-        }
-        match root.look(&path) {
-            Ok(Found::File { size, .. }) if size > largest => {
-                let why = format!("it has {size} bytes, more than the {largest} that are saved");
-                self.space.leave_out(&path, why);
-            }
-            Ok(Found::File { size, .. }) if size > self.left => {
-                let why = format!("it would make this save larger than {} bytes", self.options.largest_save);
-                self.space.leave_out(&path, why);
-            }
-            Ok(Found::File { size, .. }) => {
-                self.left -= size;
-                self.space.left_out.remove(&path);
-                self.put.push(path);
-            }
-            Ok(Found::Link(_)) => {
-                self.space.left_out.remove(&path);
-                self.put.push(path);
-            }
-            Ok(Found::Nothing) => {
-                self.space.left_out.remove(&path);
-                self.removed.push(path);
-            }
-            // A submodule, or a folder where a file was.
-            Ok(Found::Folder) => match root.look(&path.join(".git")) {
-                Ok(Found::Nothing) => self.removed.push(path),
-                _ => drop(self.space.nested.insert(path)),
-            },
-            Ok(Found::Special) => self.space.leave_out(&path, "it is neither a file nor a link".into()),
-            Err(error) => self.space.leave_out(&path, error.to_string()),
-        }
-    }
-}
-
-/// git would refuse such paths in a tree; none of ours may bring one in.
-fn acceptable(path: &Path) -> bool {
-    let parts: Vec<_> = path.components().collect();
-    !parts.is_empty()
-        && parts.iter().all(|part| match part {
-            std::path::Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
-            _ => false,
-        })
-}
-
-enum Content {
-    File(Mode, Vec<u8>),
-    Gone,
-    Not(String),
-}
-
-async fn content(root: std::sync::Arc<Root>, path: PathBuf, limit: u64) -> Content {
-    blocking(move || match root.look(&path) {
-        Ok(Found::File { file, executable, .. }) => match read_all(file, limit) {
-            Ok(Some(bytes)) => Content::File(if executable { Mode::Executable } else { Mode::Plain }, bytes),
-            Ok(None) => Content::Not(format!("it has more than the {limit} bytes that are saved")),
-            Err(error) => Content::Not(error.to_string()),
-        },
-        Ok(Found::Link(target)) => Content::File(Mode::Link, target),
-        Ok(Found::Nothing) => Content::Gone,
-        Ok(_) => Content::Not("it is neither a file nor a link".into()),
-        Err(error) => Content::Not(error.to_string()),
-    })
-    .await
+/// Whether what is ignored may be another than before.
+pub(crate) fn rules<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> bool {
+    paths.into_iter().any(|path| path.file_name().is_some_and(|name| name == ".gitignore"))
 }

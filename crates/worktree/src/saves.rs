@@ -77,13 +77,14 @@ impl Worktrees {
             if !saved.left_out.is_empty() {
                 tracing::info!(workspace = %id, files = saved.left_out.len(), "not all of it could be saved before a restore");
             }
+            space.catch_up().await?;
             let git = Git::new(&space.home.control(), "read-tree").work_tree(&tree);
             git.args(["-u", "--reset"]).operands([save]).run().await?;
         } else {
             rebuild(&space.home, &space.store, &space.facts, space.head(), save).await?;
         }
-        // What is remembered of it is no longer so.
-        space.blurred = true;
+        // The files are those of another save than the newest: that is a change like any other.
+        space.in_doubt = true;
         space.save(&options, &Scope::All).await?;
         Ok(tree)
     }

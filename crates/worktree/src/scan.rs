@@ -10,11 +10,14 @@ use rustix::fs::FileType;
 use crate::beneath::Root;
 use crate::create::blocking;
 use crate::git::Git;
+use crate::save::rules;
 use crate::space::Space;
 use crate::{Error, Result};
 
 /// Deeper repositories inside repositories are not looked into.
 const DEEPEST: usize = 3;
+/// Paths that are remembered instead of being in the index.
+const MOST_SINCE: usize = 1000;
 /// How long a listing may take before it is looked for what it waits for.
 const LONG: std::time::Duration = std::time::Duration::from_secs(3);
 
@@ -31,22 +34,37 @@ impl Space {
     /// Paths that changed, came or went since the newest save. Nothing is read here but names, times and `.gitignore`s.
     pub(crate) async fn changed(&mut self, scope: &Scope) -> Result<BTreeSet<PathBuf>> {
         let (tree, control) = (self.home.tree(), self.home.control());
+        let mut changed = BTreeSet::new();
+        let mut unknown: Vec<&PathBuf> = Vec::new();
+        match scope {
+            Scope::All => self.catch_up().await?,
+            Scope::Paths(paths) => {
+                if rules(paths) || self.since.len() > MOST_SINCE {
+                    self.catch_up().await?;
+                }
+                for path in paths {
+                    if self.since.contains_key(path) {
+                        // Saved before, so that it is not ignored: nobody needs to be asked.
+                        changed.insert(path.clone());
+                    } else {
+                        unknown.push(path);
+                        changed.extend(self.since.keys().filter(|known| known.starts_with(path)).cloned());
+                    }
+                }
+                // No path at all would mean everywhere.
+                if unknown.is_empty() {
+                    return Ok(changed);
+                }
+            }
+        }
         if matches!(scope, Scope::All) && self.blurred {
             // It fails when something changed, which is what is found out next.
-            let git =
-                Git::new(&control, "update-index").work_tree(&tree).args(["-q", "--refresh", "--ignore-submodules"]);
-            git.ended(|_| {}).await?;
+            let git = Git::new(&control, "update-index").work_tree(&tree);
+            git.args(["-q", "--refresh", "--ignore-submodules"]).ended(|_| {}).await?;
             self.blurred = false;
         }
         let git = Git::new(&control, "ls-files").work_tree(&tree);
-        let git = git.args(["-z", "--modified", "--deleted", "--others", "--exclude-standard"]);
-        let git = match scope {
-            Scope::All => git,
-            // No path at all would mean everywhere.
-            Scope::Paths(paths) if paths.is_empty() => return Ok(BTreeSet::new()),
-            Scope::Paths(paths) => git.operands(paths),
-        };
-        let mut changed = BTreeSet::new();
+        let git = git.args(["-z", "--modified", "--deleted", "--others", "--exclude-standard"]).operands(unknown);
         let mut nested: Vec<(PathBuf, usize)> = Vec::new();
         let sort = |found: Vec<PathBuf>, depth: usize, changed: &mut BTreeSet<PathBuf>, nested: &mut Vec<_>| {
             for path in found {

@@ -1,12 +1,15 @@
 //! What is remembered of one workspace between two looks at it. All of it can be found out again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use domain::{Timestamp, WorkspaceId};
 
 use crate::agent::AgentRefs;
 use crate::bare::Oid;
+use crate::changes::Print;
+use crate::differ::Differs;
 use crate::layout::{Facts, Home};
 use crate::save::LeftOut;
 use crate::stats::GitStats;
@@ -35,6 +38,13 @@ pub(crate) struct Space {
     pub(crate) nested: BTreeSet<PathBuf>,
     /// Whether the index has entries whose times are not known.
     pub(crate) blurred: bool,
+    /// What was saved since the index last agreed with the newest save.
+    pub(crate) since: HashMap<PathBuf, Print>,
+    /// Whether a save was begun and its end not seen.
+    pub(crate) in_doubt: bool,
+    pub(crate) differs: Arc<Differs>,
+    /// The tree of the commit that was last compared with.
+    pub(crate) tree_of: Option<(Oid, Oid)>,
     pub(crate) counted: Option<(Counted, GitStats)>,
 }
 
@@ -86,6 +96,10 @@ impl Worktrees {
             left_out: BTreeMap::new(),
             nested: BTreeSet::new(),
             blurred: true,
+            since: HashMap::new(),
+            in_doubt: false,
+            differs: self.differs().clone(),
+            tree_of: None,
             counted: None,
         })
     }

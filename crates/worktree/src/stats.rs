@@ -3,7 +3,7 @@
 use domain::{Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
-use crate::bare::Oid;
+use crate::bare::{Oid, oid};
 use crate::git::{EMPTY_TREE, Git};
 use crate::layout::folder;
 use crate::process::Input;
@@ -97,7 +97,7 @@ impl Space {
         Some(format!("{} is not saved: {}{more}", first.path, first.why))
     }
 
-    async fn count_anew(&self, base: Option<&Oid>) -> Result<GitStats> {
+    async fn count_anew(&mut self, base: Option<&Oid>) -> Result<GitStats> {
         let refs = self.refs.clone().unwrap_or_default();
         let head = match (&refs.head, &self.refs) {
             // Without readable refs the start is the best that is known.
@@ -112,8 +112,7 @@ impl Space {
             head => head,
         };
         let from = self.merge_base(base, head.as_ref()).await?;
-        let from_tree = from.as_ref().map_or(EMPTY_TREE, |from| from.as_str());
-        let change = self.change(from_tree).await?;
+        let change = self.change(from.as_ref()).await?;
         let (ahead, behind) = self.ahead_behind(base, head.as_ref()).await?;
         let (uncommitted, untracked) = if head == from && !change.renamed {
             (change.files > 0, change.added)
@@ -149,17 +148,24 @@ impl Space {
         Ok(String::from_utf8_lossy(&ended.stdout).trim().parse().ok())
     }
 
-    async fn change(&self, from: &str) -> Result<Change> {
-        let git = self.store.git("diff-tree").args([
-            "-r",
-            "-z",
-            "-M",
-            "--raw",
-            "--numstat",
-            "--no-ext-diff",
-            "--no-textconv",
-        ]);
-        Ok(Change::read(&git.operands([from, self.tree.as_str()]).run().await?))
+    /// What differs between a commit, or nothing, and the newest save.
+    async fn change(&mut self, from: Option<&Oid>) -> Result<Change> {
+        let from = match from {
+            None => oid(EMPTY_TREE)?,
+            Some(commit) => match &self.tree_of {
+                Some((known, tree)) if known == commit => tree.clone(),
+                _ => {
+                    let git = self.store.git("rev-parse").args(["--verify"]);
+                    let tree = oid(&git.operands([format!("{commit}^{{tree}}")]).line().await?)?;
+                    self.tree_of = Some((commit.clone(), tree.clone()));
+                    tree
+                }
+            },
+        };
+        if from == self.tree {
+            return Ok(Change::default());
+        }
+        Ok(Change::read(&self.differs.compare(&self.store.0, &from, &self.tree).await?))
     }
 
     async fn since_commit(&self, head: Option<&Oid>) -> Result<Change> {

@@ -231,6 +231,7 @@ impl Follower {
     }
 
     fn poll(&mut self) {
+        self.trees.differs().rest();
         let now = Instant::now();
         for (id, followed) in &mut self.followed {
             let certain = followed.looked.is_some_and(|at| now.saturating_duration_since(at) > CERTAIN);

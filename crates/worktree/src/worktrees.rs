@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::bare::Oid;
 use crate::create::{Workspace, blocking};
+use crate::differ::Differs;
 use crate::hosts::reach;
 use crate::layout::Layout;
 use crate::location::Location;
@@ -32,6 +33,7 @@ struct Inner {
     fetching: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
     spaces: Mutex<HashMap<WorkspaceId, Slot>>,
     heads: Heads,
+    differs: Arc<Differs>,
 }
 
 impl Worktrees {
@@ -40,8 +42,14 @@ impl Worktrees {
         let layout = Layout::open(data_dir)?;
         let swept = layout.clone();
         blocking(move || sweep(&swept)).await;
-        let inner =
-            Inner { layout, options, fetching: Mutex::default(), spaces: Mutex::default(), heads: Mutex::default() };
+        let inner = Inner {
+            layout,
+            options,
+            fetching: Mutex::default(),
+            spaces: Mutex::default(),
+            heads: Mutex::default(),
+            differs: Arc::default(),
+        };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -57,10 +65,17 @@ impl Worktrees {
         done
     }
 
+    /// Makes a store if it is not there yet; two at once would take each other's files for their own.
+    pub(crate) async fn prepare(&self, store: &Store) -> Result<()> {
+        let lock = self.0.fetching.lock().entry(store.0.clone()).or_default().clone();
+        let _alone = lock.lock().await;
+        store.prepare()
+    }
+
     /// The branch that the repository itself starts from; nothing when it is empty.
     pub async fn default_branch(&self, location: &Location) -> Result<Option<BranchName>> {
         let store = Store(self.0.layout.store(Some(location)));
-        store.prepare()?;
+        self.prepare(&store).await?;
         store.default_branch(location, reach(location, &self.0.options).await?, &self.0.options).await
     }
 
@@ -96,6 +111,10 @@ impl Worktrees {
 
     pub(crate) fn heads(&self) -> &Heads {
         &self.0.heads
+    }
+
+    pub(crate) fn differs(&self) -> &Arc<Differs> {
+        &self.0.differs
     }
 
     pub(crate) fn space(&self, id: WorkspaceId) -> Slot {

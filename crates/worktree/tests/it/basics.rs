@@ -47,6 +47,37 @@ async fn what_is_saved_comes_back_byte_by_byte() {
 }
 
 #[tokio::test]
+async fn an_older_save_comes_back_in_place_and_nothing_is_lost() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "a.txt", "one");
+    bench.trees.save(id).await.unwrap();
+    let first = content(&space.path);
+    write(&space.path, "a.txt", "two");
+    write(&space.path, "b.txt", "two");
+    bench.trees.save(id).await.unwrap();
+    write(&space.path, "c.txt", "not saved yet");
+    write(&space.path, "kept.log", "ignored");
+    let third = content(&space.path);
+    let saves = bench.trees.saves(id, 10).await.unwrap();
+    bench.trees.restore(id, Some(&saves[1].id), &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("kept.log")).unwrap(), b"ignored");
+    std::fs::remove_file(space.path.join("kept.log")).unwrap();
+    assert_eq!(content(&space.path), first);
+    assert_eq!(bench.trees.stats(id).await.unwrap().files, 1);
+    let saves = bench.trees.saves(id, 10).await.unwrap();
+    assert_eq!(saves.len(), 4, "two by hand, one before, one after");
+    bench.trees.restore(id, Some(&saves[1].id), &Into::Workspace).await.unwrap();
+    write(&space.path, "kept.log", "ignored");
+    assert_eq!(content(&space.path), third);
+    for odd in ["HEAD", "main", "--all", &"0".repeat(40), &git(&space.path, &["rev-parse", "HEAD"])] {
+        let refused = bench.trees.restore(id, Some(odd), &Into::Workspace).await;
+        assert!(matches!(refused, Err(Error::NoSave { .. })), "{odd}");
+    }
+}
+
+#[tokio::test]
 async fn numbers_say_what_differs_from_the_base() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;

@@ -4,7 +4,9 @@
 mod support;
 
 mod basics;
+mod cut;
 mod hostile;
+mod names;
 mod ready;
 mod traps;
 mod watching;

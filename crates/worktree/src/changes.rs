@@ -1,0 +1,109 @@
+//! What one save changes: which files are put, which are taken out, which cannot be saved.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::Options;
+use crate::beneath::{Found, Root, read_all};
+use crate::commit::Mode;
+use crate::create::blocking;
+use crate::space::Space;
+
+/// The changes of one save, told apart.
+pub(crate) struct Changes<'s> {
+    pub(crate) space: &'s mut Space,
+    pub(crate) options: &'s Options,
+    pub(crate) left: u64,
+    pub(crate) removed: Vec<PathBuf>,
+    pub(crate) put: Vec<PathBuf>,
+}
+
+impl Changes<'_> {
+    pub(crate) fn sort_out(&mut self, root: &Root, path: PathBuf) {
+        let largest = self.options.largest_file;
+        if !acceptable(&path) {
+            return self.space.leave_out(&path, "its name is one that git keeps for itself".into());
+        }
+        match root.look(&path) {
+            Ok(Found::File { size, .. }) if size > largest => {
+                let why = format!("it has {size} bytes, more than the {largest} that are saved");
+                self.space.leave_out(&path, why);
+            }
+            Ok(Found::File { size, .. }) if size > self.left => {
+                let why = format!("it would make this save larger than {} bytes", self.options.largest_save);
+                self.space.leave_out(&path, why);
+            }
+            Ok(Found::File { size, .. }) => {
+                self.left -= size;
+                self.space.left_out.remove(&path);
+                self.put.push(path);
+            }
+            Ok(Found::Link(_)) => {
+                self.space.left_out.remove(&path);
+                self.put.push(path);
+            }
+            Ok(Found::Nothing) => {
+                self.space.left_out.remove(&path);
+                self.removed.push(path);
+            }
+            // A submodule, or a folder where a file was.
+            Ok(Found::Folder) => match root.look(&path.join(".git")) {
+                Ok(Found::Nothing) => self.removed.push(path),
+                _ => drop(self.space.nested.insert(path)),
+            },
+            Ok(Found::Special) => self.space.leave_out(&path, "it is neither a file nor a link".into()),
+            Err(error) => self.space.leave_out(&path, error.to_string()),
+        }
+    }
+}
+
+/// git would refuse such paths in a tree; none of ours may bring one in.
+fn acceptable(path: &Path) -> bool {
+    let parts: Vec<_> = path.components().collect();
+    !parts.is_empty()
+        && parts.iter().all(|part| match part {
+            std::path::Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+            _ => false,
+        })
+}
+
+/// What is saved of a path.
+pub(crate) enum Content {
+    /// These bytes.
+    File(Mode, Vec<u8>),
+    /// Nothing: it is not there.
+    Gone,
+    /// Nothing can be, for this reason.
+    Not(String),
+}
+
+/// Tells contents apart; nothing for a path where there is none.
+pub(crate) type Print = Option<[u8; 32]>;
+
+impl Content {
+    /// What is at a path now.
+    pub(crate) async fn read(root: Arc<Root>, path: PathBuf, limit: u64) -> Self {
+        blocking(move || match root.look(&path) {
+            Ok(Found::File { file, executable, .. }) => match read_all(file, limit) {
+                Ok(Some(bytes)) => Self::File(if executable { Mode::Executable } else { Mode::Plain }, bytes),
+                Ok(None) => Self::Not(format!("it has more than the {limit} bytes that are saved")),
+                Err(error) => Self::Not(error.to_string()),
+            },
+            Ok(Found::Link(target)) => Self::File(Mode::Link, target),
+            Ok(Found::Nothing) => Self::Gone,
+            Ok(_) => Self::Not("it is neither a file nor a link".into()),
+            Err(error) => Self::Not(error.to_string()),
+        })
+        .await
+    }
+
+    pub(crate) fn print(&self) -> Print {
+        let Self::File(mode, bytes) = self else { return None };
+        let mut hash = Sha256::new();
+        hash.update([*mode as u8]);
+        hash.update(bytes);
+        Some(hash.finalize().into())
+    }
+}

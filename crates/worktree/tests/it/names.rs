@@ -1,0 +1,241 @@
+//! TRUST T5: 300 hostile names, through everything that takes a name; nothing of them is executed or becomes a file.
+
+use domain::WorkspaceId;
+use worktree::{BranchName, Into, Location, Plan, Progress, branch_name};
+
+use crate::support::{Bench, git};
+use crate::traps::Canary;
+
+/// What an attacker would write where a name is expected.
+fn corpus(canary: &Canary) -> Vec<String> {
+    let touch = canary.command("name");
+    let path = canary.0.join("name").display().to_string();
+    let mut all: Vec<String> = Vec::new();
+    for option in [
+        "--upload-pack=",
+        "--output=",
+        "--exec=",
+        "--receive-pack=",
+        "-o",
+        "-u",
+        "--config=core.sshCommand=",
+        "-c",
+        "--template=",
+        "--git-dir=",
+        "--work-tree=",
+        "--separate-git-dir=",
+        "--server-option=",
+        "--filter=",
+        "--open-files-in-pager=",
+        "-O",
+        "--ext-diff=",
+        "--namespace=",
+        "--super-prefix=",
+        "--attr-source=",
+    ] {
+        all.extend([
+            format!("{option}{touch}"),
+            format!("{option}{path}"),
+            format!("{option} {path}"),
+            option.to_owned(),
+        ]);
+    }
+    for (open, close) in [
+        ("$(", ")"),
+        ("`", "`"),
+        (";", ";"),
+        ("|", ""),
+        ("&", "&"),
+        ("&&", ""),
+        ("||", ""),
+        ("\n", "\n"),
+        ("\r\n", ""),
+        ("'; ", " #'"),
+        ("\"; ", " #\""),
+        ("${IFS}", ""),
+        ("<(", ")"),
+        (">(", ")"),
+        ("%0a", ""),
+        ("\0", ""),
+        ("!", ""),
+        ("x;", ""),
+        ("main $(", ")"),
+        ("\u{202e}", ""),
+        ("\u{1b}]52;c;", "\u{7}"),
+        ("{a,b};", ""),
+        ("\\\n", ""),
+    ] {
+        all.extend([
+            format!("{open}{touch}{close}"),
+            format!("a{open}{touch}{close}"),
+            format!("feature/{open}{touch}{close}"),
+            format!("{open}touch${{IFS}}{path}{close}"),
+        ]);
+    }
+    for odd in [
+        "@{-1}",
+        "@",
+        "@{u}",
+        "HEAD",
+        "HEAD~1",
+        "HEAD^{commit}",
+        "main@{1}",
+        "main^",
+        ":/fix",
+        ":0:README.md",
+        "..",
+        ".",
+        "a..b",
+        "a...b",
+        "^main",
+        "refs/heads/main",
+        "refs/../../x",
+        "a/../b",
+        "/etc/passwd",
+        "../x",
+        "a//b",
+        "a/",
+        "/a",
+        ".hidden",
+        "a/.b",
+        "a.lock",
+        "a.lock/b",
+        "a.",
+        "a b",
+        "a\tb",
+        "a~1",
+        "a?b",
+        "a*b",
+        "a[b",
+        "a\\b",
+        "a:b",
+        "-",
+        "--",
+        "-x",
+        "a/-x",
+        "--end-of-options",
+        "",
+        " ",
+        "\u{7f}",
+        "é",
+        "日本",
+        "a\u{0}b",
+        "a\u{200b}b",
+        "FETCH_HEAD:x",
+        "stash@{0}",
+        "con",
+        "aux.txt",
+        "a@{b",
+        "x.LOCK",
+        "~",
+        "~root",
+        "%2e%2e%2f",
+        "..%2f",
+        "\\\\unc\\x",
+        "file:///etc",
+    ] {
+        all.push(odd.to_owned());
+    }
+    for scheme in
+        ["ext::", "ext::sh -c ", "fd::", "file://", "http://", "git://", "ftp://", "javascript:", "ssh://-o", "ssh://"]
+    {
+        all.extend([
+            format!("{scheme}{touch}"),
+            format!("{scheme}-oProxyCommand={touch}/x"),
+            format!("{scheme}%2doProxyCommand={path}/x"),
+            format!("{scheme}$({touch})/x"),
+        ]);
+    }
+    for host in ["-oProxyCommand=x", "ho st", "h`x`", "$(x)", "[::1", "a:b:c", "a@b@c", "x/../y", "127.0.0.1:x"] {
+        all.extend([
+            format!("https://{host}/x"),
+            format!("git@{host}:x"),
+            format!("ssh://{host}/x"),
+            format!("{host}:x/y"),
+        ]);
+    }
+    all.extend([
+        "x".repeat(201),
+        "a/".repeat(500),
+        "-".repeat(300),
+        "\u{1F600}".repeat(80),
+        "'".repeat(9),
+        "\"".repeat(9),
+    ]);
+    all
+}
+
+#[tokio::test]
+async fn hostile_names_are_refused_or_harmless() {
+    let bench = Bench::new().await;
+    let canary = Canary::new(&bench.path());
+    let names = corpus(&canary);
+    assert!(names.len() >= 300, "{}", names.len());
+    let home = bench.workspace("home").await;
+    let before = std::fs::read_dir(bench.path()).unwrap().count();
+    let mut accepted = Vec::new();
+    for name in &names {
+        match name.parse::<BranchName>() {
+            Ok(branch) => accepted.push(branch),
+            Err(error) => assert!(!error.to_string().chars().any(char::is_control), "{error}"),
+        }
+        let made = branch_name(name, name, WorkspaceId::generate());
+        assert!(made.as_str().parse::<BranchName>().is_ok());
+        git(&bench.path(), &["check-ref-format", "--branch", made.as_str()]);
+        if let Ok(location) = name.parse::<Location>() {
+            // What is accepted leads nowhere: no such host, or no such folder.
+            let refused = bench.trees.refresh(&location, &Progress::none()).await;
+            assert!(refused.is_err(), "{name}");
+            assert!(bench.trees.default_branch(&location).await.is_err(), "{name}");
+        }
+        assert!(
+            bench.trees.restore(home.facts.id, Some(name), &Into::Folder(bench.path().join("never"))).await.is_err()
+        );
+        let plan = Plan { copy: vec![name.clone()], copy_from: Some(bench.seed()), ..Plan::default() };
+        if let Ok(space) = bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await {
+            assert!(space.copied.files.is_empty(), "{name}: {:?}", space.copied);
+        }
+    }
+    let texts: Vec<&str> = accepted.iter().map(BranchName::as_str).collect();
+    assert_eq!(texts, ["con", "aux.txt"], "names that are only odd elsewhere");
+    for branch in accepted {
+        let plan = Plan { branch: Some(branch.clone()), ..bench.plan("x") };
+        let space = bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap();
+        assert_eq!(git(&space.path, &["branch", "--show-current"]), branch.as_str());
+        let plan = Plan { base: Some(branch), ..bench.plan("x") };
+        assert!(bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.is_err());
+    }
+    assert!(canary.sung().is_empty());
+    assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), before, "no file of such a name came to be");
+}
+
+/// Locations that lead into this network or machine are refused before anything is connected.
+#[tokio::test]
+async fn a_location_does_not_reach_into_this_network() {
+    let bench = Bench::new().await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "0.0.0.0",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+    ] {
+        for url in [format!("https://{host}:{port}/x"), format!("ssh://git@{host}:{port}/x")] {
+            let location: Location = url.parse().unwrap();
+            let error = bench.trees.refresh(&location, &Progress::none()).await.unwrap_err();
+            assert!(matches!(error, worktree::Error::Host { .. }), "{url}: {error}");
+        }
+    }
+    for url in ["https://169.254.169.254/latest/meta-data", "https://10.0.0.1/x", "git@192.168.1.1:x/y"] {
+        let location: Location = url.parse().unwrap();
+        assert!(matches!(bench.trees.refresh(&location, &Progress::none()).await, Err(worktree::Error::Host { .. })));
+    }
+    assert!(listener.accept().is_err(), "nobody knocked");
+}
