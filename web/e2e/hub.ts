@@ -8,17 +8,22 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-const binary = resolve(
-  process.env.SHOPFLOOR_BIN ?? join(import.meta.dirname, "../../target/debug/shopfloor"),
-);
+const root = resolve(import.meta.dirname, "../..");
+const binary = resolve(process.env.SHOPFLOOR_BIN ?? join(root, "target/debug/shopfloor"));
+
+// Not below /tmp, where Codex refuses to put its helpers.
+function freshDir(): string {
+  const base = join(root, "target/tmp");
+  mkdirSync(base, { recursive: true });
+  return mkdtempSync(join(base, "page-"));
+}
 
 /** A real hub in a directory of its own, as `shopfloor up` starts it. */
 export class Hub {
-  readonly dir = mkdtempSync(join(tmpdir(), "shopfloor-page-"));
+  readonly dir = freshDir();
   url = "";
   /** The one-time link that it printed when it started. */
   loginLink = "";
@@ -31,13 +36,30 @@ export class Hub {
     writeFileSync(join(agents, `${name}.toml`), toml);
   }
 
+  // A home of its own with the CLIs that `make tools` installs: nothing of whoever runs the tests. What wants to leave
+  // the machine meets nobody.
+  #environment(): NodeJS.ProcessEnv {
+    const home = join(this.dir, "home");
+    mkdirSync(home, { recursive: true });
+    const nobody = "http://127.0.0.1:9";
+    return {
+      ...process.env,
+      HOME: home,
+      PATH: `${join(root, "target/tools/agents/bin")}:${process.env.PATH ?? ""}`,
+      XDG_CONFIG_HOME: join(this.dir, "config"),
+      OPENAI_API_KEY: "sk-none",
+      HTTP_PROXY: nobody,
+      HTTPS_PROXY: nobody,
+      NO_PROXY: "127.0.0.1,localhost",
+    };
+  }
+
   /** Starts it and waits until it says that it is up. */
   async start(): Promise<void> {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
     const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.dir], {
       stdio: ["ignore", "pipe", "pipe"],
-      // Nothing of whoever runs the tests: their settings, their agents.
-      env: { ...process.env, XDG_CONFIG_HOME: join(this.dir, "config") },
+      env: this.#environment(),
     });
     this.#process = child;
     let said = "";
