@@ -24,10 +24,13 @@ use crate::pty::{self, Opened, Pty};
 use crate::recording::{Header, Recorder};
 use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
-/// Watchers are woken at most this often while there is much output…
+/// Under load, output is collected for so long before watchers are woken…
 const COLLECT: Duration = Duration::from_millis(4);
-/// …or when so much has come.
+/// …or until so much has come.
 const COLLECT_BYTES: u64 = 32 << 10;
+/// It is load when watchers are woken more often than this, after a few times at once.
+const UNHURRIED: Duration = Duration::from_millis(2);
+const AT_ONCE: u32 = 8;
 /// The most that is read before others have their turn.
 const READ: usize = 64 << 10;
 /// How long the host stays for connections that have not been told everything.
@@ -216,16 +219,18 @@ impl Session {
     }
 }
 
-/// When watchers are woken: at once after a pause, otherwise when enough has come together.
+/// When watchers are woken: at once as long as that is not too often, otherwise when enough has come together.
 struct Pace {
     woken_at: Instant,
     woken_offset: u64,
     wake_at: Option<Instant>,
+    /// How often they can be woken at once before it is load.
+    left: u32,
 }
 
 impl Pace {
     fn new() -> Pace {
-        Pace { woken_at: Instant::now(), woken_offset: 0, wake_at: None }
+        Pace { woken_at: Instant::now(), woken_offset: 0, wake_at: None, left: AT_ONCE }
     }
 
     fn now(&mut self, offset: u64) -> bool {
@@ -233,12 +238,14 @@ impl Pace {
             return false;
         }
         let now = Instant::now();
+        let rested = (now - self.woken_at).as_micros() / UNHURRIED.as_micros();
+        let left = self.left.saturating_add(u32::try_from(rested).unwrap_or(AT_ONCE)).min(AT_ONCE);
         let due = self.woken_at + COLLECT;
-        if now < due && offset - self.woken_offset < COLLECT_BYTES {
+        if left == 0 && now < due && offset - self.woken_offset < COLLECT_BYTES {
             self.wake_at = Some(due);
             return false;
         }
-        *self = Pace { woken_at: now, woken_offset: offset, wake_at: None };
+        *self = Pace { woken_at: now, woken_offset: offset, wake_at: None, left: left.saturating_sub(1) };
         true
     }
 }
