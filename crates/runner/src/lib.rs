@@ -1,5 +1,6 @@
 //! The execution plane of one machine: link to the hub, journal, and what makes the desired sessions true.
 
+mod about;
 mod asks;
 mod clock;
 mod desired;
@@ -9,6 +10,7 @@ mod floor;
 mod journal;
 mod link;
 mod options;
+mod programs;
 mod reconcile;
 mod recordings;
 mod run;

@@ -8,6 +8,7 @@ use protocol::link::FactBody;
 use terminal::recording::Recording;
 
 use crate::JournalError;
+use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::Change;
 
@@ -27,6 +28,14 @@ pub(crate) fn size(dir: &Path) -> Size {
         disk_bytes: recording.size().unwrap_or(0),
         duration_ms: recording.duration().map_or(0, |duration| duration.as_millis() as u64),
     }
+}
+
+/// The same of a recording that is being written, without reading it: it lasts until now.
+pub(crate) fn glance(dir: &Path) -> Size {
+    let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
+    let since = now().as_millis() - recording.header().started_at.saturating_mul(1000);
+    let duration_ms = u64::try_from(since).unwrap_or(0);
+    Size { output_bytes: 0, disk_bytes: recording.size().unwrap_or(0), duration_ms }
 }
 
 /// Throws recordings of sessions that are over away until the rest fits, the oldest first.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use agents::Adapters;
-use protocol::{FoundAgent, RunnerAbout};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,7 +16,7 @@ use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::{Workspaces, follow_changes};
-use crate::{JournalError, Options, disk, link};
+use crate::{JournalError, Options, about, disk, link};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
@@ -47,7 +46,6 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result
     let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let about = about(&options, &adapters, &person).await;
     let options = Arc::new(options);
     let floor = Arc::new(Floor {
         options: options.clone(),
@@ -75,6 +73,7 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result
         }
     }
     floor.spawn(disk::watch(floor.clone()));
+    let about = about::follow(&floor).await;
     let desk = Arc::new(Desk::open(&floor));
     tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");
     tokio::select! {
@@ -86,35 +85,4 @@ pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result
     floor.tasks.close();
     floor.tasks.wait().await;
     Ok(())
-}
-
-async fn about(
-    options: &Options,
-    adapters: &Adapters,
-    person: &std::collections::BTreeMap<String, String>,
-) -> RunnerAbout {
-    let found = adapters.find(person).await.into_iter();
-    let agents = found.map(|found| {
-        let headless = adapters.get(&found.name).is_some_and(|adapter| adapter.supports(agents::Mode::Headless));
-        let here = found.path.is_some() || found.any;
-        FoundAgent {
-            name: found.name,
-            label: found.label,
-            version: found.version.or_else(|| here.then(String::new)),
-            install: found.install,
-            headless,
-        }
-    });
-    RunnerAbout {
-        machine: machine(),
-        version: options.version.clone(),
-        labels: options.labels.clone(),
-        capacity: options.capacity,
-        agents: agents.collect(),
-    }
-}
-
-fn machine() -> String {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    if name.is_empty() { "localhost".to_owned() } else { name }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::{JournalId, SessionId, Timestamp};
+use domain::{JournalId, SessionId, SessionStatus, Timestamp};
 use protocol::link::{Fact, FactBody};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
@@ -83,6 +83,10 @@ pub(super) async fn put(tx: &mut SqliteConnection, sent: u64, body: &FactBody) -
 /// What a later fact makes pointless (nothing: an empty topic), and whom it is about.
 fn topic(body: &FactBody) -> (&'static str, String) {
     match body {
+        // How far the preparation is; what comes after it is history.
+        FactBody::SessionState { session, state } if state.status == SessionStatus::Starting => {
+            ("starting", session.to_string())
+        }
         FactBody::SessionState { session, .. } => ("", session.to_string()),
         FactBody::SessionUsage { session, .. } => ("usage", session.to_string()),
         FactBody::Recorded { session, .. } => ("recorded", session.to_string()),

@@ -8,7 +8,9 @@ use futures_util::{SinkExt, StreamExt};
 use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, RunnerAbout};
+use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_tungstenite::MaybeTlsStream;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
@@ -21,6 +23,9 @@ use crate::options::Patience;
 /// How many facts are read from the journal at once.
 const BATCH: u32 = 64;
 
+/// How much may be in the kernel's hands.
+const IN_FLIGHT: usize = 256 * 1024;
+
 type Sink = SplitSink<client::RawSocket, Message>;
 type Stream = SplitStream<client::RawSocket>;
 
@@ -28,7 +33,7 @@ type Stream = SplitStream<client::RawSocket>;
 pub(super) async fn once(
     options: &Options,
     journal: &Journal,
-    about: &RunnerAbout,
+    about: &mut watch::Receiver<RunnerAbout>,
     ear: &dyn Ear,
 ) -> Result<Infallible, LinkError> {
     let config = WebSocketConfig::default()
@@ -37,8 +42,10 @@ pub(super) async fn once(
         .max_message_size(Some(MAX_LINK_FRAME))
         .max_frame_size(Some(MAX_LINK_FRAME));
     let socket = client::dial(&options.hub, "/api/link", options.token.expose(), config).await?;
+    keep_short(&socket);
     let (mut sink, mut stream) = socket.split();
-    let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, about, options.patience).await?;
+    let newest = about.borrow_and_update().clone();
+    let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options.patience).await?;
     tracing::info!(hub = options.hub, "linked to the hub");
     let line = Line::new();
     let _over = Over { line: &line, ear };
@@ -48,6 +55,20 @@ pub(super) async fn once(
         ended = read(&mut stream, &line, ear, options.patience) => ended,
         ended = heartbeat(&line, options.patience) => ended,
         ended = tell_facts(&line, journal, acknowledged) => ended,
+        // It is told with a hello, and only there.
+        Ok(()) = about.changed() => Err(LinkError::News),
+    }
+}
+
+/// What is in the kernel's hands cannot be overtaken, so little is.
+fn keep_short(socket: &client::RawSocket) {
+    let stream = match socket.get_ref() {
+        MaybeTlsStream::Plain(stream) => stream,
+        MaybeTlsStream::Rustls(stream) => stream.get_ref().0,
+        _ => return,
+    };
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, IN_FLIGHT) {
+        tracing::debug!(%error, "the socket keeps its own buffer");
     }
 }
 

@@ -11,6 +11,7 @@ use domain::UserId;
 use protocol::link::ToRunner;
 use protocol::terminal::TerminalFrame;
 use protocol::{ProblemKind, RunnerAbout};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Options;
@@ -51,6 +52,8 @@ pub(crate) enum LinkError {
     OtherHub(domain::HubId),
     #[error("the hub remembers more than this journal: counting anew under another name")]
     Behind,
+    #[error("there is news about this runner")]
+    News,
     #[error("the journal failed: {0}")]
     Journal(#[from] crate::JournalError),
 }
@@ -70,15 +73,23 @@ impl LinkError {
 }
 
 /// Keeps a connection to the hub for ever, with growing waits between tries.
-pub(crate) async fn run(options: Arc<Options>, journal: Arc<Journal>, about: RunnerAbout, ear: Arc<dyn Ear>) {
+pub(crate) async fn run(
+    options: Arc<Options>,
+    journal: Arc<Journal>,
+    mut about: watch::Receiver<RunnerAbout>,
+    ear: Arc<dyn Ear>,
+) {
     let patience = options.patience;
     let mut backoff = Backoff::new(patience.first_wait, patience.longest_wait);
     loop {
         let began = Instant::now();
-        let error = match connection::once(&options, &journal, &about, &*ear).await {
+        let error = match connection::once(&options, &journal, &mut about, &*ear).await {
             Ok(never) => match never {},
             Err(error) => error,
         };
+        if matches!(error, LinkError::News) {
+            continue;
+        }
         // A hub that accepts and then fails must not be asked without pause.
         if began.elapsed() > patience.longest_wait {
             backoff.reset();

@@ -35,8 +35,9 @@ pub(super) async fn live(
     let session = row.session;
     let begun = match row.step {
         Step::Ended => return,
-        Step::Accepted => begin(floor, &mut row, &mut inbox).await,
-        Step::Starting | Step::Running => take_over(floor, &mut row, &mut inbox).await,
+        // A journal that was lost must not start anything twice: the host's traces count more.
+        Step::Accepted if !left_a_trace(&floor.session_dir(session)) => begin(floor, &mut row, &mut inbox).await,
+        Step::Accepted | Step::Starting | Step::Running => take_over(floor, &mut row, &mut inbox).await,
     };
     let ending = match begun {
         Begun::Running(host, events) => {
@@ -69,7 +70,7 @@ async fn begin(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::Unbou
 async fn start(floor: &Arc<Floor>, row: &mut SessionRow, ready: Ready) -> Begun {
     let session = row.session;
     let dir = floor.session_dir(session);
-    if let Err(error) = ready.write(&dir) {
+    if let Err(error) = ready.spec.write(&dir) {
         return Begun::Never(format!("its files could not be written: {error}"));
     }
     row.memory.conversation = row.memory.conversation.take().or(ready.conversation);

@@ -51,14 +51,14 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
         }
         Ending::Exited(exit) => {
             save(floor, row, false).await;
-            facts.extend(recorded(session, dir, exit.offset).await);
+            facts.extend(recorded(session, dir, exit.offset, false).await);
             let mut state = state::exited(None, exit.code, exit.signal);
             state.since = exit.at.parse().unwrap_or(state.since);
             state
         }
         Ending::Lost => {
             save(floor, row, false).await;
-            facts.extend(recorded(session, dir, 0).await);
+            facts.extend(recorded(session, dir, 0, false).await);
             state::lost("its host is gone: the machine was restarted, or somebody killed it")
         }
     };
@@ -80,9 +80,10 @@ pub(super) async fn save(floor: &Arc<Floor>, row: &SessionRow, soon: bool) {
     }
 }
 
-/// What the hub is told of a recording.
-pub(super) async fn recorded(session: SessionId, dir: PathBuf, offset: u64) -> Option<FactBody> {
-    let size = tokio::task::spawn_blocking(move || recordings::size(&dir)).await.ok()?;
+/// What the hub is told of a recording; of one that grows, what is cheap to know.
+pub(super) async fn recorded(session: SessionId, dir: PathBuf, offset: u64, grows: bool) -> Option<FactBody> {
+    let measure = move || if grows { recordings::glance(&dir) } else { recordings::size(&dir) };
+    let size = tokio::task::spawn_blocking(measure).await.ok()?;
     Some(FactBody::Recorded {
         session,
         output_bytes: offset.max(size.output_bytes),

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::end::Ending;
-use super::launch::{self, How};
+use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, usage};
 use super::{Order, end};
@@ -49,6 +49,27 @@ struct Following<'a> {
     seen_at: Instant,
     offset: u64,
     recorded: (u64, Instant),
+    log_wait: Wait,
+}
+
+/// Looks for something ever more rarely.
+struct Wait {
+    until: Instant,
+    next: Duration,
+}
+
+impl Wait {
+    const LONGEST: Duration = Duration::from_secs(30);
+
+    fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        let over = now >= self.until;
+        if over {
+            self.until = now + self.next;
+            self.next = (self.next * 2).min(Self::LONGEST);
+        }
+        over
+    }
 }
 
 /// Follows the session until it is over.
@@ -59,7 +80,7 @@ pub(super) async fn follow(
     events: Events,
     inbox: &mut mpsc::UnboundedReceiver<Order>,
 ) -> Ending {
-    let how = launch::how(floor, row).await;
+    let how = how(floor, row).await;
     let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
     let now = Instant::now();
     let mut following = Following {
@@ -74,6 +95,7 @@ pub(super) async fn follow(
         seen_at: now,
         offset: 0,
         recorded: (0, now),
+        log_wait: Wait { until: now, next: LOOK },
         how,
     };
     following.attach().await;
@@ -168,7 +190,7 @@ impl Following<'_> {
                 self.type_on().await;
             }
             None => {
-                let bytes = launch::pasted(&text, self.how.pastes, submit);
+                let bytes = pasted(&text, self.how.pastes, submit);
                 self.mark("prompt", &text);
                 let sent = self.host.input(bytes);
                 let _ = done.send(sent.map_err(|error| format!("the session did not take it: {error}")));
@@ -196,7 +218,7 @@ impl Following<'_> {
     /// Takes in what the agent has written about itself.
     async fn look(&mut self) {
         let Some(recogniser) = &mut self.recogniser else { return };
-        if self.lines.is_none() {
+        if self.lines.is_none() && self.log_wait.is_over() {
             self.lines = self.how.find_log().await.map(Lines::new);
         }
         let Some(mut lines) = self.lines.take() else { return };
@@ -294,7 +316,7 @@ impl Following<'_> {
         if self.offset != told && at.elapsed() >= RECORDED {
             self.recorded = (self.offset, Instant::now());
             let dir = self.floor.session_dir(self.row.session);
-            if let Some(fact) = end::recorded(self.row.session, dir, self.offset).await {
+            if let Some(fact) = end::recorded(self.row.session, dir, self.offset, true).await {
                 self.floor.journal.tell(fact).await;
             }
         }

@@ -1,44 +1,27 @@
 //! From what the hub wants to what starts a session: a workspace, a token, files, and the whole environment.
 
-use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request, Typist};
+use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
 use domain::SessionMode;
 use terminal::Spec;
 
-use super::trust;
-use crate::Secret;
+use super::{progress, sandbox, trust};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 use crate::workspaces::Place;
+use crate::{Secret, programs};
 
 /// A session that only needs to be started.
 pub(super) struct Ready {
-    spec: Spec,
-    files: Vec<agents::File>,
+    /// What its host is told.
+    pub(super) spec: Spec,
     /// The conversation's id, where it is chosen before the start.
     pub(super) conversation: Option<String>,
-}
-
-/// How a running session is understood and spoken to.
-pub(super) struct How {
-    pub(super) adapter: Option<Arc<Adapter>>,
-    pub(super) mode: Mode,
-    /// Where the agent's structured lines appear.
-    pub(super) events: Option<PathBuf>,
-    /// Delivers the first prompt, if that is pasted.
-    pub(super) typist: Option<Typist>,
-    /// Whether texts are pasted in brackets.
-    pub(super) pastes: bool,
-    request: Request,
-    environment: BTreeMap<String, String>,
-    since: SystemTime,
 }
 
 /// Makes everything ready; why it cannot be, otherwise. May be dropped and called again.
@@ -50,89 +33,33 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
         .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?
         .clone();
     let program = program(floor, &adapter)?;
-    let place = floor.workspaces.make(floor, &desired).await?;
+    let (progress, steps) = progress::follow();
+    let making = floor.workspaces.make(floor, &desired, &progress);
+    let place = progress::telling(floor, row, steps, making).await?;
     let trusted = trust::settle(floor, row).await?;
     let place = floor.workspaces.set_up(floor, &desired, place).await?;
     let token = floor.tokens.ask(row.session, floor.line.subscribe()).await;
     let token = token.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
     let request = Request { program, trusted, ..request(floor, row, &place.path) };
     let launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
+    write(&floor.session_dir(row.session), &launch.files)
+        .map_err(|error| format!("its files could not be written: {error}"))?;
     let spec = spec(floor, row, &adapter, &place, &launch, &token)?;
-    Ok(Ready { spec, files: launch.files, conversation: launch.conversation })
+    Ok(Ready { spec, conversation: launch.conversation })
 }
 
-impl Ready {
-    /// Writes everything that the host and the agent read.
-    pub(super) fn write(&self, dir: &Path) -> std::io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        for file in &self.files {
-            let path = dir.join(&file.name);
-            let mut out = File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
-            out.write_all(file.text.as_bytes())?;
-        }
-        self.spec.write(dir)
+/// Writes what the agent reads into the session's folder.
+fn write(dir: &Path, files: &[agents::File]) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    for file in files {
+        let path = dir.join(&file.name);
+        let mut out = File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+        out.write_all(file.text.as_bytes())?;
     }
+    Ok(())
 }
 
-/// How a session that was started is understood and spoken to.
-pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
-    let workspace = row.desired.workspace.workspace;
-    let path = floor.workspaces.path(workspace).await.unwrap_or_default();
-    let request = request(floor, row, &path);
-    let adapter = floor.adapters.get(&row.desired.agent).cloned();
-    let launch = adapter.as_ref().and_then(|adapter| agents::launch(adapter, &request).ok());
-    let dir = floor.session_dir(row.session);
-    let environment = adapter.as_ref().map(|adapter| agents::environment(adapter, &floor.person)).unwrap_or_default();
-    let typist = launch.as_ref().and_then(|launch| typist(&launch.prompt));
-    let mut how = How {
-        mode: request.mode,
-        events: launch.filter(|launch| launch.events).map(|_| dir.join(agents::lines::EVENTS_FILE)),
-        typist,
-        pastes: false,
-        request,
-        environment: environment.into_iter().collect(),
-        since: std::fs::metadata(terminal::Files::new(&dir).pid())
-            .and_then(|file| file.created().or_else(|_| file.modified()))
-            .unwrap_or_else(|_| SystemTime::now()),
-        adapter,
-    };
-    how.pastes = how.typist_for("text").is_some();
-    how
-}
-
-impl How {
-    /// Delivers a text once the agent is ready for it, if the agent takes pasted prompts.
-    pub(super) fn typist_for(&self, text: &str) -> Option<Typist> {
-        let request = Request { prompt: Some(text.to_owned()), system: None, ..self.request.clone() };
-        typist(&agents::launch(self.adapter.as_ref()?, &request).ok()?.prompt)
-    }
-
-    /// The agent's own log, once it has begun one.
-    pub(super) async fn find_log(&self) -> Option<PathBuf> {
-        let adapter = self.adapter.clone()?;
-        let (environment, workspace, since) = (self.environment.clone(), self.request.workspace.clone(), self.since);
-        let find = move || agents::find_log(&adapter, &environment, &workspace, since);
-        tokio::task::spawn_blocking(find).await.ok().flatten()
-    }
-}
-
-/// The keys that say `text`: as one paste where the agent knows pastes, without what would be a key of its own.
-pub(super) fn pasted(text: &str, brackets: bool, submit: bool) -> Vec<u8> {
-    let plain: String = text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
-    let plain = plain.trim_end_matches('\n').replace('\n', "\r");
-    let (open, close) = if brackets { ("\x1b[200~", "\x1b[201~") } else { ("", "") };
-    let send = if submit { "\r" } else { "" };
-    format!("{open}{plain}{close}{send}").into_bytes()
-}
-
-fn typist(prompt: &Prompt) -> Option<Typist> {
-    match prompt {
-        Prompt::Paste(paste) => Some(Typist::new(paste.clone())),
-        Prompt::None | Prompt::Stdin(_) => None,
-    }
-}
-
-fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Request {
+pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Request {
     let desired = &row.desired;
     let mode = match desired.mode {
         SessionMode::Interactive => Mode::Interactive,
@@ -158,22 +85,10 @@ fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Request {
 /// Where the agent's program is; an error when it needs one that is not installed.
 fn program(floor: &Floor, adapter: &Adapter) -> Result<Option<PathBuf>, String> {
     let Some(name) = adapter.program() else { return Ok(None) };
-    match look_up(&name, floor.person.get("PATH").map_or("", String::as_str)) {
+    match programs::find(&name, &floor.person) {
         Some(path) => Ok(Some(path)),
         None if adapter.install.is_empty() => Err(format!("{} is not installed on this machine", adapter.label)),
         None => Err(format!("{} is not installed on this machine: {}", adapter.label, adapter.install)),
-    }
-}
-
-/// The program in the absolute folders of `path`: a relative one would let a workspace decide what we run.
-fn look_up(program: &str, path: &str) -> Option<PathBuf> {
-    let runs =
-        |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    if program.contains('/') {
-        Some(PathBuf::from(program)).filter(runs)
-    } else {
-        folders.map(|folder| folder.join(program)).find(runs)
     }
 }
 
@@ -200,10 +115,9 @@ fn spec(
     ];
     env = agents::merge(env, ours.map(|(name, value)| (name.to_owned(), value)));
     env = agents::merge(env, place.port_variables());
-    let mut argv = launch.argv.clone();
-    if let Some(wanted) = &desired.sandbox {
-        argv = super::sandbox::contain(floor, adapter, wanted, place, &floor.session_dir(row.session), argv)?;
-    }
+    let dir = floor.session_dir(row.session);
+    let files = launch.files.iter().map(|file| dir.join(&file.name)).collect();
+    let argv = sandbox::contain(floor, adapter, desired, place, files, launch.argv.clone())?;
     Ok(Spec {
         env,
         cols: desired.cols,
@@ -241,16 +155,6 @@ fn title(row: &SessionRow, adapter: &Adapter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_paste_holds_no_keys_of_its_own() {
-        let check = |text: &str, brackets, submit, keys: &str| {
-            assert_eq!(String::from_utf8(pasted(text, brackets, submit)).unwrap(), keys);
-        };
-        check("ls -l", false, true, "ls -l\r");
-        check("one\r\ntwo\n", true, true, "\x1b[200~one\rtwo\x1b[201~\r");
-        check("a\x1b[201~\x03b", true, false, "\x1b[200~a[201~b\x1b[201~");
-    }
 
     #[test]
     fn secrets_are_known_by_their_names() {

@@ -3,14 +3,17 @@
 mod actor;
 mod end;
 mod follow;
+mod how;
 mod launch;
 mod lines;
+mod progress;
 mod sandbox;
 mod state;
 mod trust;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::SessionId;
 use parking_lot::Mutex;
@@ -45,7 +48,11 @@ pub(crate) enum Stage {
 
 /// The sessions that are not over.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<HashMap<SessionId, Handle>>);
+pub(crate) struct Sessions {
+    active: Mutex<HashMap<SessionId, Handle>>,
+    /// Rings when a session begins.
+    begun: watch::Sender<()>,
+}
 
 #[derive(Debug)]
 struct Handle {
@@ -64,26 +71,27 @@ impl Sessions {
         let session = row.session;
         let workspace = row.desired.workspace.workspace;
         {
-            let mut active = self.0.lock();
+            let mut active = self.active.lock();
             if active.contains_key(&session) {
                 return;
             }
             let handle = Handle { orders, stopping: None, stage, workspace };
             active.insert(session, handle);
         }
+        self.begun.send_replace(());
         if !row.desired.run {
             self.stop(session, row.desired.force);
         }
         let shared = floor.clone();
         floor.spawn(async move {
             actor::live(&shared, row, inbox, stage_of).await;
-            shared.sessions.0.lock().remove(&session);
+            shared.sessions.active.lock().remove(&session);
         });
     }
 
     /// Tells a session to end; one that is over already needs not be told.
     pub(crate) fn stop(&self, session: SessionId, force: bool) {
-        if let Some(handle) = self.0.lock().get_mut(&session) {
+        if let Some(handle) = self.active.lock().get_mut(&session) {
             handle.stopping = Some(force || handle.stopping.unwrap_or(false));
             let _ = handle.orders.send(Order::Stop { force });
         }
@@ -91,22 +99,38 @@ impl Sessions {
 
     /// Whether a session was told to stop, and by force.
     pub(crate) fn stopping(&self, session: SessionId) -> Option<bool> {
-        self.0.lock().get(&session)?.stopping
+        self.active.lock().get(&session)?.stopping
     }
 
     /// Gives an order to a session; whether it is there.
     pub(crate) fn order(&self, session: SessionId, order: Order) -> bool {
-        self.0.lock().get(&session).is_some_and(|handle| handle.orders.send(order).is_ok())
+        self.active.lock().get(&session).is_some_and(|handle| handle.orders.send(order).is_ok())
     }
 
     /// Where a session is in its life; nothing when it is over or unknown.
     pub(crate) fn stage(&self, session: SessionId) -> Option<watch::Receiver<Stage>> {
-        self.0.lock().get(&session).map(|handle| handle.stage.clone())
+        self.active.lock().get(&session).map(|handle| handle.stage.clone())
+    }
+
+    /// The same, for a session of which the runner may not have been told yet: that it should be shown can overtake
+    /// that it should run.
+    pub(crate) async fn stage_soon(&self, session: SessionId, patience: Duration) -> Option<watch::Receiver<Stage>> {
+        let mut begun = self.begun.subscribe();
+        let looked = tokio::time::timeout(patience, async {
+            loop {
+                begun.mark_unchanged();
+                if let Some(stage) = self.stage(session) {
+                    return stage;
+                }
+                let _ = begun.changed().await;
+            }
+        });
+        looked.await.ok()
     }
 
     /// The sessions that are at work in a workspace.
     pub(crate) fn in_workspace(&self, workspace: domain::WorkspaceId) -> Vec<SessionId> {
-        let active = self.0.lock();
+        let active = self.active.lock();
         active.iter().filter(|(_, handle)| handle.workspace == workspace).map(|(session, _)| *session).collect()
     }
 }

@@ -1,21 +1,39 @@
 //! Keeps a session from writing outside its workspace, where that was wanted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use agents::Adapter;
-use protocol::Sandbox;
+use agents::{Adapter, Home, SandboxSpec};
+use protocol::link::DesiredSession;
 
 use crate::floor::Floor;
 use crate::workspaces::Place;
 
-/// The arguments that run `argv` contained.
+/// The arguments that run `argv` contained; as they are when nobody wants that.
 pub(super) fn contain(
-    _floor: &Floor,
-    _adapter: &Adapter,
-    _wanted: &Sandbox,
-    _place: &Place,
-    _session_dir: &Path,
-    _argv: Vec<String>,
+    floor: &Floor,
+    adapter: &Adapter,
+    desired: &DesiredSession,
+    place: &Place,
+    files: Vec<PathBuf>,
+    argv: Vec<String>,
 ) -> Result<Vec<String>, String> {
-    Err("this runner cannot contain sessions yet".to_owned())
+    let Some(wanted) = &desired.sandbox else { return Ok(argv) };
+    let data = &floor.options.data_dir;
+    let spec = SandboxSpec {
+        workspace: place.path.clone(),
+        state_dir: state_dir(data, desired),
+        home: if wanted.home { Home::ReadOnly } else { Home::Hidden },
+        network: wanted.network,
+        files,
+        // The workspace borrows objects from there.
+        readable: vec![data.join("repositories"), floor.options.exe.clone()],
+        writable: Vec::new(),
+        hidden: vec![data.clone()],
+    };
+    agents::sandbox(adapter, &argv, &floor.person, &spec).map_err(|error| error.to_string())
+}
+
+/// Where contained agents of a project keep their state: they may resume each other's conversations.
+pub(super) fn state_dir(data_dir: &Path, desired: &DesiredSession) -> PathBuf {
+    data_dir.join("contained").join(desired.project.to_string())
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::SessionStatus;
-use protocol::link::FactBody;
 use sha2::{Digest, Sha256};
 
+use super::progress::tell;
 use super::state::At;
 use crate::floor::Floor;
-use crate::journal::{Change, SessionRow};
+use crate::journal::SessionRow;
 
 /// How often it is looked whether the owner has allowed it: they do that with another process.
 const LOOK: Duration = Duration::from_secs(1);
@@ -49,21 +49,13 @@ pub(super) async fn settle(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<b
             "the project is not this runner's owner's, and would run here: {list}; \
              allow it with `shopfloor runner approve {hash}`"
         );
-        tell(floor, row, detail).await;
+        let at = At { status: SessionStatus::Waiting, detail: Some(detail) };
+        if row.memory.state.as_ref().is_none_or(|state| !at.is(state)) {
+            tracing::warn!(session = %row.session, detail = at.detail, "the session waits for an approval");
+            tell(floor, row, at).await;
+        }
         tokio::time::sleep(LOOK).await;
     }
-}
-
-async fn tell(floor: &Floor, row: &mut SessionRow, detail: String) {
-    let at = At { status: SessionStatus::Waiting, detail: Some(detail) };
-    if row.memory.state.as_ref().is_some_and(|state| at.is(state)) {
-        return;
-    }
-    let (session, state) = (row.session, at.since_now());
-    tracing::warn!(%session, detail = state.detail, "the session waits for an approval");
-    row.memory.state = Some(state.clone());
-    let change = Change::Memory(session, Box::new(row.memory.clone()));
-    floor.journal.write(&[change], &[FactBody::SessionState { session, state }]).await;
 }
 
 /// One hash for all that would run: it changes when any of it does.

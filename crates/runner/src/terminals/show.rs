@@ -1,6 +1,7 @@
 //! Shows one terminal: from its host while it runs, from its files when it is over.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::SessionId;
 use protocol::link::FromRunner;
@@ -17,6 +18,9 @@ use crate::sessions::Stage;
 /// A keystroke's echo waits for no more than this of another terminal.
 const PIECE: usize = 32 * 1024;
 
+/// How long a session that nobody has told us of may take to be told of.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// Shows a terminal until it is over, or its watcher or the connection is gone.
 pub(super) async fn show(
     floor: &Arc<Floor>,
@@ -28,7 +32,10 @@ pub(super) async fn show(
 ) {
     let lane = line.lane(channel);
     let dir = floor.session_dir(session);
-    let stage = floor.sessions.stage(session);
+    let mut stage = floor.sessions.stage(session);
+    if stage.is_none() && !dir.exists() {
+        stage = floor.sessions.stage_soon(session, PATIENCE).await;
+    }
     if let Some(mut stage) = stage {
         // A session that is being prepared has nothing to show yet.
         if stage.wait_for(|stage| *stage != Stage::Preparing).await.is_ok_and(|stage| *stage == Stage::Running)

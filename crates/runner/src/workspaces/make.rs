@@ -17,7 +17,12 @@ const TAIL: usize = 2000;
 
 impl Workspaces {
     /// The folder with the code in it; nothing of the code has run.
-    pub(crate) async fn make(&self, floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Place, String> {
+    pub(crate) async fn make(
+        &self,
+        floor: &Arc<Floor>,
+        desired: &DesiredSession,
+        progress: &Progress,
+    ) -> Result<Place, String> {
         let workspace = desired.workspace.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
@@ -25,7 +30,7 @@ impl Workspaces {
         if known.as_ref().is_some_and(|row| row.cleaned) {
             return Err("its workspace was deleted; its branch and its saves are kept".to_owned());
         }
-        match self.create(floor, desired, known).await {
+        match self.create(floor, desired, known, progress).await {
             Ok(place) => Ok(place),
             Err(why) => Err(self.failed(floor, workspace, why).await),
         }
@@ -76,6 +81,7 @@ impl Workspaces {
         floor: &Floor,
         desired: &DesiredSession,
         known: Option<WorkspaceRow>,
+        progress: &Progress,
     ) -> Result<Place, String> {
         let wanted = &desired.workspace;
         let mut plan = Plan::default();
@@ -86,7 +92,7 @@ impl Workspaces {
             plan.branch = Some(wanted.branch.parse().map_err(text)?);
             plan.copy = repository.copy.clone();
         }
-        let made = self.worktrees.create(wanted.workspace, &plan, &Progress::none()).await.map_err(text)?;
+        let made = self.worktrees.create(wanted.workspace, &plan, progress).await.map_err(text)?;
         for (path, why) in &made.copied.left_out {
             tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "a file was not copied in");
         }

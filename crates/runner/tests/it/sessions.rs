@@ -86,7 +86,7 @@ async fn a_stop_asks_first_and_ends_the_whole_tree() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
-    let polite = shell("trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.05; done");
+    let polite = shell("trap '' HUP; trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.05; done");
     let stubborn =
         shell("trap '' TERM HUP; (trap '' TERM HUP; sleep 1000) & echo $! > child; echo ready; wait; sleep 1000");
     hub.desire(vec![polite.clone(), stubborn.clone()]);

@@ -83,7 +83,7 @@ async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
     hub.connected(1).await;
     let origin = fixture(&[("file.txt", "one\n")]);
     let mut session = shell(
-        "echo two >> file.txt; echo ready; read line; git -c user.name=a -c user.email=a@b commit -qam two; \
+        "trap '' HUP; echo two >> file.txt; echo ready; read line; git -c user.name=a -c user.email=a@b commit -qam two; \
          trap 'echo last > last.txt; exit 0' TERM; echo committed; while :; do sleep 0.05; done",
     );
     session.workspace.repository = Some(repository(origin.path()));

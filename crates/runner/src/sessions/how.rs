@@ -1,0 +1,108 @@
+//! How a running session is understood and spoken to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use agents::{Adapter, Mode, Prompt, Request, Typist};
+
+use super::launch::request;
+use super::sandbox::state_dir;
+use crate::floor::Floor;
+use crate::journal::SessionRow;
+
+/// How a running session is understood and spoken to.
+pub(super) struct How {
+    pub(super) adapter: Option<Arc<Adapter>>,
+    pub(super) mode: Mode,
+    /// Where the agent's structured lines appear.
+    pub(super) events: Option<PathBuf>,
+    /// Delivers the first prompt, if that is pasted.
+    pub(super) typist: Option<Typist>,
+    /// Whether texts are pasted in brackets.
+    pub(super) pastes: bool,
+    request: Request,
+    environment: BTreeMap<String, String>,
+    since: SystemTime,
+    /// Where a contained agent keeps its state.
+    state: Option<PathBuf>,
+}
+
+/// How a session that was started is understood and spoken to.
+pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
+    let workspace = row.desired.workspace.workspace;
+    let path = floor.workspaces.path(workspace).await.unwrap_or_default();
+    let request = request(floor, row, &path);
+    let adapter = floor.adapters.get(&row.desired.agent).cloned();
+    let launch = adapter.as_ref().and_then(|adapter| agents::launch(adapter, &request).ok());
+    let dir = floor.session_dir(row.session);
+    let environment = adapter.as_ref().map(|adapter| agents::environment(adapter, &floor.person)).unwrap_or_default();
+    let typist = launch.as_ref().and_then(|launch| typist(&launch.prompt));
+    let mut how = How {
+        mode: request.mode,
+        events: launch.filter(|launch| launch.events).map(|_| dir.join(agents::lines::EVENTS_FILE)),
+        typist,
+        pastes: false,
+        request,
+        environment: environment.into_iter().collect(),
+        since: std::fs::metadata(terminal::Files::new(&dir).pid())
+            .and_then(|file| file.created().or_else(|_| file.modified()))
+            .unwrap_or_else(|_| SystemTime::now()),
+        state: row.desired.sandbox.as_ref().map(|_| state_dir(&floor.options.data_dir, &row.desired)),
+        adapter,
+    };
+    how.pastes = how.typist_for("text").is_some();
+    how
+}
+
+impl How {
+    /// Delivers a text once the agent is ready for it, if the agent takes pasted prompts.
+    pub(super) fn typist_for(&self, text: &str) -> Option<Typist> {
+        let request = Request { prompt: Some(text.to_owned()), system: None, ..self.request.clone() };
+        typist(&agents::launch(self.adapter.as_ref()?, &request).ok()?.prompt)
+    }
+
+    /// The agent's own log, once it has begun one.
+    pub(super) async fn find_log(&self) -> Option<PathBuf> {
+        let adapter = self.adapter.clone()?;
+        let (environment, workspace, since) = (self.environment.clone(), self.request.workspace.clone(), self.since);
+        let state = self.state.clone();
+        let find = move || match state {
+            None => agents::find_log(&adapter, &environment, &workspace, since),
+            Some(state) => agents::find_log_in_sandbox(&adapter, &environment, &state, &workspace, since),
+        };
+        tokio::task::spawn_blocking(find).await.ok().flatten()
+    }
+}
+
+/// The keys that say `text`: as one paste where the agent knows pastes, without what would be a key of its own.
+pub(super) fn pasted(text: &str, brackets: bool, submit: bool) -> Vec<u8> {
+    let plain: String = text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
+    let plain = plain.trim_end_matches('\n').replace('\n', "\r");
+    let (open, close) = if brackets { ("\x1b[200~", "\x1b[201~") } else { ("", "") };
+    let send = if submit { "\r" } else { "" };
+    format!("{open}{plain}{close}{send}").into_bytes()
+}
+
+fn typist(prompt: &Prompt) -> Option<Typist> {
+    match prompt {
+        Prompt::Paste(paste) => Some(Typist::new(paste.clone())),
+        Prompt::None | Prompt::Stdin(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paste_holds_no_keys_of_its_own() {
+        let check = |text: &str, brackets, submit, keys: &str| {
+            assert_eq!(String::from_utf8(pasted(text, brackets, submit)).unwrap(), keys);
+        };
+        check("ls -l", false, true, "ls -l\r");
+        check("one\r\ntwo\n", true, true, "\x1b[200~one\rtwo\x1b[201~\r");
+        check("a\x1b[201~\x03b", true, false, "\x1b[200~a[201~b\x1b[201~");
+    }
+}
