@@ -26,6 +26,8 @@ pub(super) struct Connection {
     channel: u32,
     position: Position,
     size: Option<(u16, u16)>,
+    /// The size that this connection's hub was told, once it knows whose we are.
+    told: Option<Option<(u16, u16)>>,
     /// With `seen`, spares a full sync when we come back: nobody here reads it.
     hub: Option<HubId>,
     seen: Option<Seq>,
@@ -56,7 +58,7 @@ impl Connection {
     ) -> Self {
         let backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(15));
         let (position, size, hub, seen) = (Position::default(), None, None, None);
-        Self { url, token, session, tell, heard, channel: 0, position, size, hub, seen, backoff }
+        Self { url, token, session, tell, heard, channel: 0, position, size, told: None, hub, seen, backoff }
     }
 
     pub(super) async fn run(mut self) {
@@ -93,6 +95,7 @@ impl Connection {
 
     async fn talk(&mut self) -> Result<std::convert::Infallible, End> {
         let mut socket = Socket::open_with(&self.url, self.token.as_deref(), READ_BUFFER).await?;
+        self.told = None;
         socket.hello(self.hub, self.seen, "terminal").await?;
         self.watch(&mut socket).await?;
         loop {
@@ -123,9 +126,18 @@ impl Connection {
             Saying::Input(bytes) => socket.send_terminal(&TerminalFrame::Input { channel, bytes }).await,
             Saying::Resize(cols, rows) => {
                 self.size = Some((cols, rows));
-                socket.send(&ToHub::Resize { channel, cols, rows }).await
+                // Before that, a size would be passed over.
+                if self.told.is_some() { self.tell_size(socket).await } else { Ok(()) }
             }
             Saying::Refresh => self.begin_anew(socket).await,
+        }
+    }
+
+    async fn tell_size(&mut self, socket: &mut Socket) -> Result<(), ClientError> {
+        self.told = Some(self.size);
+        match self.size {
+            Some((cols, rows)) => socket.send(&ToHub::Resize { channel: self.channel, cols, rows }).await,
+            None => Ok(()),
         }
     }
 
@@ -135,9 +147,9 @@ impl Connection {
             FromHub::Live { seq } => self.seen = Some(seq),
             FromHub::Watching { channel, may_type, reachable, .. } if channel == self.channel => {
                 self.backoff.reset();
-                // A size that came before this was passed over.
-                if let (true, Some((cols, rows))) = (may_type, self.size) {
-                    socket.send(&ToHub::Resize { channel, cols, rows }).await?;
+                let told = self.told.get_or_insert(None);
+                if may_type && *told != self.size {
+                    self.tell_size(socket).await?;
                 }
                 self.tell(Event::Watching { may_type, reachable }).await?;
             }

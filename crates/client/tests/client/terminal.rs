@@ -53,10 +53,9 @@ async fn a_terminal_goes_on_where_it_was() {
     let script = async {
         let mut first = hub.accept().await;
         expect_watch(&mut first, session, 1, None).await;
-        assert_eq!(first.hear().await, hub_frame(ToHub::Resize { channel: 1, cols: 100, rows: 30 }));
         first.send(&[watching(1, session, true)]).await;
         let resize = hub_frame(ToHub::Resize { channel: 1, cols: 100, rows: 30 });
-        assert_eq!(first.hear().await, resize, "again, now that the hub knows whose it is");
+        assert_eq!(first.hear().await, resize, "once the hub knows whose it is");
         first.send_terminal(&[screen(1, 10, "S"), data(1, 10, "abc"), data(1, 12, "cde")]).await;
         assert_eq!(first.hear().await, Heard::Terminal(TerminalFrame::Credit { channel: 1, offset: 15 }));
         assert_eq!(first.hear().await, Heard::Terminal(TerminalFrame::Input { channel: 1, bytes: b"x".into() }));

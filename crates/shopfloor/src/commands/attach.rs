@@ -1,6 +1,7 @@
 //! `shopfloor attach` and `shopfloor session watch`: a session's terminal on the person's own.
 
 mod banner;
+mod cut;
 mod plain;
 mod view;
 mod writer;

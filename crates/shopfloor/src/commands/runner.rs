@@ -8,16 +8,24 @@ use clap::{Args, Subcommand};
 use protocol::{Call, NewRunner, Runner, RunnerAbout, RunnerCreate};
 
 pub(crate) use foreground::Noted;
-pub(crate) use options::{RunArgs, dir, machine_name};
+pub(crate) use options::{RunArgs, machine_name};
 pub(crate) use registration::Registration;
 
 use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
 
+const EXAMPLES: &str = "\
+Without a subcommand, this process runs sessions for the hub until it is stopped; the sessions go on.
+There, --token is the runner's own token, and --data-dir the folder that is its own.
+
+Examples:
+  shopfloor runner create laptop
+  shopfloor runner --hub https://floor.example.com --token sf_… --name laptop --label gpu";
+
 /// A runner of this machine, or what is done with all of them.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct RunnerArgs {
     #[command(subcommand)]
     command: Option<RunnerCommand>,

@@ -115,4 +115,11 @@ fn others_look_and_do_not_type() {
     while !watch.line().contains("got honest") {}
     terminal.type_keys("\x1cd");
     assert_eq!(terminal.ended().0, Some(0));
+    let small = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 60, 10);
+    small.wait_for("120×32 in one of 60×10");
+    small.wait_for("got honest");
+    owner.type_keys("more\r");
+    small.wait_for("got more");
+    small.type_keys("\x1cd");
+    assert_eq!(small.ended().0, Some(0));
 }

@@ -13,6 +13,11 @@ pub(super) fn draw(text: &str, cols: u16, rows: u16) -> Vec<u8> {
     format!("\x1b7\x1b[{rows};1H\x1b[0;7m{text}{padding}\x1b[0m\x1b8").into_bytes()
 }
 
+/// What takes the banner away.
+pub(super) fn erase(rows: u16) -> Vec<u8> {
+    format!("\x1b7\x1b[{rows};1H\x1b[0m\x1b[2K\x1b8").into_bytes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,11 +7,14 @@ use client::{Client, Terminal};
 use domain::SessionId;
 use tokio::time::{Instant, sleep_until};
 
+use super::cut::Cut;
 use super::writer::Writer;
 use super::{Left, banner};
 use crate::Failure;
 use crate::tty::{self, Filter, Keys, Prefix, Raw, Signals, Told, read_keys};
 
+/// How often a cut screen is painted at most.
+const FRAME: Duration = Duration::from_millis(50);
 /// How long a banner stays.
 const BANNER: Duration = Duration::from_secs(4);
 
@@ -30,10 +33,15 @@ pub(super) async fn show(client: &Client, session: SessionId, kind: Kind) -> Res
     let raw = Raw::enter().map_err(|error| Failure::other(format!("could not use the terminal: {error}")))?;
     let mut view = View::new(terminal, kind)?;
     let left = view.run(&mut signals).await;
+    let banner = view.banner.is_some().then(|| banner::erase(view.size.1));
     // Nothing is written after the terminal was restored.
     match left {
         Ok(Left::Ended { .. }) => view.writer.finish(),
         _ => drop(view),
+    }
+    if let Some(erase) = banner {
+        // A terminal that is gone needs nothing.
+        let _ = tty::write(&erase);
     }
     drop(raw);
     left
@@ -43,6 +51,9 @@ struct View {
     terminal: Terminal,
     writer: Writer,
     filter: Filter,
+    /// Instead of the filter, when the sizes differ and are not ours to change.
+    cut: Option<Cut>,
+    painted: Instant,
     keys: Option<Keys>,
     hint: String,
     /// Our own size, and the session's.
@@ -72,6 +83,8 @@ impl View {
             terminal,
             writer,
             filter,
+            cut: None,
+            painted: Instant::now(),
             keys,
             hint,
             size,
@@ -106,6 +119,7 @@ impl View {
                     Told::End => return Ok(Left::Told),
                 },
                 () = sleep_until(fade), if self.until.is_some() => self.remove_banner(),
+                () = sleep_until(self.painted + FRAME), if self.cut.as_ref().is_some_and(|cut| cut.dirty) => self.paint()?,
             }
         }
     }
@@ -127,29 +141,57 @@ impl View {
             }
             Event::Snapshot { cols, rows, bytes, end, .. } => {
                 self.theirs = (cols, rows);
+                if !self.may_type && self.theirs != self.size {
+                    return self.begin_cut(&bytes, end).map(|()| None);
+                }
+                self.cut = None;
                 self.filter = Filter::default();
                 let mut screen = tty::begin_screen();
                 screen.extend(self.filter.pass(&bytes));
                 self.writer.write(screen, Some(end))?;
-                if !self.may_type && self.theirs != self.size {
-                    let (ours, theirs) = (size_of(self.size), size_of(self.theirs));
-                    let text =
-                        format!(" the session is {theirs}, this terminal is {ours}: lines may be off · {}", self.hint);
-                    self.announce(text, true)?;
-                }
                 self.draw_banner()?;
             }
-            Event::Data { bytes, end } => {
-                let shown = self.filter.pass(&bytes);
-                self.writer.write(shown, Some(end))?;
+            Event::Data { bytes, end } => match &mut self.cut {
+                Some(cut) => {
+                    cut.feed(&bytes);
+                    self.terminal.took(end);
+                }
+                None => {
+                    let shown = self.filter.pass(&bytes);
+                    self.writer.write(shown, Some(end))?;
+                }
+            },
+            Event::Exit { code, signal } => {
+                self.paint()?;
+                return Ok(Some(Left::Ended { code, signal }));
             }
-            Event::Exit { code, signal } => return Ok(Some(Left::Ended { code, signal })),
             Event::Lost { why, .. } => {
                 self.said = None;
                 self.announce(format!(" connection lost ({why}); trying again · {}", self.hint), false)?;
             }
         }
         Ok(None)
+    }
+
+    fn begin_cut(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
+        let (cols, rows) = self.theirs;
+        self.cut = Some(Cut::new(cols, rows, bytes));
+        self.terminal.took(end);
+        self.writer.write(tty::begin_screen(), None)?;
+        let text = format!(" watching a terminal of {cols}×{rows} in one of {}×{}", self.size.0, self.size.1);
+        self.announce(format!("{text}: without colours, cut to fit · {}", self.hint), false)?;
+        self.paint()
+    }
+
+    fn paint(&mut self) -> Result<(), Failure> {
+        self.painted = Instant::now();
+        // A terminal that is slow gets the next one.
+        let Some(cut) = self.cut.as_mut().filter(|_| self.writer.is_idle()) else {
+            return Ok(());
+        };
+        let painted = cut.paint(self.size.0, self.size.1);
+        self.writer.write(painted, None)?;
+        self.draw_banner()
     }
 
     /// Sends the keys on; true when they say to leave.
@@ -200,8 +242,4 @@ impl View {
             self.terminal.refresh();
         }
     }
-}
-
-fn size_of((cols, rows): (u16, u16)) -> String {
-    format!("{cols}×{rows}")
 }

@@ -1,7 +1,7 @@
 //! Writes to the person's terminal from a thread of its own, so that a slow terminal delays nobody's keys.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
@@ -16,20 +16,23 @@ pub(super) struct Writer {
     pieces: Option<mpsc::UnboundedSender<Piece>>,
     written: mpsc::UnboundedReceiver<u64>,
     abandoned: Arc<AtomicBool>,
+    waiting: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(super) fn start() -> Self {
-        let (pieces, mut waiting) = mpsc::unbounded_channel::<Piece>();
+        let (pieces, mut queue) = mpsc::unbounded_channel::<Piece>();
         let (tell, written) = mpsc::unbounded_channel();
         let abandoned = Arc::new(AtomicBool::new(false));
-        let given_up = abandoned.clone();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (given_up, left) = (abandoned.clone(), waiting.clone());
         let thread = std::thread::spawn(move || {
-            while let Some((bytes, end)) = waiting.blocking_recv() {
+            while let Some((bytes, end)) = queue.blocking_recv() {
                 if given_up.load(Ordering::Relaxed) || tty::write(&bytes).is_err() {
                     return;
                 }
+                left.fetch_sub(1, Ordering::Relaxed);
                 if let Some(end) = end
                     && tell.send(end).is_err()
                 {
@@ -37,13 +40,19 @@ impl Writer {
                 }
             }
         });
-        Self { pieces: Some(pieces), written, abandoned, thread: Some(thread) }
+        Self { pieces: Some(pieces), written, abandoned, waiting, thread: Some(thread) }
     }
 
     /// Writes in turn; what waits is bounded by the credit that follows from [`Writer::written`].
     pub(super) fn write(&self, bytes: Vec<u8>, end: Option<u64>) -> Result<(), Failure> {
         let gone = || Failure::other("the terminal is gone");
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         self.pieces.as_ref().ok_or_else(gone)?.send((bytes, end)).map_err(|_| gone())
+    }
+
+    /// Whether everything is on the screen.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) == 0
     }
 
     /// The next position that is on the screen.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Check;
 use crate::Context;
-use crate::commands::runner::{Noted, dir};
+use crate::commands::runner::Noted;
 use crate::commands::words;
 
 /// Below this, workspaces soon have no room.
@@ -15,9 +15,7 @@ const INSTANCES: u64 = 128;
 
 /// Looks at all of it.
 pub(crate) fn check(context: &Context) -> Vec<Check> {
-    let Ok(dir) = dir(context) else {
-        return Vec::new();
-    };
+    let dir = context.settings.data_dir.value.join("runner");
     let (watches, instances) = (limit("max_user_watches"), limit("max_user_instances"));
     let mut checks = vec![check_running(&dir), check_room(&dir, room(&dir))];
     checks.extend(watches.zip(instances).map(|(watches, instances)| check_watches(watches, instances)));

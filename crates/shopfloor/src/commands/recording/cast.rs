@@ -41,26 +41,25 @@ struct Cast {
 }
 
 impl Cast {
-    fn header(&self, recording: &RecordingDetail) -> Value {
+    /// The version comes first, so that people and programs see at once what it is.
+    fn header(&self, recording: &RecordingDetail) -> String {
         let (cols, rows) = (recording.cols, recording.rows);
         let started = recording.started_at.as_millis() / 1000;
-        let title = &recording.session.title;
-        match self.version {
-            2 => json!({"version": 2, "width": cols, "height": rows, "timestamp": started, "title": title}),
-            _ => {
-                let term = json!({"cols": cols, "rows": rows, "type": "xterm-256color"});
-                json!({"version": 3, "term": term, "timestamp": started, "title": title})
-            }
-        }
+        let title = json!(recording.session.title);
+        let size = match self.version {
+            2 => format!(r#""width":{cols},"height":{rows}"#),
+            _ => format!(r#""term":{{"cols":{cols},"rows":{rows},"type":"xterm-256color"}}"#),
+        };
+        format!(r#"{{"version":{},{size},"timestamp":{started},"title":{title}}}"#, self.version)
     }
 
     /// Version 3 counts from the event before, version 2 from the start, which has no `x` either.
-    fn event(&mut self, event: &RecordedEvent) -> Value {
+    fn event(&mut self, event: &RecordedEvent) -> String {
         let at = event.at_ms.max(self.last_ms);
         let millis = if self.version == 2 { at } else { at - self.last_ms };
         self.last_ms = at;
         let code = if self.version == 2 && event.code == "x" { "m" } else { event.code.as_str() };
-        json!([seconds(millis), code, event.data])
+        json!([seconds(millis), code, event.data]).to_string()
     }
 }
 
@@ -85,10 +84,10 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn line(&mut self, line: &Value) -> Result<(), Failure> {
+    fn line(&mut self, line: &str) -> Result<(), Failure> {
         match self {
             Self::File(file, path) => writeln!(file, "{line}").map_err(|error| failed(path, &error)),
-            Self::Output(out) => out.raw(&line.to_string()),
+            Self::Output(out) => out.raw(line),
         }
     }
 
@@ -112,7 +111,7 @@ mod tests {
         let mut cast = Cast { version, last_ms: 0 };
         let events = [(0, "o", "a\u{1b}[1m"), (1_500, "r", "80x24"), (1_500, "m", "prompt: x"), (2_001, "x", "0")];
         let event = |(at_ms, code, data): (u64, &str, &str)| {
-            cast.event(&RecordedEvent { at_ms, code: code.into(), data: data.into() }).to_string()
+            cast.event(&RecordedEvent { at_ms, code: code.into(), data: data.into() })
         };
         events.map(event).join("\n")
     }
