@@ -35,8 +35,11 @@ pub enum RunError {
 }
 
 /// Runs a runner until `shutdown`. Sessions that run then go on, and are found again by the next runner.
-pub async fn run(options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
+pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
     let journal = Arc::new(Journal::open(&options.data_dir).await?);
+    // Everything that is told a path of it must mean the same one, also behind a link.
+    options.data_dir = std::fs::canonicalize(&options.data_dir)
+        .map_err(|error| JournalError::Folder(options.data_dir.clone(), error))?;
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
     let (watcher, changes) = worktrees.watch(Tempo::default());
     let adapters = Adapters::load(&options.config_dir);

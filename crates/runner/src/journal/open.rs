@@ -5,7 +5,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::JournalId;
 use sqlx::migrate::{MigrateError, Migrator};
@@ -19,6 +19,10 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// How long a lock may outlive its runner: a child that was being started when it was killed still has it.
+const LETTING_GO: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Why the journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +52,7 @@ impl Journal {
             .mode(0o700)
             .create(data_dir)
             .map_err(|error| JournalError::Folder(data_dir.to_owned(), error))?;
-        let lock = hold(data_dir)?;
+        let lock = hold(data_dir).await?;
         let mut connection = connect(data_dir).await?;
         let row =
             "INSERT INTO runner (one, journal, generation, facts) VALUES (1, $1, 0, 0) ON CONFLICT (one) DO NOTHING";
@@ -77,14 +81,18 @@ pub(super) async fn connect(data_dir: &Path) -> Result<SqliteConnection, Journal
     Ok(connection)
 }
 
-fn hold(data_dir: &Path) -> Result<File, JournalError> {
+async fn hold(data_dir: &Path) -> Result<File, JournalError> {
     let path = data_dir.join("journal.lock");
     let fail = |error| JournalError::Folder(path.clone(), error);
     let file = private_file(&path).map_err(fail)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(JournalError::Held(data_dir.to_owned())),
-        Err(TryLockError::Error(error)) => Err(fail(error)),
+    let until = Instant::now() + LETTING_GO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => tokio::time::sleep(LOOK_AGAIN).await,
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Held(data_dir.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+        }
     }
 }
 
