@@ -316,6 +316,18 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   }).toPass();
 });
 
+test("what scrolled away is read as text", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh", "-c", "seq 1 400; exec cat"]);
+  const page = await floor.owner();
+  await page.goto(`/s/${id}`);
+  await expect(screen(page)).toContainText("400");
+  await page.getByRole("button", { name: "Earlier output" }).click();
+  await expect(page.getByLabel("Output as plain text")).toContainText(/\b7\n8\n9\n/);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
 test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);

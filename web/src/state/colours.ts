@@ -22,6 +22,6 @@ export function coloursOf(session: string): Colours {
   let hash = 0x811c9dc5;
   for (let at = 0; at < session.length; at++)
     hash = Math.imul(hash ^ session.charCodeAt(at), 0x01000193) >>> 0;
-  const index = (hash ^ (hash >>> 13)) % COLOURS.length;
+  const index = ((hash ^ (hash >>> 13)) >>> 0) % COLOURS.length;
   return COLOURS[index] ?? { accent: "#6366f1", ground: "#0d0d14" };
 }

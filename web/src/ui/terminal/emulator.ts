@@ -21,6 +21,8 @@ export type Events = {
   /** A key that the page wants for itself. */
   isPageKey: (event: KeyboardEvent) => boolean;
   focus: () => void;
+  /** The screen has another size now. */
+  resized: () => void;
 };
 
 /** How a terminal looks. */
@@ -74,6 +76,7 @@ export class Emulator {
     terminal.onBinary((text) =>
       this.#events.typed?.(Uint8Array.from(text, (letter) => letter.charCodeAt(0) & 255)),
     );
+    terminal.onResize(() => this.#events.resized?.());
     terminal.onTitleChange((title) => this.#events.title?.(plainTitle(title)));
     terminal.attachCustomKeyEventHandler((event) => this.#wantsKey(event));
     this.#search.onDidChangeResults(({ resultIndex, resultCount }) => {
