@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{Adapter, Mode, PromptWay, Start};
+use crate::event::StateName;
 use crate::screen::ScreenRule;
 use crate::values::{PROMPT_FILE, SYSTEM_FILE, Values, uses};
 
@@ -213,8 +214,8 @@ fn way(adapter: &Adapter, start: &Start, text: Option<String>, request: &Request
     match (start.prompt, text, &start.ready, &start.submit) {
         (PromptWay::Stdin, Some(_), ..) => Prompt::Stdin(request.session_dir.join(PROMPT_FILE)),
         (PromptWay::Paste, Some(text), Some(ready), Some(submit)) => {
-            let waiting = |rule: &&ScreenRule| matches!(rule.state, Some(crate::event::StateName::Waiting));
-            let never = adapter.screen.iter().filter(waiting).cloned().collect();
+            let busy = |rule: &&ScreenRule| matches!(rule.state, Some(StateName::Waiting | StateName::Working));
+            let never = adapter.screen.iter().filter(busy).cloned().collect();
             Prompt::Paste(Paste { ready: ready.clone(), submit: submit.clone(), text, never })
         }
         _ => Prompt::None,

@@ -132,9 +132,9 @@ impl Recogniser {
         let (before, own) = (self.before, self.seen.usage);
         let cost = before.cost.map_or(own.cost, |cost| Some(cost + own.cost.unwrap_or(0.0)));
         Usage {
-            input: before.input + own.input,
-            cached: before.cached + own.cached,
-            output: before.output + own.output,
+            input: before.input.saturating_add(own.input),
+            cached: before.cached.saturating_add(own.cached),
+            output: before.output.saturating_add(own.output),
             cost,
         }
     }

@@ -2,9 +2,12 @@
 
 mod adapters;
 mod codex;
+mod events;
+mod found;
 mod launches;
 mod lines;
 mod opencode;
 mod place;
 mod sandbox;
+mod screens;
 mod tty;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use agents::{Adapter, Adapters, Launch, Mode, Request, environment, launch, merge};
 use testkit::model::{Model, Turn, cli_folder};
@@ -118,7 +118,8 @@ impl Place {
 }
 
 pub(crate) fn adapter(name: &str) -> Arc<Adapter> {
-    Arc::clone(Adapters::built_in().get(name).expect("it comes with us"))
+    static ALL: LazyLock<Adapters> = LazyLock::new(Adapters::built_in);
+    Arc::clone(ALL.get(name).expect("it comes with us"))
 }
 
 /// Stands where the internet would be: counts who comes, and lets nobody through.

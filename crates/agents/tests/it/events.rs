@@ -1,0 +1,80 @@
+//! Structured lines of the agents that are not run here, as their documentation has them.
+
+use agents::{Mode, Recogniser, Seen, State, Usage};
+
+use crate::place::adapter;
+
+fn seen(agent: &str, mode: Mode, lines: &[&str]) -> Seen {
+    let mut recogniser = Recogniser::new(adapter(agent), mode);
+    lines.iter().map(|line| recogniser.line(line)).last().expect("there are lines")
+}
+
+#[test]
+fn claude_without_a_screen() {
+    let lines = [
+        r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"5b0a-1","tools":["Bash"],"model":"claude-sonnet-5","permissionMode":"acceptEdits"}"#,
+        r#"{"type":"assistant","message":{"id":"msg_1","role":"assistant","model":"claude-sonnet-5","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":3,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":5}},"session_id":"5b0a-1"}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"a b","is_error":false}]},"session_id":"5b0a-1"}"#,
+        r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":2000,"num_turns":2,"result":"Done.","session_id":"5b0a-1","total_cost_usd":0.0123,"usage":{"input_tokens":6,"cache_creation_input_tokens":150,"cache_read_input_tokens":2100,"output_tokens":42}}"#,
+    ];
+    let begun = seen("claude", Mode::Headless, &lines[..1]);
+    assert_eq!((begun.state, begun.conversation.as_deref()), (Some(State::Working), Some("5b0a-1")));
+    assert_eq!(begun.model.as_deref(), Some("claude-sonnet-5"));
+    let ended = seen("claude", Mode::Headless, &lines);
+    assert_eq!(ended.state, Some(State::Finished));
+    assert_eq!(ended.usage, Usage { input: 2256, cached: 2100, output: 42, cost: Some(0.0123) });
+}
+
+#[test]
+fn claudes_own_log_counts_each_answer_once() {
+    let answer = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","sessionId":"5b0a-1","cwd":"/w","isSidechain":false,"message":{{"id":"{id}","model":"claude-sonnet-5","content":[],"usage":{{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":90,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    let (one, two) = (answer("msg_1", 5), answer("msg_2", 7));
+    let seen = seen("claude", Mode::Interactive, &[&one, &one, &one, &two]);
+    assert_eq!(seen.usage, Usage { input: 200, cached: 180, output: 12, cost: None });
+    assert_eq!(seen.conversation.as_deref(), Some("5b0a-1"));
+}
+
+#[test]
+fn gemini_without_a_screen() {
+    let lines = [
+        r#"{"type":"init","timestamp":"2026-11-15T10:00:00.000Z","session_id":"ab-1","model":"gemini-3-pro"}"#,
+        r#"{"type":"message","role":"user","content":"go","timestamp":"2026-11-15T10:00:00.100Z"}"#,
+        r#"{"type":"tool_use","tool_name":"run_shell_command","tool_id":"t1","parameters":{"command":"ls"},"timestamp":"2026-11-15T10:00:01.000Z"}"#,
+        r#"{"type":"tool_result","tool_id":"t1","status":"success","output":"a b","timestamp":"2026-11-15T10:00:02.000Z"}"#,
+        r#"{"type":"message","role":"assistant","content":"Done.","delta":true,"timestamp":"2026-11-15T10:00:03.000Z"}"#,
+        r#"{"type":"result","status":"success","stats":{"total_tokens":1250,"input_tokens":1200,"output_tokens":50,"cached":800,"input":400,"duration_ms":3000,"tool_calls":1},"timestamp":"2026-11-15T10:00:03.100Z"}"#,
+    ];
+    let seen = seen("gemini", Mode::Headless, &lines);
+    assert_eq!((seen.state, seen.conversation.as_deref()), (Some(State::Finished), Some("ab-1")));
+    assert_eq!(seen.model.as_deref(), Some("gemini-3-pro"));
+    assert_eq!(seen.usage, Usage { input: 1200, cached: 800, output: 50, cost: None });
+}
+
+#[test]
+fn a_line_that_lies_does_no_harm() {
+    let hostile = [
+        "",
+        "not json",
+        "[1,2",
+        "null",
+        r#"{"type":"thread.started","thread_id":"--upload-pack=id"}"#,
+        r#"{"type":"thread.started","thread_id":"a b\u001b[2J"}"#,
+        r#"{"type":"thread.started","thread_id":{"a":1}}"#,
+        r#"{"type":"turn.completed","usage":{"input_tokens":-5,"output_tokens":"many","cached_input_tokens":1e300}}"#,
+        r#"{"type":["thread.started"],"thread_id":"x"}"#,
+    ];
+    let seen = seen("codex", Mode::Headless, &hostile);
+    assert_eq!((seen.conversation, seen.usage), (None, Usage::default()));
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    Recogniser::new(adapter("codex"), Mode::Headless).line(&deep);
+    let most =
+        format!(r#"{{"type":"step_finish","part":{{"tokens":{{"input":{0},"output":{0}}},"cost":-1}}}}"#, u64::MAX);
+    let mut recogniser = Recogniser::new(adapter("opencode"), Mode::Headless);
+    recogniser.line(&most);
+    assert_eq!(recogniser.line(&most).usage, Usage { input: u64::MAX, cached: 0, output: u64::MAX, cost: None });
+    assert_eq!(recogniser.total().input, u64::MAX);
+}
