@@ -3,6 +3,8 @@ import { expect, live, test } from "./fixtures";
 import { Model, type Turn } from "./model";
 import { projectWithCode, screen } from "./work";
 
+test.use({ agents: true });
+
 const SCRIPT: Turn[] = [
   { write: "greeting.txt", text: "hello\nworld\n" },
   { say: "The greeting is written." },

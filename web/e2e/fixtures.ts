@@ -42,9 +42,14 @@ state = "working"
 `;
 
 /** A test with a hub of its own, in which no page may break a policy, throw, or run a stranger's script. */
-export const test = base.extend<{ floor: Floor }>({
-  floor: async ({ browser }, use) => {
-    const hub = new Hub();
+export const test = base.extend<{
+  /** Whether the runner finds the real agent CLIs that `make tools` installs. */
+  agents: boolean;
+  floor: Floor;
+}>({
+  agents: [false, { option: true }],
+  floor: async ({ browser, agents }, use) => {
+    const hub = new Hub(agents);
     hub.addAgent("asker", ASKER);
     await hub.start();
     const broken: string[] = [];

@@ -28,6 +28,11 @@ export class Hub {
   /** The one-time link that it printed when it started. */
   loginLink = "";
   #process: ChildProcess | null = null;
+  readonly #agents: boolean;
+
+  constructor(agents = false) {
+    this.#agents = agents;
+  }
 
   /** Puts an agent of one's own beside the built-in ones, as people do; before the start. */
   addAgent(name: string, toml: string): void {
@@ -36,16 +41,16 @@ export class Hub {
     writeFileSync(join(agents, `${name}.toml`), toml);
   }
 
-  // A home of its own with the CLIs that `make tools` installs: nothing of whoever runs the tests. What wants to leave
-  // the machine meets nobody.
+  // A home of its own: nothing of whoever runs the tests. What wants to leave the machine meets nobody.
   #environment(): NodeJS.ProcessEnv {
     const home = join(this.dir, "home");
     mkdirSync(home, { recursive: true });
+    const path = process.env.PATH ?? "";
     const nobody = "http://127.0.0.1:9";
     return {
       ...process.env,
       HOME: home,
-      PATH: `${join(root, "target/tools/agents/bin")}:${process.env.PATH ?? ""}`,
+      PATH: (this.#agents ? [join(root, "target/tools/agents/bin"), path] : [path]).join(":"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
       OPENAI_API_KEY: "sk-none",
       HTTP_PROXY: nobody,
@@ -90,9 +95,15 @@ export class Hub {
 
   /** Ends it and takes its directory away. */
   async remove(): Promise<void> {
-    if (this.#process) await this.kill();
+    const child = this.#process;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((done) => child.once("exit", done));
+      // Asked to, it ends its runner, too.
+      child.kill("SIGTERM");
+      await ended;
+    }
     this.#endRunner();
-    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   /** The process of the runner beside it. */
