@@ -1,10 +1,10 @@
 //! Verbs about what runs: decided and stored here, done and told by runners.
 
 use domain::text::{Field, PROMPT};
-use domain::{Action, SessionId, WorkspaceId};
+use domain::{Action, ProjectId, RunnerId, SessionId, WorkspaceId};
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{Answer, Call, ProblemKind, RecordingDetail};
-use store::{Caller, KeepRecording, ResumeSession, SpawnSession, StopSession, StoreError};
+use store::{Caller, KeepRecording, NoteAsked, ResumeSession, SpawnSession, StopSession, StoreError};
 
 use crate::AppError;
 use crate::hub::Hub;
@@ -106,16 +106,19 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
             TEXT.check(&input.text).map_err(StoreError::from)?;
             let found = store.session(caller, session, Action::Drive).await?;
             let (text, submit) = (input.text, input.submit);
-            done(hub.links.ask(found.runner, RunnerAsk::Send { session, text, submit }).await?)?
+            let note = note("session.send", session, found.project, format!("told `{}` something", found.title));
+            drive(hub, caller, found.runner, note, RunnerAsk::Send { session, text, submit }).await?
         }
         Call::WorkspaceRestore { workspace, input } => {
             check_save(input.save.as_deref())?;
             let found = store.workspace(caller, workspace, Action::Drive).await?;
-            done(hub.links.ask(found.runner, RunnerAsk::Restore { workspace, save: input.save }).await?)?
+            let note = note("workspace.restore", workspace, found.project, "asked for a save to be restored".into());
+            drive(hub, caller, found.runner, note, RunnerAsk::Restore { workspace, save: input.save }).await?
         }
         Call::WorkspaceClean { workspace } => {
             let found = store.workspace(caller, workspace, Action::Drive).await?;
-            done(hub.links.ask(found.runner, RunnerAsk::Clean { workspace }).await?)?
+            let note = note("workspace.clean", workspace, found.project, "asked for it to be deleted".into());
+            drive(hub, caller, found.runner, note, RunnerAsk::Clean { workspace }).await?
         }
         other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change execution", other.verb()))),
     })
@@ -133,19 +136,32 @@ async fn look_at(hub: &Hub, caller: &Caller, workspace: WorkspaceId, ask: Runner
     hub.links.ask(found.runner, ask).await
 }
 
+/// Asks a runner for something that changes what it has. The audit trail says so first: whatever becomes of the answer.
+async fn drive(
+    hub: &Hub,
+    caller: &Caller,
+    runner: RunnerId,
+    note: NoteAsked,
+    ask: RunnerAsk,
+) -> Result<Answer, AppError> {
+    hub.links.reachable(runner)?;
+    hub.store.write(caller, None, note).await?;
+    match hub.links.ask(runner, ask).await? {
+        RunnerAnswer::Done => Ok(Answer::Done),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn note(verb: &'static str, subject: impl ToString, project: ProjectId, detail: String) -> NoteAsked {
+    NoteAsked { verb, subject: subject.to_string(), project, detail }
+}
+
 /// A save is named by its commit, and nothing else reaches a command line.
 fn check_save(save: Option<&str>) -> Result<(), AppError> {
     let commit = |save: &str| (4..=64).contains(&save.len()) && save.bytes().all(|b| b.is_ascii_hexdigit());
     match save.is_none_or(commit) {
         true => Ok(()),
         false => Err(StoreError::invalid("save", "a save is named by 4 to 64 hexadecimal digits").into()),
-    }
-}
-
-fn done(answer: RunnerAnswer) -> Result<Answer, AppError> {
-    match answer {
-        RunnerAnswer::Done => Ok(Answer::Done),
-        other => Err(unexpected(&other)),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::extract::ws::Message;
 use domain::RunnerId;
+use domain::text::plain;
 use parking_lot::Mutex;
 use protocol::link::{RunnerAnswer, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
@@ -76,6 +77,19 @@ impl Link {
             Ok(Err(_)) => Err(gone()),
             Err(_) => Err(AppError::new(ProblemKind::Unavailable, "the runner did not answer in time: try again")),
         }
+    }
+
+    /// A runner's refusal as a client may be told it: it cannot speak for the hub about credentials and rights.
+    pub(super) fn refusal(problem: &Problem) -> Problem {
+        let kind = match problem.kind {
+            kind @ (ProblemKind::Invalid
+            | ProblemKind::NotFound
+            | ProblemKind::Conflict
+            | ProblemKind::TooLarge
+            | ProblemKind::Storage) => kind,
+            _ => ProblemKind::Unavailable,
+        };
+        Problem::new(kind, plain(&problem.detail, 1500))
     }
 
     /// Hands an answer to whoever waits for it; nobody may, any more.

@@ -46,9 +46,17 @@ impl Terminals {
 impl Links {
     /// Asks a runner for something while somebody waits.
     pub(crate) async fn ask(&self, runner: RunnerId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
-        let link = self.of(runner);
+        self.reach(runner)?.ask(ask).await
+    }
+
+    /// Refuses when a runner cannot be asked.
+    pub(crate) fn reachable(&self, runner: RunnerId) -> Result<(), AppError> {
+        self.reach(runner).map(|_| ())
+    }
+
+    fn reach(&self, runner: RunnerId) -> Result<Arc<Link>, AppError> {
         let away = "its runner is not connected to this hub: try again when it is back";
-        link.ok_or_else(|| AppError::new(ProblemKind::Unavailable, away))?.ask(ask).await
+        self.of(runner).ok_or_else(|| AppError::new(ProblemKind::Unavailable, away))
     }
 
     /// Shows a session's terminal to one more watcher, who is woken when there may be something to send.

@@ -98,6 +98,10 @@ impl Ring {
 
     /// Takes output in. May overlap what is known: it may come twice.
     pub(crate) fn data(&mut self, offset: u64, bytes: Bytes) {
+        // No terminal has shown so much: whoever says so is mad.
+        if offset.checked_add(bytes.len() as u64).is_none() {
+            return;
+        }
         if offset > self.end {
             // Something is missing: nobody can go on from before it without a screen.
             self.restart(offset);
@@ -246,12 +250,35 @@ mod tests {
     fn everybody_gets_the_screen_after_a_resize_also_who_was_away() {
         let mut ring = Ring::starting_at(0);
         ring.screen(screen(0, 80));
-        let mut there = ring.enter(Some(0));
+        let mut there = ring.enter(None);
+        assert!(matches!(ring.next(&mut there), Step::Screen(got) if got.cols == 80));
         assert_eq!(ring.next(&mut there), Step::Wait);
         ring.screen(screen(0, 100));
         assert!(matches!(ring.next(&mut there), Step::Screen(got) if got.cols == 100));
         let mut back = ring.enter(Some(0));
         assert!(matches!(ring.next(&mut back), Step::Screen(got) if got.cols == 100));
+    }
+
+    #[test]
+    fn who_came_back_without_a_screen_is_repainted_by_the_first_one() {
+        let mut ring = Ring::starting_at(10);
+        let mut back = ring.enter(Some(10));
+        assert_eq!(ring.next(&mut back), Step::Wait);
+        ring.screen(screen(10, 100));
+        assert!(matches!(ring.next(&mut back), Step::Screen(got) if got.cols == 100), "its size may be another");
+    }
+
+    #[test]
+    fn a_screen_that_was_missed_is_used_however_much_came_after_it() {
+        let mut ring = Ring::starting_at(0);
+        ring.data(0, Bytes::from(vec![b'x'; 1000]));
+        let mut late = ring.enter(None);
+        assert_eq!(ring.next(&mut late), Step::WantScreen);
+        ring.screen(screen(1000, 80));
+        ring.data(1000, Bytes::from(vec![b'x'; 200_000]));
+        assert!(matches!(ring.next(&mut late), Step::Screen(got) if got.offset == 1000));
+        let mut later = ring.enter(None);
+        assert_eq!(ring.next(&mut later), Step::WantScreen, "who comes now waits for a newer one");
     }
 
     proptest! {

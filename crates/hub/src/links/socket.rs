@@ -190,7 +190,7 @@ impl Session {
             FromRunner::Fact(fact) => drop(facts.send(fact).await),
             FromRunner::Heartbeat {} | FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
             FromRunner::Told { id, answer } => link.answered(id, Ok(answer)),
-            FromRunner::Refused { id, problem } => link.answered(id, Err(problem)),
+            FromRunner::Refused { id, problem } => link.answered(id, Err(Link::refusal(&problem))),
             FromRunner::TokenWanted { session } => {
                 let (hub, caller, link, runner) = (self.hub.clone(), self.caller.clone(), link.clone(), self.runner);
                 tokio::spawn(async move {
@@ -269,7 +269,7 @@ async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem
             tokio::time::sleep(AGAIN).await;
             terminal.again();
         }
-        _ => terminal.on_refused(problem),
+        _ => terminal.on_refused(Link::refusal(&problem)),
     }
 }
 

@@ -42,6 +42,8 @@ struct State {
     asked: Option<Instant>,
     coming: bool,
     refused: Option<Problem>,
+    /// Who the runner was last told types.
+    driver: Option<UserId>,
 }
 
 impl State {
@@ -63,6 +65,7 @@ impl Terminal {
             asked: None,
             coming: from.is_none(),
             refused: None,
+            driver: None,
         };
         Self {
             session: session.id,
@@ -76,11 +79,15 @@ impl Terminal {
 
     /// The runner is reachable by this link now, or not at all. The stream goes on where it stopped.
     pub(super) fn attach(&self, link: Option<Arc<Link>>) {
-        let mut state = self.state.lock();
+        self.attach_to(&mut self.state.lock(), link);
+    }
+
+    fn attach_to(&self, state: &mut State, link: Option<Arc<Link>>) {
         // Only a stream that begins brings a screen by itself; one that was asked for is lost with the link.
         state.coming = !state.began;
         state.asked = None;
         state.refused = None;
+        state.driver = None;
         if let Some(link) = &link {
             let from = state.began.then(|| state.ring.end());
             link.tell(&ToRunner::Watch { channel: self.channel, session: self.session, from });
@@ -91,8 +98,9 @@ impl Terminal {
 
     /// Asks the runner once more, over the link that there is.
     pub(super) fn again(&self) {
-        let link = self.state.lock().link.clone();
-        self.attach(link);
+        let mut state = self.state.lock();
+        let link = state.link.clone();
+        self.attach_to(&mut state, link);
     }
 
     pub(super) fn enter(&self, from: Option<u64>, wake: Arc<Notify>) -> (u64, Cursor) {
@@ -200,9 +208,11 @@ impl Terminal {
 
     /// Passes on what the owner typed; false: it cannot reach the terminal now.
     pub(crate) fn input(&self, user: UserId, bytes: Vec<u8>) -> bool {
-        let link = self.state.lock().link.clone();
-        let Some(link) = link else { return false };
-        link.tell(&ToRunner::Driver { channel: self.channel, user });
+        let mut state = self.state.lock();
+        let Some(link) = state.link.clone() else { return false };
+        if state.driver.replace(user) != Some(user) {
+            link.tell(&ToRunner::Driver { channel: self.channel, user });
+        }
         link.tell_frame(&TerminalFrame::Input { channel: self.channel, bytes })
     }
 

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use protocol::link::FactBody;
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, InviteCreate, MarkRead, MessageText, ObserverCreate,
-    ProjectCreate, ProjectUpdate, Rename, RunnerCreate, TokenCreate,
+    ProjectCreate, ProjectUpdate, RecordingKeep, Rename, RunnerCreate, SessionStop, SessionText, TokenCreate,
+    WorkspaceRestore,
 };
 use reqwest::Method;
 use serde_json::json;
 use store::Store;
 use testkit::TestHub;
 
-use crate::support::{Credential, Socket, ann, ask, begin, browser, calls, db, join, secret, send, view};
+use crate::links::spawn;
+use crate::support::{Credential, FakeRunner, Socket, ann, ask, begin, browser, calls, db, join, secret, send, view};
 
 async fn trail(hub: &TestHub, reader: &Credential) -> Vec<AuditEntry> {
     let page = AuditPage { limit: Some(500), ..Default::default() };
@@ -39,6 +42,40 @@ async fn every_change_is_recorded_with_actor_and_origin() {
     let input = ObserverCreate { name: "o".into(), expires_at: None };
     let observer = view!(&hub, &owner, NewObserver, Call::ObserverCreate { project, input }).observer.id;
     let runner = view!(&hub, &owner, NewRunner, Call::RunnerCreate { input: RunnerCreate { name: "r".into() } });
+    let machine = FakeRunner::start(&hub, &owner, "machine").await.serve();
+    let made = spawn(&hub, &owner, project, "work").await;
+    let (session, workspace) = (made.id, made.workspace);
+    for asked in [
+        Call::SessionSend { session, input: SessionText { text: "go on".into(), submit: true } },
+        Call::WorkspaceRestore { workspace, input: WorkspaceRestore::default() },
+        Call::WorkspaceClean { workspace },
+    ] {
+        let reply = crate::support::call(&hub, &owner, &asked).await;
+        assert_eq!(reply.status, 503, "this runner has no time, but it was asked");
+    }
+    for call in [
+        Call::RecordingKeep { session, input: RecordingKeep { keep: true } },
+        Call::SessionStop { session, input: SessionStop { force: true } },
+    ] {
+        ask(&hub, &owner, call).await;
+    }
+    testkit::wait_until("the session is over", async || {
+        let found = view!(&hub, &owner, SessionDetail, Call::SessionShow { session });
+        found.session.state.ended().then_some(())
+    })
+    .await;
+    let ended = |entry: &AuditEntry| entry.verb == "session.ended" && entry.subject == session.to_string();
+    assert!(trail(&hub, &owner).await.iter().any(ended), "what a runner says is recorded, too");
+    let usage = protocol::Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
+    let conversation = Some("c-1".to_owned());
+    machine.fact(FactBody::SessionUsage { session, usage, model: None, conversation }).await;
+    let next = view!(&hub, &owner, Session, Call::SessionResume { session }).id;
+    ask(&hub, &owner, Call::SessionStop { session: next, input: SessionStop::default() }).await;
+    testkit::wait_until("the resumed one is over", async || {
+        let found = view!(&hub, &owner, SessionDetail, Call::SessionShow { session: next });
+        found.session.state.ended().then_some(())
+    })
+    .await;
     let browsers = (browser(&hub, &owner).await, browser(&hub, &owner).await);
     let login = view!(&hub, &browsers.0, Logins, Call::LoginList {})[0].id;
     let update = ProjectUpdate { content: Some("other".into()), ..Default::default() };

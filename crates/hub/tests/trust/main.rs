@@ -6,6 +6,7 @@ mod doors;
 mod github;
 mod headers;
 mod input;
+mod links;
 mod openapi;
 mod sessions;
 mod support;

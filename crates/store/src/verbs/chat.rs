@@ -158,7 +158,8 @@ impl Command for EditMessage {
 async fn forget(tx: &mut Tx<'_>, now: &Message) -> Result<(), StoreError> {
     let body = to_json(&EventBody::Change { change: Change::Message { message: now.clone() } });
     tx.run("UPDATE events SET body = $1 WHERE message = $2", args![body, now.id.to_string()]).await?;
-    let sql = "UPDATE requests SET answer = $1 WHERE actor = $2 AND answer LIKE $3";
+    // An agent's keys are its session's.
+    let sql = "UPDATE requests SET answer = $1 WHERE (actor = $2 OR actor LIKE 'ses%') AND answer LIKE $3";
     let answer = format!("{{\"id\":\"{}\"%", now.id);
     tx.run(sql, args![to_json(now), now.author.id.to_string(), answer]).await.map(|_| ())
 }

@@ -29,7 +29,7 @@ pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
 pub use runners::{CreateRunner, RemoveRunner, SeeRunner};
 pub use sessions::{
-    Desired, KeepRecording, MintAgentToken, ResumeSession, SeenFacts, SpawnSession, StopSession, TakeFacts,
+    Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession, StopSession, TakeFacts,
 };
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::Visibility;
 use protocol::link::FactBody;
 use protocol::{
-    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox, SessionSpawn,
-    TokenCreate, Usage,
+    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
+    SessionSpawn, TokenCreate, Usage,
 };
 use store::transfer::{TransferError, backup, export, import};
 use store::{

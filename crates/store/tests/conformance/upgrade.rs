@@ -44,10 +44,16 @@ async fn rows_of_then(raw: &mut Raw, hash: &str) {
     for sql in [
         "INSERT INTO ledger VALUES (1, 'hub_01a1e119f7ce75098aed4a97f220a95d', 1, 0, 0, '')".to_owned(),
         format!("INSERT INTO users VALUES ('{user}', 'Ada', 'ada', 1, 0, NULL, NULL, 5)"),
-        format!("INSERT INTO projects VALUES ('{project}', '{user}', 'read-write', 1, 0, NULL, 'Parser', 1, '[]', 0, 5, 5)"),
-        format!("INSERT INTO activities VALUES ('{activity}', '{project}', '{user}', 'active', 'Lexer', 1, '[]', 5, 5)"),
+        format!(
+            "INSERT INTO projects VALUES ('{project}', '{user}', 'read-write', 1, 0, NULL, 'Parser', 1, '[]', 0, 5, 5)"
+        ),
+        format!(
+            "INSERT INTO activities VALUES ('{activity}', '{project}', '{user}', 'active', 'Lexer', 1, '[]', 5, 5)"
+        ),
         format!("INSERT INTO runners VALUES ('{runner}', '{user}', 'laptop', 7, 5)"),
-        format!("INSERT INTO tokens VALUES ('{token}', '{user}', 'runner', '{runner}', 'laptop', '{hash}', 5, NULL, NULL)"),
+        format!(
+            "INSERT INTO tokens VALUES ('{token}', '{user}', 'runner', '{runner}', 'laptop', '{hash}', 5, NULL, NULL)"
+        ),
         format!("INSERT INTO events VALUES (1, 5, NULL, NULL, NULL, NULL, '{body}')"),
     ] {
         raw.run(&sql).await;

@@ -3,72 +3,101 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use domain::{ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, TokenId, UserId, Visibility};
+use domain::{
+    ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TokenId, UserId, Visibility,
+    WorkspaceId,
+};
 use protocol::{
-    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, InviteCreate, MarkRead, MessagePage, MessageText,
-    ObserverCreate, ProjectCreate, ProjectUpdate, Rename, RunnerCreate, TokenCreate,
+    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, ExecutionFilter, InviteCreate, LogPage, MarkRead,
+    MessagePage, MessageText, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery,
+    RecordingRange, Rename, RunnerCreate, SessionSpawn, SessionStop, SessionText, TokenCreate, WorkspaceRestore,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
 
-use crate::support::{Credential, Socket, ann, browser, call, join, observe, view};
+use crate::links::plan;
+use crate::support::runner::Serving;
+use crate::support::{Credential, FakeRunner, Socket, ann, browser, call, join, observe, view};
 
 /// What each kind of actor gets: `+` it is done, `-` forbidden, `.` not found; `h` only the hub's owner may.
 /// Peers by the project's visibility; an observer's link is to this project, a stranger's to another.
 /// What is the owner's alone (token, login, invite, runner) belongs to the project's owner here.
-/// Nothing depends on share_execution yet; whoever shows no credential gets 401 everywhere.
+/// `x` follows share_execution: done, or not found. What a runner must answer comes to it (`r`; it has no time), `s` if
+/// execution is shared; `f` is forbidden if it is and otherwise not found; `c` is a conflict: no runner of one's own, or
+/// not over yet. An agent is that of a session of the owner's. Whoever shows no credential gets 401 everywhere.
 const TABLE: &str = "
-    verb                    owner  private read-only read-write  observer stranger
-    me                        +       +        +         +          +        +
-    me.rename                 +       +        +         +          -        -
-    user.list                 +       +        +         +          -        -
-    user.show                 +       +        +         +          -        -
-    user.disable              -       h        h         h          -        -
-    user.enable               -       h        h         h          -        -
-    project.list              +       +        +         +          +        +
-    project.show              +       .        +         +          +        .
-    project.create            +       +        +         +          -        -
-    project.update            +       .        -         +          -        .
-    project.update/visibility +       .        -         -          -        .
-    project.update/execution  +       .        -         -          -        .
-    project.update/archive    +       .        -         -          -        .
-    project.update/retention  +       .        -         -          -        .
-    project.update/code       +       .        -         -          -        .
-    project.versions          +       .        +         +          +        .
-    project.diff              +       .        +         +          +        .
-    activity.list             +       +        +         +          +        +
-    activity.list/project     +       .        +         +          +        .
-    activity.show             +       .        +         +          +        .
-    activity.create           +       .        -         +          -        .
-    activity.update           +       .        -         +          -        .
-    activity.versions         +       .        +         +          +        .
-    activity.diff             +       .        +         +          +        .
-    chat.history              +       .        +         +          +        .
-    chat.send                 +       .        -         +          -        .
-    chat.edit                 +       .        -         -          -        .
-    chat.read                 +       .        +         +          -        .
-    chat.unread               +       +        +         +          -        -
-    token.list                +       +        +         +          -        -
-    token.create              +       +        +         +          -        -
-    token.revoke              +       .        .         .          .        .
-    login.list                +       +        +         +          -        -
-    login.link                +       +        +         +          -        -
-    login.revoke              +       .        .         .          -        -
-    login.revoke_all          +       +        +         +          -        -
-    invite.list               +       +        +         +          -        -
-    invite.create             +       +        +         +          -        -
-    invite.revoke             +       .        .         .          .        .
-    observer.list             +       .        -         -          -        .
-    observer.create           +       .        -         -          -        .
-    observer.revoke           +       .        -         -          -        .
-    runner.list               +       +        +         +          -        -
-    runner.create             +       +        +         +          -        -
-    runner.remove             +       -        -         -          -        -
-    audit.list                +       +        +         +          -        -
-    audit.list/project        +       .        +         +          -        -
-    presence.list             +       +        +         +          -        -
-    chat.delete               +       .        -         -          -        .
-    project.delete            +       .        -         -          -        .
+    verb                    owner  private read-only read-write  observer stranger  agent
+    me                        +       +        +         +          +        +       +
+    me.rename                 +       +        +         +          -        -       -
+    user.list                 +       +        +         +          -        -       -
+    user.show                 +       +        +         +          -        -       -
+    user.disable              -       h        h         h          -        -       -
+    user.enable               -       h        h         h          -        -       -
+    project.list              +       +        +         +          +        +       +
+    project.show              +       .        +         +          +        .       +
+    project.create            +       +        +         +          -        -       -
+    project.update            +       .        -         +          -        .       -
+    project.update/visibility +       .        -         -          -        .       -
+    project.update/execution  +       .        -         -          -        .       -
+    project.update/archive    +       .        -         -          -        .       -
+    project.update/retention  +       .        -         -          -        .       -
+    project.update/code       +       .        -         -          -        .       -
+    project.versions          +       .        +         +          +        .       +
+    project.diff              +       .        +         +          +        .       +
+    activity.list             +       +        +         +          +        +       +
+    activity.list/project     +       .        +         +          +        .       +
+    activity.show             +       .        +         +          +        .       +
+    activity.create           +       .        -         +          -        .       +
+    activity.update           +       .        -         +          -        .       +
+    activity.versions         +       .        +         +          +        .       +
+    activity.diff             +       .        +         +          +        .       +
+    chat.history              +       .        +         +          +        .       +
+    chat.send                 +       .        -         +          -        .       +
+    chat.edit                 +       .        -         -          -        .       -
+    chat.read                 +       .        +         +          -        .       -
+    chat.unread               +       +        +         +          -        -       -
+    token.list                +       +        +         +          -        -       -
+    token.create              +       +        +         +          -        -       -
+    token.revoke              +       .        .         .          .        .       .
+    login.list                +       +        +         +          -        -       -
+    login.link                +       +        +         +          -        -       -
+    login.revoke              +       .        .         .          -        -       -
+    login.revoke_all          +       +        +         +          -        -       -
+    invite.list               +       +        +         +          -        -       -
+    invite.create             +       +        +         +          -        -       -
+    invite.revoke             +       .        .         .          .        .       .
+    observer.list             +       .        -         -          -        .       -
+    observer.create           +       .        -         -          -        .       -
+    observer.revoke           +       .        -         -          -        .       -
+    runner.list               +       +        +         +          -        -       -
+    runner.create             +       +        +         +          -        -       -
+    runner.remove             +       -        -         -          -        -       -
+    session.list              +       +        +         +          +        +       +
+    session.list/project      +       .        +         +          +        .       +
+    session.show              +       .        x         x          x        .       +
+    session.spawn             +       .        -         c          -        -       -
+    session.log               r       .        s         s          s        .       r
+    session.send              r       .        f         f          f        .       -
+    session.resume            c       .        f         f          f        .       -
+    workspace.list            +       +        +         +          +        +       +
+    workspace.list/project    +       .        +         +          +        .       +
+    workspace.show            +       .        x         x          x        .       +
+    workspace.diff            r       .        s         s          s        .       r
+    workspace.saves           r       .        s         s          s        .       r
+    workspace.restore         r       .        f         f          f        .       -
+    workspace.clean           r       .        f         f          f        .       -
+    recording.list            +       +        +         +          +        +       +
+    recording.list/project    +       .        +         +          +        .       +
+    recording.show            r       .        s         s          s        .       r
+    recording.part            r       .        s         s          s        .       r
+    recording.search          r       .        s         s          s        .       r
+    recording.keep            +       .        f         f          f        .       -
+    session.stop              +       .        f         f          f        .       -
+    audit.list                +       +        +         +          -        -       -
+    audit.list/project        +       .        +         +          -        -       -
+    presence.list             +       +        +         +          -        -       -
+    chat.delete               +       .        -         -          -        .       -
+    project.delete            +       .        -         -          -        .       -
 ";
 
 /// Who asks.
@@ -79,10 +108,12 @@ enum Kind {
     HubOwner,
     Observer,
     Stranger,
+    Agent,
     Anonymous,
 }
 
-const KINDS: [Kind; 6] = [Kind::Owner, Kind::Peer, Kind::HubOwner, Kind::Observer, Kind::Stranger, Kind::Anonymous];
+const KINDS: [Kind; 7] =
+    [Kind::Owner, Kind::Peer, Kind::HubOwner, Kind::Observer, Kind::Stranger, Kind::Agent, Kind::Anonymous];
 
 /// What the verbs are asked about.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +127,8 @@ struct Targets {
     login: LoginId,
     invite: InviteId,
     runner: RunnerId,
+    session: SessionId,
+    workspace: WorkspaceId,
 }
 
 impl Targets {
@@ -111,6 +144,8 @@ impl Targets {
             login: LoginId::generate(),
             invite: InviteId::generate(),
             runner: RunnerId::generate(),
+            session: SessionId::generate(),
+            workspace: WorkspaceId::generate(),
         }
     }
 }
@@ -122,7 +157,10 @@ fn fresh(word: &str) -> String {
 
 /// The call of a row of the table.
 fn ask(case: &str, on: &Targets) -> Call {
-    let Targets { victim, project, activity, message, observer, token, login, invite, runner } = *on;
+    let Targets { victim, project, activity, message, observer, token, login, invite, runner, session, workspace } =
+        *on;
+    let all = ExecutionFilter::default();
+    let within = ExecutionFilter { project: Some(project), ..all };
     let update = |input| Call::ProjectUpdate { project, input };
     match case {
         "me" => Call::Me {},
@@ -183,6 +221,27 @@ fn ask(case: &str, on: &Targets) -> Call {
         "runner.list" => Call::RunnerList {},
         "runner.create" => Call::RunnerCreate { input: RunnerCreate { name: fresh("runner") } },
         "runner.remove" => Call::RunnerRemove { runner },
+        "session.list" => Call::SessionList { filter: all },
+        "session.list/project" => Call::SessionList { filter: within },
+        "session.show" => Call::SessionShow { session },
+        "session.spawn" => Call::SessionSpawn { input: plan(project, "more work") },
+        "session.log" => Call::SessionLog { session, page: LogPage::default() },
+        "session.send" => Call::SessionSend { session, input: SessionText { text: "go on".into(), submit: true } },
+        "session.resume" => Call::SessionResume { session },
+        "session.stop" => Call::SessionStop { session, input: SessionStop::default() },
+        "workspace.list" => Call::WorkspaceList { filter: all },
+        "workspace.list/project" => Call::WorkspaceList { filter: within },
+        "workspace.show" => Call::WorkspaceShow { workspace },
+        "workspace.diff" => Call::WorkspaceDiff { workspace },
+        "workspace.saves" => Call::WorkspaceSaves { workspace },
+        "workspace.restore" => Call::WorkspaceRestore { workspace, input: WorkspaceRestore::default() },
+        "workspace.clean" => Call::WorkspaceClean { workspace },
+        "recording.list" => Call::RecordingList { filter: all },
+        "recording.list/project" => Call::RecordingList { filter: within },
+        "recording.show" => Call::RecordingShow { session },
+        "recording.part" => Call::RecordingPart { session, range: RecordingRange::default() },
+        "recording.search" => Call::RecordingSearch { session, query: RecordingQuery { text: "error".into() } },
+        "recording.keep" => Call::RecordingKeep { session, input: RecordingKeep { keep: true } },
         "audit.list" => Call::AuditList { page: AuditPage::default() },
         "audit.list/project" => Call::AuditList { page: AuditPage { project: Some(project), ..Default::default() } },
         "presence.list" => Call::PresenceList {},
@@ -190,11 +249,11 @@ fn ask(case: &str, on: &Targets) -> Call {
     }
 }
 
-/// The rows: case and its six cells.
+/// The rows: case and its seven cells.
 fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = TABLE.trim().lines().skip(1).map(|line| {
         let cells: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(cells.len(), 7, "{line}");
+        assert_eq!(cells.len(), 8, "{line}");
         (cells[0], cells[1..].to_vec())
     });
     rows.collect()
@@ -205,7 +264,7 @@ fn verb_of(case: &str) -> &str {
 }
 
 /// The status that the table wants.
-fn expected(cells: &[&str], kind: Kind, visibility: Visibility) -> u16 {
+fn expected(cells: &[&str], kind: Kind, visibility: Visibility, shared: bool) -> u16 {
     let peers = match visibility {
         Visibility::Private => cells[1],
         Visibility::ReadOnly => cells[2],
@@ -217,11 +276,18 @@ fn expected(cells: &[&str], kind: Kind, visibility: Visibility) -> u16 {
         Kind::Peer | Kind::HubOwner => peers,
         Kind::Observer => cells[4],
         Kind::Stranger => cells[5],
+        Kind::Agent => cells[6],
     };
     match (cell, kind) {
         ("+", _) | ("h", Kind::HubOwner) => 200,
         ("-" | "h", _) => 403,
         (".", _) => 404,
+        ("x", _) if shared => 200,
+        ("f", _) if shared => 403,
+        ("s", _) if shared => 503,
+        ("x" | "f" | "s", _) => 404,
+        ("r", _) => 503,
+        ("c", _) => 409,
         other => panic!("the table has a cell of no meaning: {other:?}"),
     }
 }
@@ -270,6 +336,7 @@ struct Floor {
     ann: Credential,
     victim: UserId,
     elsewhere: ProjectId,
+    machine: Serving,
 }
 
 impl Floor {
@@ -280,7 +347,8 @@ impl Floor {
         let content = "elsewhere".to_owned();
         let input = ProjectCreate { content, visibility: Some(Visibility::ReadOnly), ..Default::default() };
         let elsewhere = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
-        Self { ann: ann(&hub), owner, peer, victim, elsewhere, hub }
+        let machine = FakeRunner::start(&hub, &owner, "the machine").await.serve();
+        Self { ann: ann(&hub), owner, peer, victim, elsewhere, machine, hub }
     }
 
     async fn targets(&self, visibility: Visibility, share_execution: bool) -> Targets {
@@ -301,18 +369,36 @@ impl Floor {
         browser(hub, owner).await;
         let logins = view!(hub, owner, Logins, Call::LoginList {});
         let login = logins.first().expect("the browser that was logged in").id;
-        Targets { victim: self.victim, project, activity, message, observer, token, login, invite, runner }
+        let input = SessionSpawn { activity: Some(activity), ..plan(project, "secret session") };
+        let made = view!(hub, owner, Session, Call::SessionSpawn { input });
+        let (victim, session, workspace) = (self.victim, made.id, made.workspace);
+        Targets { victim, project, activity, message, observer, token, login, invite, runner, session, workspace }
     }
 
-    async fn credential(&self, kind: Kind, project: ProjectId) -> Credential {
+    async fn credential(&self, kind: Kind, on: &Targets) -> Credential {
         match kind {
+            Kind::Agent => self.machine.token(on.session).await,
             Kind::Owner => self.owner.clone(),
             Kind::Peer => self.peer.clone(),
             Kind::HubOwner => self.ann.clone(),
-            Kind::Observer => observe(&self.hub, &self.owner, project).await.0,
+            Kind::Observer => observe(&self.hub, &self.owner, on.project).await.0,
             Kind::Stranger => observe(&self.hub, &self.owner, self.elsewhere).await.0,
             Kind::Anonymous => Credential::None,
         }
+    }
+
+    /// Ends what runs in a project, so that it can be deleted.
+    async fn end(&self, project: ProjectId) {
+        let filter = ExecutionFilter { project: Some(project), ..Default::default() };
+        testkit::wait_until("everything has ended", async || {
+            let live = view!(&self.hub, &self.owner, Sessions, Call::SessionList { filter });
+            for session in &live {
+                let input = SessionStop { force: true };
+                view!(&self.hub, &self.owner, Session, Call::SessionStop { session: session.id, input });
+            }
+            live.is_empty().then_some(())
+        })
+        .await;
     }
 }
 
@@ -323,7 +409,7 @@ async fn walk(visibility: Visibility, over_socket: bool) {
     for share_execution in [false, true] {
         for kind in KINDS {
             let on = floor.targets(visibility, share_execution).await;
-            let credential = floor.credential(kind, on.project).await;
+            let credential = floor.credential(kind, &on).await;
             let mut way = match (over_socket, kind) {
                 (false, _) => Way::Http,
                 (true, Kind::Anonymous) => {
@@ -333,7 +419,11 @@ async fn walk(visibility: Visibility, over_socket: bool) {
                 (true, _) => Way::Socket(Box::new(Socket::live(floor.hub.url(), &credential).await)),
             };
             for (case, cells) in rows() {
-                let wanted = expected(&cells, kind, visibility);
+                let shared = share_execution || (kind == Kind::Owner);
+                let wanted = expected(&cells, kind, visibility, shared);
+                if case == "project.delete" && kind == Kind::Owner {
+                    floor.end(on.project).await;
+                }
                 let (got, said) = way.ask(&floor.hub, &credential, ask(case, &on)).await;
                 let about = format!("{case} by {kind:?}, {visibility}, share {share_execution}");
                 assert_eq!(got, wanted, "{about}: {said}");

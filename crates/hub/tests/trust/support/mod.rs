@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod db;
 pub(crate) mod operations;
 pub(crate) mod raw;
+pub(crate) mod runner;
 pub(crate) mod socket;
 pub(crate) mod state;
 
@@ -17,6 +18,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 use testkit::TestHub;
 
+pub(crate) use runner::FakeRunner;
 pub(crate) use socket::Socket;
 
 /// One pool of connections for all requests of a test.

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use domain::SessionId;
 use futures_util::{SinkExt, StreamExt};
-use protocol::{Answer, Call, Change, Delta, FromHub, PROTOCOL, Problem, ToHub};
+use protocol::terminal::TerminalFrame;
+use protocol::{Answer, Call, Change, Delta, FromHub, PROTOCOL, Problem, ProblemKind, ToHub};
 use reqwest::header::HeaderMap;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -21,6 +23,8 @@ pub(crate) struct Socket {
     pub(crate) stream: WebSocketStream<TcpStream>,
     /// Frames that came while another one was waited for.
     pub(crate) early: VecDeque<FromHub>,
+    /// What came of terminals meanwhile.
+    pub(crate) shown: VecDeque<Shown>,
     next_id: u32,
 }
 
@@ -30,6 +34,20 @@ pub(crate) enum Came {
     Frame(Box<FromHub>),
     /// The hub closed; `None`: without saying why.
     Closed(Option<u16>),
+}
+
+/// What came of a terminal.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Shown {
+    /// `watching`: the channel, and whether the client may type and the runner is there.
+    Watching {
+        channel: u32,
+        may_type: bool,
+        reachable: bool,
+    },
+    /// `unwatched`: the channel and the problem's kind.
+    Unwatched(u32, ProblemKind),
+    Frame(TerminalFrame),
 }
 
 impl Socket {
@@ -55,7 +73,7 @@ impl Socket {
         let stream = socket.connect(address.parse().expect("an address")).await.expect("the hub listens");
         stream.set_nodelay(true).expect("no delay");
         match client_async(request, stream).await {
-            Ok((stream, _)) => Ok(Self { stream, early: VecDeque::new(), next_id: 0 }),
+            Ok((stream, _)) => Ok(Self { stream, early: VecDeque::new(), shown: VecDeque::new(), next_id: 0 }),
             Err(tungstenite::Error::Http(response)) => Err(response.status().as_u16()),
             Err(error) => panic!("the handshake failed: {error}"),
         }
@@ -117,16 +135,67 @@ impl Socket {
     /// The next frame from the network.
     pub(crate) async fn fresh(&mut self) -> Came {
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("the hub says something");
-            match message {
-                Some(Ok(Message::Text(text))) => {
-                    let frame = serde_json::from_str(text.as_str()).expect("the hub's frames are readable");
-                    return Came::Frame(Box::new(frame));
-                }
-                Some(Ok(Message::Close(frame))) => return Came::Closed(frame.map(|frame| frame.code.into())),
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return Came::Closed(None),
+            if let Some(came) = self.read().await {
+                return came;
             }
+        }
+    }
+
+    /// Watches a session on a channel.
+    pub(crate) async fn watch(&mut self, channel: u32, session: SessionId, from: Option<u64>) {
+        self.send(&ToHub::Watch { channel, session, from }).await;
+    }
+
+    /// Sends a terminal frame.
+    pub(crate) async fn frame(&mut self, frame: &TerminalFrame) {
+        self.raw(Message::binary(frame.encode())).await;
+    }
+
+    /// What comes next of terminals; other frames are kept.
+    pub(crate) async fn shown(&mut self) -> Shown {
+        loop {
+            if let Some(shown) = self.shown.pop_front() {
+                return shown;
+            }
+            match self.read().await {
+                Some(Came::Frame(frame)) => self.early.push_back(*frame),
+                Some(Came::Closed(code)) => panic!("closed with {code:?} while waiting for a terminal"),
+                None => {}
+            }
+        }
+    }
+
+    /// The next frame of a terminal.
+    pub(crate) async fn terminal(&mut self) -> TerminalFrame {
+        match self.shown().await {
+            Shown::Frame(frame) => frame,
+            other => panic!("no frame but {other:?}"),
+        }
+    }
+
+    /// The next message; `None`: it is kept in `shown`, or is none for the test.
+    async fn read(&mut self) -> Option<Came> {
+        let message = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("the hub says something");
+        match message {
+            Some(Ok(Message::Text(text))) => {
+                let shown = match serde_json::from_str(text.as_str()).expect("the hub's frames are readable") {
+                    FromHub::Watching { channel, may_type, reachable, .. } => {
+                        Shown::Watching { channel, may_type, reachable }
+                    }
+                    FromHub::Unwatched { channel, problem } => Shown::Unwatched(channel, problem.kind),
+                    frame => return Some(Came::Frame(Box::new(frame))),
+                };
+                self.shown.push_back(shown);
+                None
+            }
+            Some(Ok(Message::Binary(bytes))) => {
+                let frame = TerminalFrame::decode(&bytes).expect("the hub's frames are readable");
+                self.shown.push_back(Shown::Frame(frame));
+                None
+            }
+            Some(Ok(Message::Close(frame))) => Some(Came::Closed(frame.map(|frame| frame.code.into()))),
+            Some(Ok(_)) => None,
+            Some(Err(_)) | None => Some(Came::Closed(None)),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Random changes, visibilities, disconnects and resumes: at the end every client's state is what a fresh sync says.
 
-use domain::{ActivityId, ProjectId, UserId, Visibility};
+use domain::{ActivityId, ProjectId, SessionId, SessionStatus, UserId, Visibility};
 use futures_util::{FutureExt, StreamExt};
+use protocol::link::FactBody;
 use protocol::{
-    ActivityCreate, ActivityUpdate, Answer, Call, MarkRead, MessageText, ProjectCreate, ProjectUpdate, Rename,
-    RunnerCreate,
+    ActivityCreate, ActivityUpdate, Answer, Call, MarkRead, MessageText, ProjectCreate, ProjectUpdate, RecordingKeep,
+    Rename, RunnerCreate, Session, SessionSpawn, SessionStop,
 };
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -13,8 +14,10 @@ use testkit::TestHub;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{project, say};
+use crate::links::plan;
+use crate::support::runner::{Serving, state};
 use crate::support::state::Follower;
-use crate::support::{Credential, Socket, ask, call, join, observe};
+use crate::support::{Credential, FakeRunner, Socket, ask, call, join, observe};
 
 const STEPS: u32 = 250;
 
@@ -64,6 +67,9 @@ struct World {
     projects: Vec<ProjectId>,
     activities: Vec<ActivityId>,
     messages: Vec<domain::MessageId>,
+    sessions: Vec<Session>,
+    /// One for each person.
+    runners: Vec<Serving>,
 }
 
 impl World {
@@ -76,7 +82,8 @@ impl World {
         let message = self.messages.choose(rng).copied().unwrap_or_else(domain::MessageId::generate);
         let word = format!("word {}", rng.random_range(0..1_000_000));
         let visibility = *Visibility::ALL.choose(rng).expect("three");
-        let call = match rng.random_range(0..22) {
+        let session = self.sessions.choose(rng).map_or_else(SessionId::generate, |session| session.id);
+        let call = match rng.random_range(0..34) {
             0..=4 => {
                 let input = ProjectUpdate { visibility: Some(visibility), ..Default::default() };
                 Call::ProjectUpdate { project, input }
@@ -103,9 +110,41 @@ impl World {
             }
             20 if rng.random_bool(0.5) => Call::ProjectDelete { project },
             20 => Call::MeRename { input: Rename { name: word } },
-            _ => Call::RunnerCreate { input: RunnerCreate { name: word } },
+            21 => Call::RunnerCreate { input: RunnerCreate { name: word } },
+            22..=25 => Call::SessionSpawn { input: plan(project, &word) },
+            26 => {
+                let activity = Some(activity);
+                Call::SessionSpawn { input: SessionSpawn { activity, project: None, ..plan(project, &word) } }
+            }
+            27..=28 => Call::SessionStop { session, input: SessionStop { force: rng.random_bool(0.5) } },
+            29 => Call::RecordingKeep { session, input: RecordingKeep { keep: rng.random_bool(0.5) } },
+            _ => {
+                let input = ProjectUpdate { share_execution: Some(rng.random_bool(0.5)), ..Default::default() };
+                Call::ProjectUpdate { project, input }
+            }
         };
         (person, call)
+    }
+
+    /// Something that a runner says of one of its sessions.
+    async fn happen(&mut self) {
+        let Some(session) = self.sessions.choose(&mut self.rng) else { return };
+        let Some(runner) = self.runners.iter().find(|runner| runner.id == session.runner) else { return };
+        let (id, workspace) = (session.id, session.workspace);
+        let body = match self.rng.random_range(0..5) {
+            0..=2 => {
+                let states =
+                    [SessionStatus::Working, SessionStatus::Waiting, SessionStatus::Idle, SessionStatus::Exited];
+                let status = *states.choose(&mut self.rng).expect("four");
+                FactBody::SessionState { session: id, state: state(status) }
+            }
+            3 => {
+                let output_bytes = self.rng.random_range(0..1_000_000);
+                FactBody::Recorded { session: id, output_bytes, disk_bytes: 1, duration_ms: 2 }
+            }
+            _ => FactBody::WorkspaceReady { workspace, path: "/w".into(), branch: None, base: None, ports: None },
+        };
+        runner.fact(body).await;
     }
 
     fn learn(&mut self, answer: Answer) {
@@ -113,6 +152,9 @@ impl World {
             Answer::Project(project) if !self.projects.contains(&project.id) => self.projects.push(project.id),
             Answer::Activity(activity) => self.activities.push(activity.id),
             Answer::Message(message) => self.messages.push(message.id),
+            Answer::Session(session) if !self.sessions.iter().any(|known| known.id == session.id) => {
+                self.sessions.push(session);
+            }
             _ => {}
         }
     }
@@ -142,8 +184,19 @@ async fn run(seed: u64) {
     for tab in &mut tabs {
         tab.connect(&hub).await;
     }
-    let mut world =
-        World { rng: StdRng::seed_from_u64(seed), people, projects, activities: Vec::new(), messages: Vec::new() };
+    let mut runners = Vec::new();
+    for (person, _) in &people {
+        runners.push(FakeRunner::start(&hub, person, "machine").await.serve());
+    }
+    let mut world = World {
+        rng: StdRng::seed_from_u64(seed),
+        people,
+        projects,
+        activities: Vec::new(),
+        messages: Vec::new(),
+        sessions: Vec::new(),
+        runners,
+    };
     let mut done = 0;
     for _ in 0..STEPS {
         let (person, verb) = world.step();
@@ -152,6 +205,9 @@ async fn run(seed: u64) {
         if reply.status < 300 {
             done += 1;
             world.learn(client::request(&verb).decode(reply.text.as_bytes()).expect("readable"));
+        }
+        if world.rng.random_bool(0.3) {
+            world.happen().await;
         }
         for tab in &mut tabs {
             let count = world.rng.random_range(0..6);
@@ -180,6 +236,7 @@ async fn run(seed: u64) {
         let wrong = tab.follower.state.differences(&fresh.state);
         assert!(wrong.is_empty(), "client {index} is out of step, seed {seed}: {wrong:#?}");
     }
+    assert!(world.sessions.len() > 10, "only {} sessions", world.sessions.len());
     assert!(resumed > 10, "only {resumed} resumes");
 }
 

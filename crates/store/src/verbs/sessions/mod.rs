@@ -10,7 +10,7 @@ pub use facts::{SeenFacts, TakeFacts};
 pub use spawn::{ResumeSession, SpawnSession};
 pub use tokens::MintAgentToken;
 
-use domain::{Action, Resource, RunnerId, SessionId};
+use domain::{Action, ProjectId, Resource, RunnerId, SessionId};
 use protocol::{
     Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop, Usage,
 };
@@ -167,6 +167,30 @@ impl Command for KeepRecording {
         let detail = if self.input.keep { "marked the recording to keep" } else { "lets the recording expire" };
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), detail);
         Ok(after)
+    }
+}
+
+/// Writes down that somebody asked a runner for something that changes a session or workspace, before it is asked.
+#[derive(Debug, Serialize)]
+pub struct NoteAsked {
+    /// The verb.
+    #[serde(skip)]
+    pub verb: &'static str,
+    /// The session or workspace.
+    pub subject: String,
+    /// The project that it is in.
+    pub project: ProjectId,
+    /// In words.
+    pub detail: String,
+}
+
+impl Command for NoteAsked {
+    type Output = ();
+    const VERB: &'static str = "runner.asked";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        tx.audit(self.verb, &self.subject, AuditScope::Project(self.project), self.detail.clone());
+        Ok(())
     }
 }
 

@@ -1,0 +1,165 @@
+//! What a runner is asked while somebody waits.
+
+use domain::SessionStatus;
+use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk, ToRunner};
+use protocol::{
+    Call, LogPage, Problem, ProblemKind, RecordingQuery, RecordingRange, Save, SessionLog, SessionText,
+    WorkspaceRestore,
+};
+
+use super::Floor;
+use crate::support::runner::Heard;
+use crate::support::{Reply, call};
+
+impl Floor {
+    /// The verb's reply, while the runner says what `react` makes of the question.
+    async fn while_asked(
+        &mut self,
+        verb: Call,
+        react: impl FnOnce(u32, RunnerAsk) -> Option<FromRunner>,
+    ) -> (Reply, RunnerAsk) {
+        let credential = self.olga.clone();
+        let runner = &mut self.runner;
+        let answering = async {
+            let asked = runner.told("an ask", |frame| matches!(frame, ToRunner::Ask { .. })).await;
+            let ToRunner::Ask { id, ask } = asked else { unreachable!() };
+            match react(id, ask.clone()) {
+                Some(frame) => runner.tell(&frame).await,
+                None => drop(runner.stream.close(None).await),
+            }
+            ask
+        };
+        tokio::join!(call(&self.hub, &credential, &verb), answering)
+    }
+}
+
+fn told(answer: RunnerAnswer) -> impl FnOnce(u32, RunnerAsk) -> Option<FromRunner> {
+    |id, _| Some(FromRunner::Told { id, answer })
+}
+
+#[tokio::test]
+async fn an_answer_reaches_who_waits_for_it() {
+    let mut floor = Floor::new().await;
+    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let log = SessionLog { text: "hello".into(), truncated: false };
+    let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000) } };
+    let (reply, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
+    assert_eq!((reply.status, reply.body["text"].as_str()), (200, Some("hello")));
+    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000 }, "at most so many");
+
+    let input = SessionText { text: "go on".into(), submit: true };
+    let (reply, asked) = floor.while_asked(Call::SessionSend { session, input }, told(RunnerAnswer::Done)).await;
+    assert_eq!(reply.status, 204);
+    assert_eq!(asked, RunnerAsk::Send { session, text: "go on".into(), submit: true });
+
+    let save = Save { id: "abcdef".into(), at: floor.session.created_at, files: 3 };
+    let (reply, _) = floor.while_asked(Call::WorkspaceSaves { workspace }, told(RunnerAnswer::Saves(vec![save]))).await;
+    assert_eq!(reply.body[0]["files"], 3);
+    let input = WorkspaceRestore { save: Some("abcdef".into()) };
+    let (reply, asked) = floor.while_asked(Call::WorkspaceRestore { workspace, input }, told(RunnerAnswer::Done)).await;
+    assert_eq!((reply.status, asked), (204, RunnerAsk::Restore { workspace, save: Some("abcdef".into()) }));
+    let (reply, _) = floor.while_asked(Call::WorkspaceClean { workspace }, told(RunnerAnswer::Done)).await;
+    assert_eq!(reply.status, 204);
+    let verb = Call::RecordingSearch { session, query: RecordingQuery { text: "err".into() } };
+    let (reply, _) = floor.while_asked(verb, told(RunnerAnswer::Hits(vec![]))).await;
+    assert_eq!((reply.status, reply.text.as_str()), (200, "[]"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_passed_on_and_cannot_speak_for_the_hub() {
+    let mut floor = Floor::new().await;
+    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let refuse = |kind, detail: &str| {
+        let problem = Problem::new(kind, detail);
+        move |id, _| Some(FromRunner::Refused { id, problem })
+    };
+    let (reply, _) =
+        floor.while_asked(Call::WorkspaceClean { workspace }, refuse(ProblemKind::Conflict, "3 files\u{1b}[2J")).await;
+    assert_eq!((reply.status, reply.body["detail"].as_str()), (409, Some("3 files[2J")));
+    let log = || Call::SessionLog { session, page: LogPage::default() };
+    for kind in [ProblemKind::Unauthenticated, ProblemKind::Forbidden, ProblemKind::RateLimited, ProblemKind::Internal]
+    {
+        let (reply, _) = floor.while_asked(log(), refuse(kind, "log in again")).await;
+        assert_eq!(reply.status, 503, "{kind:?}");
+    }
+    let mut lying = Problem::new(ProblemKind::NotFound, "gone");
+    lying.status = 200;
+    let (reply, _) = floor.while_asked(log(), |id, _| Some(FromRunner::Refused { id, problem: lying })).await;
+    assert_eq!(reply.status, 404);
+    // Something else than was asked for, and an answer that nobody waits for.
+    let (reply, _) = floor.while_asked(log(), told(RunnerAnswer::Done)).await;
+    assert_eq!(reply.status, 503);
+    floor.runner.tell(&FromRunner::Told { id: 4_000_000, answer: RunnerAnswer::Done }).await;
+    assert!(floor.runner.sync().await.is_empty());
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_runner_that_is_gone() {
+    let mut floor = Floor::new().await;
+    let session = floor.session.id;
+    let part = || Call::RecordingPart { session, range: RecordingRange { from_ms: Some(5) } };
+    let (reply, _) = floor.while_asked(part(), |_, _| None).await;
+    assert_eq!(reply.status, 503, "the link ended while it was asked: {}", reply.text);
+    testkit::wait_until("the runner is gone", async || {
+        let reply = call(&floor.hub, &floor.olga, &part()).await;
+        (reply.status == 503 && reply.text.contains("not connected")).then_some(())
+    })
+    .await;
+    let reply = call(&floor.hub, &floor.pete, &Call::RecordingShow { session }).await;
+    assert_eq!(reply.status, 503);
+    let stop = Call::SessionStop { session, input: Default::default() };
+    assert_eq!(call(&floor.hub, &floor.olga, &stop).await.status, 200, "what is wanted is stored all the same");
+    floor.runner.again(floor.hub.url()).await;
+    floor.runner.hello(8).await;
+    floor.runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
+}
+
+#[tokio::test]
+async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
+    let mut floor = Floor::with(|options| options.limits.runner_answer_seconds = 1).await;
+    let session = floor.session.id;
+    let late =
+        |id| FromRunner::Told { id, answer: RunnerAnswer::Log(SessionLog { text: "x".into(), truncated: false }) };
+    let mut asked = 0;
+    let credential = floor.olga.clone();
+    let verb = Call::SessionLog { session, page: LogPage::default() };
+    let reply = call(&floor.hub, &credential, &verb).await;
+    assert!(reply.status == 503 && reply.text.contains("in time"), "{}", reply.text);
+    for heard in floor.runner.sync().await {
+        if let Heard::Told(ToRunner::Ask { id, .. }) = heard {
+            asked = id;
+        }
+    }
+    // The answer comes too late, and the next question gets its own.
+    floor.runner.tell(&late(asked)).await;
+    let answer = RunnerAnswer::Log(SessionLog { text: "in time".into(), truncated: false });
+    let (reply, _) = floor.while_asked(verb, told(answer)).await;
+    assert_eq!(reply.body["text"], "in time");
+    floor.runner.at(session, SessionStatus::Exited).await;
+}
+
+#[tokio::test]
+async fn who_may_not_look_or_drive_does_not_reach_the_runner() {
+    let mut floor = Floor::new().await;
+    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let text = SessionText { text: "rm -rf".into(), submit: true };
+    for verb in [
+        Call::SessionSend { session, input: text.clone() },
+        Call::WorkspaceClean { workspace },
+        Call::WorkspaceRestore { workspace, input: Default::default() },
+    ] {
+        assert_eq!(call(&floor.hub, &floor.pete, &verb).await.status, 403, "{}", verb.verb());
+    }
+    super::share(&floor.hub, &floor.olga, floor.project, false).await;
+    for verb in [
+        Call::SessionSend { session, input: text },
+        Call::SessionLog { session, page: LogPage::default() },
+        Call::WorkspaceDiff { workspace },
+        Call::RecordingShow { session },
+        Call::RecordingPart { session, range: Default::default() },
+    ] {
+        assert_eq!(call(&floor.hub, &floor.pete, &verb).await.status, 404, "{}", verb.verb());
+    }
+    let asked = floor.runner.sync().await;
+    assert!(asked.is_empty(), "{asked:?}");
+}

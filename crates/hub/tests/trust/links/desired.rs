@@ -1,0 +1,98 @@
+//! What a runner is told to have: at once, whole, its own only, again after each connect, and from any hub.
+
+use domain::{SessionStatus, Visibility};
+use protocol::link::ToRunner;
+use protocol::{Call, RecordingKeep, SessionStop};
+use testkit::{Postgres, TestHub};
+
+use super::{Floor, project, spawn};
+use crate::support::runner::Heard;
+use crate::support::{FakeRunner, join, view};
+
+#[tokio::test]
+async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
+    let mut floor = Floor::new().await;
+    let session = floor.session.id;
+    let (first, sessions, keep) = floor.runner.desired("the spawn", |sessions| !sessions.is_empty()).await;
+    assert_eq!((sessions.len(), keep.len()), (1, 0));
+    let plan = &sessions[0];
+    assert_eq!((plan.session, plan.run, plan.prompt.as_str()), (session, true, "work"));
+    assert!(plan.context.contains("a project") && plan.workspace.trusted, "{plan:?}");
+
+    let mut last = first;
+    for force in [false, true] {
+        let call = Call::SessionStop { session, input: SessionStop { force } };
+        assert!(view!(&floor.hub, &floor.olga, Session, call).stopping);
+        let wanted = |plan: &protocol::link::DesiredSession| !plan.run && plan.force == force;
+        let (generation, ..) =
+            floor.runner.desired("the stop", |sessions| !sessions.is_empty() && sessions.iter().all(wanted)).await;
+        assert!(generation > last, "{generation} after {last}");
+        last = generation;
+    }
+    let input = RecordingKeep { keep: true };
+    view!(&floor.hub, &floor.olga, Session, Call::RecordingKeep { session, input });
+    let kept = |frame: &ToRunner| matches!(frame, ToRunner::Desired { keep, .. } if keep == &[session]);
+    floor.runner.told("keep", kept).await;
+    floor.runner.at(session, SessionStatus::Exited).await;
+
+    // After a reconnect it is all told again, without what is over.
+    floor.runner.again(floor.hub.url()).await;
+    let acknowledged = floor.runner.hello(8).await;
+    assert!(acknowledged >= 1);
+    let (generation, sessions, keep) = floor.runner.desired("everything again", |_| true).await;
+    assert!(generation > last && sessions.is_empty() && keep == [session]);
+}
+
+#[tokio::test]
+async fn a_runner_hears_of_its_own_sessions_only() {
+    let mut floor = Floor::new().await;
+    let mut petes = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
+    let his = spawn(&floor.hub, &floor.pete, floor.project, "his").await;
+    assert_eq!(his.runner, petes.id, "a session goes to a runner of who spawned it");
+    let (_, sessions, _) = petes.desired("his", |sessions| !sessions.is_empty()).await;
+    assert_eq!(sessions.iter().map(|plan| plan.session).collect::<Vec<_>>(), [his.id]);
+    assert!(!sessions[0].workspace.trusted, "another's project");
+    floor.runner.desired("hers", |sessions| !sessions.is_empty()).await;
+    let more = spawn(&floor.hub, &floor.olga, floor.project, "more").await;
+    let (_, sessions, _) = floor.runner.desired("more", |sessions| sessions.len() == 2).await;
+    assert!(sessions.iter().all(|plan| [floor.session.id, more.id].contains(&plan.session)));
+    for heard in petes.sync().await {
+        assert!(!format!("{heard:?}").contains(&more.id.to_string()), "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_spawn_at_one_hub_reaches_the_runner_at_another() {
+    let database = Postgres::shared().database().await;
+    let on = |options: &mut hub::Options| options.database = database.url().to_owned();
+    let (one, two) = (TestHub::with(on).await, TestHub::with(on).await);
+    let olga = join(&one, "olga").await;
+    let mut runner = FakeRunner::start(&one, &olga, "box").await;
+    let plan = project(&one, &olga, Visibility::Private, false).await;
+    let there = |runners: Vec<protocol::Runner>| runners[0].connected;
+    assert!(there(view!(&one, &olga, Runners, Call::RunnerList {})));
+    assert!(there(view!(&two, &olga, Runners, Call::RunnerList {})), "every hub knows that it is there");
+    let made = spawn(&two, &olga, plan, "from afar").await;
+    let (_, sessions, _) = runner.desired("the spawn", |sessions| !sessions.is_empty()).await;
+    assert_eq!(sessions[0].session, made.id);
+    runner.at(made.id, SessionStatus::Working).await;
+    let shown = view!(&two, &olga, SessionDetail, Call::SessionShow { session: made.id });
+    assert_eq!(shown.session.state.status, SessionStatus::Working);
+    let call = Call::SessionStop { session: made.id, input: SessionStop { force: false } };
+    view!(&two, &olga, Session, call);
+    runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
+
+    // The runner goes over to the other hub; the end of its older link, whenever it comes, is no news.
+    let older = runner.again(two.url()).await;
+    runner.hello(8).await;
+    drop(older);
+    testkit::wait_until("the older link's end", async || {
+        let one = there(view!(&one, &olga, Runners, Call::RunnerList {}));
+        let two = there(view!(&two, &olga, Runners, Call::RunnerList {}));
+        (one && two).then_some(())
+    })
+    .await;
+    assert!(runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
+    one.stop().await;
+    two.stop().await;
+}

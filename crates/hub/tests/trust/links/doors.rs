@@ -1,0 +1,186 @@
+//! Who has a link, for how long, and what others see of it.
+
+use domain::{SessionStatus, UserId};
+use protocol::link::FromRunner;
+use protocol::{Call, Change, FromHub, MessageText, PROTOCOL};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::Floor;
+use super::facts::agent;
+use crate::support::runner::{Heard, about, dial, register};
+use crate::support::socket::change;
+use crate::support::{Credential, FakeRunner, Socket, ann, ask, browser, call, observe, view};
+
+#[tokio::test]
+async fn only_a_runners_own_token_opens_a_link() {
+    let mut floor = Floor::new().await;
+    let url = floor.hub.url().to_owned();
+    assert_eq!(dial(&url, &Credential::None).await.err(), Some(401));
+    assert_eq!(dial(&url, &Credential::Token("sf_nothing".into())).await.err(), Some(401));
+    let agent = agent(&mut floor).await;
+    let (visitor, _) = observe(&floor.hub, &floor.olga, floor.project).await;
+    let login = browser(&floor.hub, &floor.olga).await;
+    for credential in [&floor.olga, &floor.pete, &agent, &visitor, &login] {
+        assert_eq!(dial(&url, credential).await.err(), Some(403), "{credential:?}");
+    }
+    // And a runner's token does nothing else than look.
+    let token = floor.runner.token.clone();
+    let content = MessageText { content: "hi".into() };
+    for verb in [
+        Call::ChatSend { project: floor.project, input: content },
+        Call::SessionSpawn { input: super::plan(floor.project, "by a runner") },
+        Call::SessionStop { session: floor.session.id, input: Default::default() },
+        Call::RunnerRemove { runner: floor.runner.id },
+    ] {
+        assert_eq!(call(&floor.hub, &token, &verb).await.status, 403, "{}", verb.verb());
+    }
+    let mut socket = Socket::live(&url, &token).await;
+    let refused = socket.ask(Call::SessionStop { session: floor.session.id, input: Default::default() }).await;
+    assert_eq!(refused.expect_err("it only looks").status, 403);
+}
+
+#[tokio::test]
+async fn a_link_that_does_not_begin_with_hello_ends() {
+    let floor = Floor::new().await;
+    let open = async || {
+        let made = register(&floor.hub, &floor.olga, &format!("r{}", UserId::generate())).await;
+        let token = Credential::Token(made.secret);
+        let stream = dial(floor.hub.url(), &token).await.expect("let in");
+        (stream, token)
+    };
+    let hello = |protocol| FromRunner::Hello { protocol, journal: domain::JournalId::generate(), about: about(1) };
+    let text = |frame: &FromRunner| Message::text(serde_json::to_string(frame).expect("JSON"));
+    for first in [
+        text(&FromRunner::Heartbeat {}),
+        text(&hello(PROTOCOL + 1)),
+        Message::text("{}"),
+        Message::text("nonsense"),
+        Message::binary(vec![1, 2, 3]),
+    ] {
+        use futures_util::{SinkExt, StreamExt};
+        let (mut stream, _) = open().await;
+        stream.send(first.clone()).await.expect("sent");
+        let answer = stream.next().await;
+        let code = match answer {
+            Some(Ok(Message::Close(Some(frame)))) => u16::from(frame.code),
+            other => panic!("{first:?} was answered with {other:?}"),
+        };
+        assert_eq!(code, 1002, "{first:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
+    let mut floor = Floor::new().await;
+    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    watcher.early.clear();
+    // The older one is half open: nobody reads it, and nothing is said on it.
+    let older = floor.runner.again(floor.hub.url()).await;
+    floor.runner.hello(8).await;
+    let mut older = FakeRunner { stream: older, ..FakeRunner::start(&floor.hub, &floor.pete, "unused").await };
+    assert_eq!(older.until_closed().await, Some(1001));
+    let runners = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
+    assert!(runners.iter().any(|runner| runner.id == floor.runner.id && runner.connected));
+    floor.runner.at(floor.session.id, SessionStatus::Working).await;
+    let working = |frame: &FromHub| match change(frame) {
+        Some(Change::Session { session }) => session.state.status == SessionStatus::Working,
+        _ => false,
+    };
+    let frames = watcher.until("it works", working).await;
+    let gone = |frame: &&FromHub| match change(frame) {
+        Some(Change::Runner { runner }) => runner.id == floor.runner.id && !runner.connected,
+        _ => false,
+    };
+    assert_eq!(frames.iter().filter(gone).count(), 0, "nobody thought that it was gone");
+}
+
+/// Waits until a watcher is told that the runner is, or is not, there.
+async fn until(watcher: &mut Socket, runner: domain::RunnerId, connected: bool) -> protocol::Runner {
+    let told = |frame: &FromHub| match change(frame) {
+        Some(Change::Runner { runner: told }) => told.id == runner && told.connected == connected,
+        _ => false,
+    };
+    let frames = watcher.until("the runner", told).await;
+    match frames.last().and_then(change) {
+        Some(Change::Runner { runner }) => runner.clone(),
+        _ => unreachable!(),
+    }
+}
+
+#[tokio::test]
+async fn whatever_ends_a_link_everybody_sees_that_the_runner_is_gone() {
+    let mut floor = Floor::new().await;
+    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    watcher.early.clear();
+    let listed = async |floor: &Floor, id| {
+        let runners = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
+        runners.into_iter().find(|runner| runner.id == id).map(|runner| runner.connected)
+    };
+    // It goes by itself.
+    let mut runner = FakeRunner::start(&floor.hub, &floor.olga, "goes").await;
+    until(&mut watcher, runner.id, true).await;
+    drop(runner.stream.close(None).await);
+    let gone = until(&mut watcher, runner.id, false).await;
+    assert!(gone.last_seen_at.is_some() && gone.about.is_some());
+    assert_eq!(listed(&floor, runner.id).await, Some(false));
+    // It speaks nonsense.
+    let mut runner = FakeRunner::start(&floor.hub, &floor.olga, "nonsense").await;
+    until(&mut watcher, runner.id, true).await;
+    use futures_util::SinkExt;
+    runner.stream.send(Message::text("{\"type\":\"surprise\"}")).await.expect("sent");
+    assert_eq!(runner.until_closed().await, Some(1002));
+    until(&mut watcher, runner.id, false).await;
+    // Its owner is disabled: the credential ends.
+    let pete = super::id(&floor.hub, &floor.pete).await;
+    let mut runner = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
+    drop(watcher);
+    let mut watcher = Socket::live(floor.hub.url(), &floor.olga).await;
+    watcher.early.clear();
+    ask(&floor.hub, &ann(&floor.hub), Call::UserDisable { user: pete }).await;
+    assert_eq!(runner.until_closed().await, Some(4401));
+    until(&mut watcher, runner.id, false).await;
+    assert_eq!(dial(floor.hub.url(), &runner.token).await.err(), Some(401));
+    // It is removed: its token ends, and with it the link.
+    floor.runner.at(floor.session.id, SessionStatus::Exited).await;
+    ask(&floor.hub, &floor.olga, Call::RunnerRemove { runner: floor.runner.id }).await;
+    assert_eq!(floor.runner.until_closed().await, Some(4401));
+    assert_eq!(dial(floor.hub.url(), &floor.runner.token).await.err(), Some(401));
+}
+
+#[tokio::test]
+async fn a_runner_with_live_sessions_is_not_removed() {
+    let mut floor = Floor::new().await;
+    let remove = Call::RunnerRemove { runner: floor.runner.id };
+    let reply = call(&floor.hub, &floor.olga, &remove).await;
+    assert!(reply.status == 409 && reply.text.contains("stop them first"), "{}", reply.text);
+    assert!(floor.runner.sync().await.is_empty(), "and its link goes on");
+}
+
+#[tokio::test]
+async fn a_silent_runner_is_shown_as_gone_and_comes_back() {
+    let mut floor = Floor::with(|options| options.limits.runner_silence_seconds = 2).await;
+    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    watcher.early.clear();
+    let code = floor.runner.until_closed().await;
+    assert_eq!(code, Some(1013), "it said nothing for too long");
+    let gone = until(&mut watcher, floor.runner.id, false).await;
+    assert!(gone.last_seen_at.is_some());
+    let reply = call(&floor.hub, &floor.olga, &Call::SessionSpawn { input: super::plan(floor.project, "x") }).await;
+    assert!(reply.status == 409 && reply.text.contains("is not connected"), "{}", reply.text);
+    assert_eq!(floor.now().await.state.status, SessionStatus::Starting, "its sessions are as last seen");
+    floor.runner.again(floor.hub.url()).await;
+    floor.runner.hello(8).await;
+    until(&mut watcher, floor.runner.id, true).await;
+    // A heartbeat is sign enough.
+    for _ in 0..3 {
+        floor.runner.tell(&FromRunner::Heartbeat {}).await;
+        assert!(floor.runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
+    }
+}
+
+#[tokio::test]
+async fn a_hub_that_stops_says_so_to_its_runners() {
+    let mut floor = Floor::new().await;
+    floor.hub.stop().await;
+    assert_eq!(floor.runner.until_closed().await, Some(1001));
+}

@@ -1,0 +1,142 @@
+//! T5: names that git, a shell or a terminal could take for something else are refused by name, over every way in.
+
+use protocol::{Call, ProblemKind, Repository, WorkspaceRestore};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Floor;
+use crate::support::{Socket, begin, db, send};
+
+const HOSTILE: [&str; 36] = [
+    "--upload-pack=id",
+    "--output=/tmp/x",
+    "--exec=id",
+    "-oProxyCommand=id",
+    "-x",
+    "-",
+    "$(id)",
+    "`id`",
+    "${IFS}id",
+    "a;id",
+    "a|id",
+    "a&id",
+    "a&&id",
+    "a>x",
+    "a<x",
+    "a\nb",
+    "a\r\nb",
+    "a\0b",
+    "a\tb",
+    "@{-1}",
+    "a@{u}",
+    "a..b",
+    "../../etc/passwd",
+    "a/../b",
+    ".git",
+    "a~1",
+    "a^{}",
+    "a:b",
+    "a\\b",
+    "a*",
+    "a?",
+    "a[b",
+    "a\u{1b}[2J",
+    "a\u{202e}b",
+    "a b",
+    "",
+];
+
+#[tokio::test]
+async fn hostile_names_are_refused_by_name_and_nothing_is_stored() {
+    let mut floor = Floor::new().await;
+    let repositories = vec![Repository { location: "/srv/code".into(), ..Default::default() }];
+    let input = protocol::ProjectUpdate { repositories: Some(repositories), ..Default::default() };
+    crate::support::ask(&floor.hub, &floor.olga, Call::ProjectUpdate { project: floor.project, input }).await;
+    let before = db::rows(&floor.hub).await;
+    let mut socket = Socket::live(floor.hub.url(), &floor.olga).await;
+    let (mut tried, mut number) = (0, 0);
+    for bad in HOSTILE {
+        let argv = bad.contains('\0') || bad.is_empty();
+        let invisible = bad.contains(['\0', '\u{1b}', '\u{202e}']);
+        let model = invisible || bad.is_empty() || bad.starts_with('-') || bad.contains(['\n', '\t', '\r']);
+        // A name such as `a..b` is none of an agent's, but harms nobody: no runner has it.
+        let agent = bad.is_empty() || bad.starts_with(['-', '.']) || bad.chars().any(|c| !"._-ab".contains(c));
+        for (field, wrong, value) in [
+            ("branch", true, json!(bad)),
+            ("base", true, json!(bad)),
+            ("repository", true, json!(bad)),
+            ("agent", agent, json!(bad)),
+            ("model", model, json!(bad)),
+            ("prompt", invisible, json!(bad)),
+            ("argv", argv, json!([bad])),
+            ("labels", model && !bad.starts_with('-'), json!([bad])),
+        ] {
+            if !wrong {
+                continue;
+            }
+            let mut body = json!({ "project": floor.project, "agent": "codex", "prompt": "work" });
+            body[field] = value;
+            let headers = floor.olga.headers(floor.hub.url());
+            let reply = send(begin(&floor.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
+            assert_eq!(reply.status, 400, "{field} {bad:?}: {}", reply.text);
+            assert_eq!(reply.body["errors"][0]["field"], field, "{bad:?}: {}", reply.text);
+            assert!(!reply.text.contains('\u{1b}') && !reply.text.contains('\u{202e}'), "{}", reply.text);
+            number += 1;
+            let frame = json!({
+                "type": "request", "id": 10_000 + number, "call": { "verb": "session.spawn", "input": body }
+            });
+            socket.text(frame.to_string()).await;
+            let answered = |frame: &protocol::FromHub| {
+                matches!(frame, protocol::FromHub::Error { id: Some(id), problem }
+                    if *id == 10_000 + number && problem.kind == ProblemKind::Invalid)
+            };
+            socket.until("a refusal", answered).await;
+            tried += 2;
+        }
+        let input = WorkspaceRestore { save: Some(bad.to_owned()) };
+        let verb = Call::WorkspaceRestore { workspace: floor.session.workspace, input };
+        assert_eq!(crate::support::call(&floor.hub, &floor.olga, &verb).await.status, 400, "{bad:?}");
+    }
+    assert!(tried > 250, "{tried}");
+    let heard = floor.runner.sync().await;
+    assert!(heard.is_empty(), "the runner heard nothing of it: {heard:?}");
+    // But for the fact by which we know.
+    let stored = |rows: Vec<String>| rows.into_iter().filter(|row| !row.starts_with("runners:")).collect::<Vec<_>>();
+    assert_eq!(stored(db::rows(&floor.hub).await), stored(before));
+}
+
+#[tokio::test]
+async fn hostile_shapes_are_refused() {
+    let floor = Floor::new().await;
+    let before = db::rows(&floor.hub).await;
+    let base = || json!({ "project": floor.project, "agent": "codex" });
+    let with = |field: &str, value: Value| {
+        let mut body = base();
+        body[field] = value;
+        body
+    };
+    for body in [
+        json!({}),
+        json!({ "agent": "codex" }),
+        with("surprise", json!(1)),
+        with("argv", json!("make test")),
+        with("argv", json!(vec!["x"; 501])),
+        with("argv", json!(["x".repeat(70_000)])),
+        with("prompt", json!("x".repeat(70_000))),
+        with("labels", json!(vec!["x"; 21])),
+        with("labels", json!(["x".repeat(100)])),
+        with("cols", json!(1)),
+        with("cols", json!(65_536)),
+        with("rows", json!(301)),
+        with("mode", json!("Interactive")),
+        with("runner", json!("run_1")),
+        with("workspace", json!("../x")),
+        with("sandbox", json!({ "network": true })),
+        with("sandbox", json!({ "network": true, "home": true, "root": true })),
+    ] {
+        let headers = floor.olga.headers(floor.hub.url());
+        let reply = send(begin(&floor.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
+        assert_eq!(reply.status, 400, "{body:.200}: {}", reply.text);
+    }
+    assert_eq!(db::rows(&floor.hub).await, before);
+}

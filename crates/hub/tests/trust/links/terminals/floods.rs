@@ -1,0 +1,145 @@
+//! A flood of output: bounded memory, nobody waits for another, who fell behind skips and never stalls.
+
+use protocol::link::ToRunner;
+use protocol::terminal::{TerminalFrame, WATCH_WINDOW};
+
+use super::super::Floor;
+use super::{screen, settled, watch};
+use crate::support::runner::Heard;
+use crate::support::{FakeRunner, Socket};
+
+const CHUNK: usize = 32 * 1024;
+/// How far a runner may be ahead of the hub's credit.
+const AHEAD: u64 = 512 * 1024;
+
+/// Sends output like a runner: not too far ahead of the hub's credit, and a screen whenever one is asked for.
+struct Flood {
+    channel: u32,
+    at: u64,
+    credit: u64,
+    screens: u32,
+}
+
+impl Flood {
+    async fn until(&mut self, runner: &mut FakeRunner, end: u64) {
+        while self.at < end {
+            while self.at - self.credit + CHUNK as u64 > AHEAD {
+                let heard = runner.next().await;
+                self.on(runner, heard).await;
+            }
+            let bytes = (0..CHUNK as u64).map(|i| ((self.at + i) % 251) as u8).collect();
+            runner.frame(TerminalFrame::Data { channel: self.channel, offset: self.at, bytes }).await;
+            self.at += CHUNK as u64;
+        }
+        for heard in runner.sync().await {
+            self.on(runner, heard).await;
+        }
+    }
+
+    async fn on(&mut self, runner: &mut FakeRunner, heard: Heard) {
+        match heard {
+            Heard::Frame(TerminalFrame::Credit { offset, .. }) => self.credit = self.credit.max(offset),
+            Heard::Told(ToRunner::Snapshot { .. }) => {
+                self.screens += 1;
+                runner.frame(screen(self.channel, self.at, 80, "the screen")).await;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Takes frames in until `end`, giving credit for each; returns how many bytes came as output.
+async fn take(socket: &mut Socket, end: u64) -> u64 {
+    let (mut at, mut bytes_taken) = (None, 0);
+    loop {
+        match socket.terminal().await {
+            TerminalFrame::Snapshot { offset, .. } => at = Some(offset),
+            TerminalFrame::Data { offset, bytes, .. } => {
+                assert_eq!(at.unwrap_or(offset), offset, "no gap without a screen");
+                let right = |(i, byte): (usize, &u8)| *byte == ((offset + i as u64) % 251) as u8;
+                assert!(bytes.iter().enumerate().all(right), "every byte is the terminal's");
+                bytes_taken += bytes.len() as u64;
+                at = Some(offset + bytes.len() as u64);
+            }
+            other => panic!("{other:?}"),
+        }
+        let offset = at.unwrap_or(0);
+        socket.frame(&TerminalFrame::Credit { channel: 7, offset }).await;
+        if offset >= end {
+            return bytes_taken;
+        }
+    }
+}
+
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages: u64 = statm.split_whitespace().nth(1).expect("two fields").parse().expect("a number");
+    pages * 4096
+}
+
+#[tokio::test]
+async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_nothing_new_comes() {
+    const END: u64 = 40 * 1024 * 1024;
+    let mut floor = Floor::new().await;
+    let session = floor.session.id;
+    let mut fast = watch(&floor.hub, &floor.olga, session, Some(0)).await;
+    let mut stalled = watch(&floor.hub, &floor.pete, session, Some(0)).await;
+    let (channel, _) = floor.runner.watched(session).await;
+    let mut flood = Flood { channel, at: 0, credit: 0, screens: 0 };
+    let runner = &mut floor.runner;
+    // Some first, so that buffers have the size that they get.
+    tokio::join!(flood.until(runner, 2 * 1024 * 1024), take(&mut fast, 2 * 1024 * 1024));
+    let before = resident();
+    let driving = async {
+        flood.until(runner, END).await;
+        // A reader that was overtaken at the very end asks for a screen after the last byte.
+        loop {
+            let heard = runner.next().await;
+            flood.on(runner, heard).await;
+        }
+    };
+    // It may be overtaken by the flood and skip; it never waits for who is stalled.
+    let taken = tokio::select! {
+        taken = take(&mut fast, END) => taken,
+        () = driving => unreachable!(),
+    };
+    assert!(taken > 0);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 24 * 1024 * 1024, "{grown} bytes more after {END}");
+
+    // The stalled one has got its window and no more.
+    stalled.ask(protocol::Call::Me {}).await.expect("its socket goes on");
+    let mut got = 0;
+    while let Some(crate::support::socket::Shown::Frame(TerminalFrame::Data { bytes, .. })) = stalled.shown.pop_front()
+    {
+        got += bytes.len() as u64;
+    }
+    assert_eq!(got, WATCH_WINDOW, "what may be under way, and no more");
+    let screens = flood.screens;
+    stalled.frame(&TerminalFrame::Credit { channel: 7, offset: got }).await;
+    let asked = |frame: &ToRunner| matches!(frame, ToRunner::Snapshot { .. });
+    floor.runner.told("a screen is asked for", asked).await;
+    floor.runner.frame(screen(channel, END, 80, "the end")).await;
+    assert_eq!(stalled.terminal().await, screen(7, END, 80, "the end"));
+    assert!(screens < 500, "screens are asked for at a measured pace: {screens}");
+}
+
+#[tokio::test]
+async fn a_screen_is_not_thrown_away_because_much_came_after_it() {
+    let mut floor = Floor::new().await;
+    let session = floor.session.id;
+    let first = watch(&floor.hub, &floor.olga, session, Some(0)).await;
+    let (channel, _) = floor.runner.watched(session).await;
+    let mut flood = Flood { channel, at: 0, credit: 0, screens: 0 };
+    flood.until(&mut floor.runner, 256 * 1024).await;
+    let mut late = watch(&floor.hub, &floor.pete, session, None).await;
+    floor.runner.told("a screen", |frame| matches!(frame, ToRunner::Snapshot { .. })).await;
+    // In one breath: the screen, and more after it than a screen is usually used for.
+    let at = flood.at;
+    floor.runner.frame(screen(channel, at, 80, "here")).await;
+    flood.until(&mut floor.runner, at + 192 * 1024).await;
+    assert_eq!(flood.screens, 0, "no other screen is asked for");
+    assert_eq!(late.terminal().await, screen(7, at, 80, "here"));
+    settled(&mut floor.runner).await;
+    drop(first);
+}
