@@ -180,3 +180,142 @@ fn open_up(path: &Path) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    const SECRET: &[u8] = b"secret of somebody else";
+
+    /// A folder beside a secret, with every kind of link to it.
+    fn place() -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::write(root.join("a/b/file"), "inside").unwrap();
+        std::fs::write(dir.path().join("secret"), SECRET).unwrap();
+        symlink("../secret", root.join("link")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("/", root.join("slash")).unwrap();
+        symlink("/etc/passwd", root.join("passwd")).unwrap();
+        symlink("../../..", root.join("a/up")).unwrap();
+        symlink("link", root.join("chain")).unwrap();
+        symlink("self", root.join("self")).unwrap();
+        (dir, root)
+    }
+
+    #[test]
+    fn no_path_leads_out() {
+        let (dir, root) = place();
+        let outside = dir.path().join("secret");
+        let open = Root::open(&root).unwrap();
+        let mut paths: Vec<Vec<u8>> = Vec::new();
+        let ups: [&[u8]; 14] = [
+            b"..",
+            b"up",
+            b"slash",
+            b"a/up",
+            b"./..",
+            b"a/../..",
+            b"..%2f",
+            b"%2e%2e",
+            b"\xc0\xae\xc0\xae",
+            b"..\\",
+            b"..;",
+            b"a/b/../../..",
+            b".\0.",
+            b"\xe2\x80\xa5",
+        ];
+        let ends: [&[u8]; 12] = [
+            b"secret",
+            b"etc/passwd",
+            b"../secret",
+            b"/etc/passwd",
+            b"link",
+            b"./secret",
+            b"secret/",
+            b"secret\0",
+            b"root/link",
+            b"tmp/../etc/passwd",
+            b"proc/self/environ",
+            b"up/secret",
+        ];
+        for up in ups {
+            for end in ends {
+                paths.push([up, b"/".as_slice(), end].concat());
+                paths.push([up, up, end].concat());
+            }
+        }
+        paths.extend([outside.as_os_str().as_bytes().to_vec(), b"//etc/passwd".to_vec(), b"\\\\host\\share".to_vec()]);
+        paths.extend([
+            b"".to_vec(),
+            b".".to_vec(),
+            b"/".to_vec(),
+            b"\0".to_vec(),
+            vec![b'x'; 5000],
+            b"a//b/./../b".to_vec(),
+        ]);
+        assert!(paths.len() >= 200, "{}", paths.len());
+        for path in &paths {
+            let path = Path::new(OsStr::from_bytes(path));
+            assert!(!matches!(open.look(path), Ok(Found::File { .. })), "{path:?}");
+            assert!(!matches!(open.read(path, 1 << 20), Ok(Some(_))), "{path:?}");
+        }
+        for link in ["link", "chain", "passwd", "self", "up", "slash"] {
+            assert!(matches!(open.look(Path::new(link)), Ok(Found::Link(_))), "{link}");
+            assert!(matches!(open.folder(Path::new(link)), Err(_)), "{link}");
+        }
+        assert_eq!(open.read(Path::new("a/b/file"), 99).unwrap().unwrap(), b"inside");
+        assert!(Root::open(&root.join("up")).is_err(), "the folder itself must not be a link");
+    }
+
+    /// A folder and a link take turns in one place, ten thousand times, while it is read through.
+    #[test]
+    fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
+        let (dir, root) = place();
+        std::fs::write(dir.path().join("file"), SECRET).unwrap();
+        std::fs::create_dir(root.join("real")).unwrap();
+        std::fs::write(root.join("real/file"), "inside").unwrap();
+        symlink("..", root.join("trap")).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (swapped, ended) = (root.clone(), stop.clone());
+        let swapper = std::thread::spawn(move || {
+            let mut swaps = 0;
+            while swaps < 10_000 || !ended.load(Ordering::Relaxed) {
+                std::fs::rename(swapped.join("real"), swapped.join("d")).unwrap();
+                std::fs::rename(swapped.join("d"), swapped.join("real")).unwrap();
+                std::fs::rename(swapped.join("trap"), swapped.join("d")).unwrap();
+                std::fs::rename(swapped.join("d"), swapped.join("trap")).unwrap();
+                swaps += 2;
+            }
+        });
+        let open = Root::open(&root).unwrap();
+        let mut seen = 0;
+        while seen < 200 || !swapper.is_finished() {
+            if let Ok(Some(bytes)) = open.read(Path::new("d/file"), 99) {
+                assert_eq!(bytes, b"inside");
+                seen += 1;
+                stop.store(seen >= 200, Ordering::Relaxed);
+            }
+        }
+        swapper.join().unwrap();
+    }
+
+    #[test]
+    fn deleting_follows_nothing() {
+        let (dir, root) = place();
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(root.join("a/b"), std::fs::Permissions::from_mode(0)).unwrap();
+        delete(&root).unwrap();
+        assert!(!root.exists());
+        assert_eq!(std::fs::read(dir.path().join("secret")).unwrap(), SECRET);
+        symlink(dir.path(), dir.path().join("gate")).unwrap();
+        delete(&dir.path().join("gate")).unwrap();
+        assert_eq!(std::fs::read(dir.path().join("secret")).unwrap(), SECRET);
+        delete(&dir.path().join("never")).unwrap();
+    }
+}

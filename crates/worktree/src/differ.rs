@@ -11,6 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 
 use crate::bare::Oid;
 use crate::git::Git;
+use crate::store::Store;
 use crate::{Error, Result};
 
 /// It is replaced after so many comparisons, so that what it remembers stays small.
@@ -21,7 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One for each store that is in use.
 #[derive(Debug, Default)]
-pub(crate) struct Differs(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<Option<Differ>>>>>);
+pub(crate) struct Differs {
+    all: Mutex<HashMap<PathBuf, Slot>>,
+    tidied: tokio::sync::Mutex<()>,
+}
+
+type Slot = Arc<tokio::sync::Mutex<Option<Differ>>>;
 
 #[derive(Debug)]
 struct Differ {
@@ -35,7 +41,7 @@ struct Differ {
 impl Differs {
     /// Compares two trees, as `diff-tree -r -z -M --raw --numstat` does.
     pub(crate) async fn compare(&self, store: &Path, from: &Oid, to: &Oid) -> Result<Vec<u8>> {
-        let slot = self.0.lock().entry(store.to_owned()).or_default().clone();
+        let slot = self.all.lock().entry(store.to_owned()).or_default().clone();
         let mut slot = slot.lock().await;
         // Taken out, so that one that breaks off or is cancelled in the middle is never used again.
         let mut differ = match slot.take().filter(|differ| differ.uses < MOST) {
@@ -48,9 +54,20 @@ impl Differs {
         Ok(told)
     }
 
+    /// Tidies a store beside everything else, one at a time.
+    pub(crate) fn tidy(self: &Arc<Self>, store: &Store) {
+        let (all, store) = (self.clone(), store.clone());
+        tokio::spawn(async move {
+            let Ok(_alone) = all.tidied.try_lock() else { return };
+            if let Err(error) = store.tidy().await {
+                tracing::warn!(store = %store.0.display(), %error, "could not be tidied");
+            }
+        });
+    }
+
     /// Lets go of those that nobody needed for a while.
     pub(crate) fn rest(&self) {
-        self.0.lock().retain(|_, slot| match slot.try_lock() {
+        self.all.lock().retain(|_, slot| match slot.try_lock() {
             Ok(slot) => slot.as_ref().is_some_and(|differ| differ.used.elapsed() < IDLE),
             Err(_) => true,
         });

@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::process::{Ended, Input, Process};
@@ -40,6 +41,8 @@ const CONFIG: &[(&str, &str)] = &[
     ("commit.gpgSign", "false"),
     ("http.followRedirects", "false"),
     ("fetch.writeCommitGraph", "false"),
+    // Saves stay in their small packs; `tidy` puts them together.
+    ("fastimport.unpackLimit", "1"),
     ("transfer.fsckObjects", "true"),
     ("fetch.fsckObjects", "true"),
     // Old, harmless flaws that many honest histories have.
@@ -260,8 +263,20 @@ impl Git {
         let mut args = vec![OsString::from(self.what)];
         args.extend(self.args);
         let what = format!("git {}", self.what);
-        Process { what, program: "git".into(), args, env, cwd, timeout: self.timeout, limit: self.limit }
+        Process { what, program: program(), args, env, cwd, timeout: self.timeout, limit: self.limit }
     }
+}
+
+/// Where git is, found once: given as a path, a child can be started without copying this process first.
+fn program() -> OsString {
+    static FOUND: OnceLock<OsString> = OnceLock::new();
+    let find = || {
+        let path = std::env::var_os("PATH")?;
+        let mut all =
+            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
+        all.find(|path| path.is_file()).map(PathBuf::into_os_string)
+    };
+    FOUND.get_or_init(|| find().unwrap_or_else(|| "git".into())).clone()
 }
 
 /// The error of a command that did not succeed.

@@ -28,7 +28,7 @@ impl Default for Tempo {
             restless: Duration::from_secs(8),
             promise: Duration::from_secs(7),
             longest: Duration::from_secs(40),
-            share: 0.035,
+            share: 0.03,
         }
     }
 }
@@ -50,7 +50,7 @@ pub(crate) struct Pace {
 }
 
 /// What is saved up at most, so that a quiet floor answers at once.
-const MOST_CREDIT: f64 = 1.0;
+const MOST_CREDIT: f64 = 0.5;
 const MOST_DEBT: f64 = -3.0;
 
 impl Pace {

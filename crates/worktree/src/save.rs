@@ -211,6 +211,10 @@ impl Space {
         self.saved_at = Some(note.at);
         self.kept.extend(tips);
         self.since.extend(prints);
+        // One save in sixteen looks whether there is something to tidy.
+        if self.saved.as_str().starts_with('0') {
+            self.differs.tidy(&self.store);
+        }
         let Note { at, files, head, left_out } = note;
         Ok(Save { id: self.saved.to_string(), at, files, head, left_out })
     }

@@ -11,6 +11,7 @@ use crate::options::Progress;
 use crate::process::Ended;
 use crate::{Error, Options, Result};
 
+const MANY_PACKS: usize = 60;
 const HEADS: &str = "refs/origin/heads/";
 /// What is fetched goes under names of ours, so that no branch of a remote is ever mistaken for a ref of ours.
 const REFSPECS: [&str; 2] = ["+refs/heads/*:refs/origin/heads/*", "+refs/tags/*:refs/origin/tags/*"];
@@ -98,6 +99,16 @@ impl Store {
             known.iter().filter_map(|(name, _)| name.strip_prefix(HEADS)).map(Into::into).collect();
         let near = near(branch.as_str(), &known);
         Error::NoSuchBranch { location: location.to_string(), branch: branch.to_string(), near }
+    }
+
+    /// Puts small packs together when there are many. Nothing is ever dropped: others borrow from here.
+    pub(crate) async fn tidy(&self) -> Result<()> {
+        let packs = std::fs::read_dir(self.objects().join("pack")).map_or(0, |entries| entries.count() / 2);
+        if packs < MANY_PACKS {
+            return Ok(());
+        }
+        let git = self.git("repack").args(["-d", "-q", "--geometric=2", "--no-write-bitmap-index"]);
+        git.timeout(Duration::from_secs(1800)).run().await.map(drop)
     }
 
     /// Whether a commit is part of another one's history; nothing when it is not here at all.

@@ -5,6 +5,7 @@ mod support;
 
 mod basics;
 mod cut;
+mod exact;
 mod hostile;
 mod names;
 mod ready;
