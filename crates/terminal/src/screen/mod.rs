@@ -19,6 +19,8 @@ use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use tokens::{Special, Tokens};
 use vt::{Size, Vt};
 
+use crate::ring::whole_characters;
+
 /// The most columns that a screen may have.
 pub const MOST_COLS: u16 = 1000;
 /// The most rows that a screen may have.
@@ -59,6 +61,8 @@ pub struct Screen {
     parser: Processor<Immediately>,
     tokens: Tokens,
     offset: u64,
+    /// The beginning of a character whose end has not come yet.
+    unfinished: Vec<u8>,
     /// The beginning of a line whose end has not left the screen yet.
     unjoined: String,
 }
@@ -71,13 +75,35 @@ impl Screen {
             parser: Processor::new(),
             tokens: Tokens::new(),
             offset: 0,
+            unfinished: Vec::new(),
             unjoined: String::new(),
         }
     }
 
-    /// Shows bytes; returns nothing, answers wait in [`Screen::take_answers`].
+    /// Shows bytes; answers to what they ask wait in [`Screen::take_answers`].
     pub fn feed(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;
+        // The parser loses bytes when a character comes in two pieces, so it gets whole ones.
+        match self.unfinished.is_empty() {
+            true => self.feed_whole(bytes),
+            false => {
+                let joined = [&std::mem::take(&mut self.unfinished), bytes].concat();
+                self.feed_whole(&joined);
+            }
+        }
+    }
+
+    fn feed_whole(&mut self, bytes: &[u8]) {
+        let (whole, unfinished) = bytes.split_at(whole_characters(bytes));
+        self.unfinished.extend_from_slice(unfinished);
+        match std::str::from_utf8(whole) {
+            Ok(_) => self.parse(whole),
+            // The decoder of the page drops what is not UTF-8.
+            Err(_) => whole.utf8_chunks().for_each(|chunk| self.parse(chunk.valid().as_bytes())),
+        }
+    }
+
+    fn parse(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
             rest = &rest[self.tokens.skip(rest)..];
@@ -108,7 +134,7 @@ impl Screen {
             cols: size.cols as u16,
             rows: size.rows as u16,
             title: self.vt.title.clone(),
-            bytes: paint::paint(&mut self.vt, self.tokens.tail()),
+            bytes: paint::paint(&mut self.vt, &[self.tokens.tail(), &self.unfinished].concat()),
         }
     }
 

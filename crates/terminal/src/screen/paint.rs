@@ -6,6 +6,8 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, KeyboardModes, NamedColor, StandardCharset};
 
+use unicode_width::UnicodeWidthChar;
+
 use super::pen::{Pen, Style, blank, untouched};
 use super::vt::Vt;
 
@@ -27,21 +29,22 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
         // The primary screen can only be reached by making it the active one; the way back clears the other.
         vt.term.swap_alt();
         grid(vt.term.grid(), &mut pen);
-        cursor(vt, &vt.term.grid().cursor, &mut pen);
+        if let Some(saved) = &vt.saved_of_primary {
+            saved_cursor(vt, saved, &mut pen);
+        }
+        if vt.region_of_primary != (0, vt.size().rows - 1) {
+            pen.put(format_args!("\x1b[{};{}r", vt.region_of_primary.0 + 1, vt.region_of_primary.1 + 1));
+        }
+        cursor(vt, &vt.term.grid().cursor, false, &mut pen);
         vt.term.swap_alt();
         *vt.term.grid_mut() = alternate;
         keyboard(&vt.keyboard_of_other_screen, &mut pen);
-        pen.raw(b"\x1b[?1049h");
+        pen.raw(if vt.saved_of_primary.is_some() { b"\x1b[?1047h" } else { b"\x1b[?1049h" });
         pen.style(Style::plain());
         pen.raw(b"\x1b[<99u\x1b(B\x1b)B\x0f\x1b[H\x1b[2J\x1b7");
     }
     grid(vt.term.grid(), &mut pen);
-    let saved = vt.term.grid().saved_cursor.clone();
-    if saved != Cursor::default() {
-        cursor(vt, &saved, &mut pen);
-        pen.raw(b"\x1b7");
-        charsets(vt, &Cursor::default(), CharsetIndex::G0, &mut pen);
-    }
+    saved_cursor(vt, &vt.term.grid().saved_cursor, &mut pen);
     if vt.tabs_touched {
         pen.raw(b"\x1b[3g");
         for (column, _) in vt.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
@@ -55,7 +58,7 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
     if vt.term.mode().contains(TermMode::ORIGIN) {
         pen.raw(b"\x1b[?6h");
     }
-    cursor(vt, &vt.term.grid().cursor, &mut pen);
+    cursor(vt, &vt.term.grid().cursor, true, &mut pen);
     if vt.term.mode().contains(TermMode::INSERT) {
         pen.raw(b"\x1b[4h");
     }
@@ -153,6 +156,10 @@ fn cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
     pen.style(Style::of(cell));
     let wide = cell.flags.contains(Flags::WIDE_CHAR);
     let whole = row.get(x + 1).is_some_and(|next| next.flags.contains(Flags::WIDE_CHAR_SPACER));
+    // A character without width takes a cell only if nothing was printed right before it.
+    if cell.c.width() == Some(0) {
+        pen.raw(b"\x0f");
+    }
     match cell.c {
         _ if wide && !whole => pen.raw(b" "),
         '\t' => pen.raw(b" "),
@@ -164,17 +171,22 @@ fn cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
     if wide && whole { 2 } else { 1 }
 }
 
-/// Puts the cursor where it is, with its style, character sets and the wrap that may be pending.
-fn cursor(vt: &Vt, cursor: &Cursor<Cell>, pen: &mut Pen) {
-    let top =
-        if vt.term.mode().contains(TermMode::ORIGIN) && *cursor == vt.term.grid().cursor { vt.region.0 } else { 0 };
+fn saved_cursor(vt: &Vt, saved: &Cursor<Cell>, pen: &mut Pen) {
+    if *saved != Cursor::default() {
+        cursor(vt, saved, false, pen);
+        pen.raw(b"\x1b7\x1b(B\x1b)B\x0f");
+    }
+}
+
+/// Puts the cursor where it is, with its style and character sets; the active one with what may be pending.
+fn cursor(vt: &Vt, cursor: &Cursor<Cell>, active: bool, pen: &mut Pen) {
+    let top = if active && vt.term.mode().contains(TermMode::ORIGIN) { vt.region.0 } else { 0 };
     let row = &vt.term.grid()[cursor.point.line][..];
     let line = (cursor.point.line.0 as usize).saturating_sub(top) + 1;
     let column = cursor.point.column.0;
-    let active = *cursor == vt.term.grid().cursor;
     // The cell is written again if the terminal must know that it was: for a pending wrap, and for what may follow
     // right after a character (repeat it, or combine with it).
-    let again = match (cursor.input_needs_wrap, active && vt.printed.is_some()) {
+    let again = match (active && cursor.input_needs_wrap, active && vt.printed.is_some()) {
         (true, _) => Some(column),
         (false, true) if column > 0 => Some(column - 1),
         _ => None,
@@ -194,11 +206,10 @@ fn cursor(vt: &Vt, cursor: &Cursor<Cell>, pen: &mut Pen) {
             pen.style(Style::of(&cursor.template));
         }
     }
-    charsets(vt, cursor, vt.charset, pen);
+    charsets(cursor, vt.charset, pen);
 }
 
-fn charsets(vt: &Vt, cursor: &Cursor<Cell>, active: CharsetIndex, pen: &mut Pen) {
-    let _ = vt;
+fn charsets(cursor: &Cursor<Cell>, active: CharsetIndex, pen: &mut Pen) {
     for (index, introducer) in
         [(CharsetIndex::G0, b'('), (CharsetIndex::G1, b')'), (CharsetIndex::G2, b'*'), (CharsetIndex::G3, b'+')]
     {

@@ -37,7 +37,9 @@ fn grid(out: &mut Vec<String>, which: &str, grid: &Grid<Cell>) {
             cell(out, &format!("{which} {line},{column}"), one);
         }
     }
-    cursor(out, &format!("{which} cursor"), &grid.cursor);
+    // A wrap that was pending when the screens changed is not when they change back.
+    let input_needs_wrap = grid.cursor.input_needs_wrap && which == "active";
+    cursor(out, &format!("{which} cursor"), &Cursor { input_needs_wrap, ..grid.cursor.clone() });
 }
 
 /// Everything that a program can tell from its terminal.
@@ -45,7 +47,10 @@ fn state(screen: &mut Screen) -> Vec<String> {
     let mut out = Vec::new();
     let vt = &mut screen.vt;
     grid(&mut out, "active", vt.term.grid());
-    cursor(&mut out, "saved", &vt.term.grid().saved_cursor);
+    cursor(&mut out, "saved", &Cursor { input_needs_wrap: false, ..vt.term.grid().saved_cursor.clone() });
+    if let Some(saved) = &vt.saved_of_primary {
+        cursor(&mut out, "saved of the primary screen", saved);
+    }
     if vt.alternate() {
         let alternate = vt.term.grid().clone();
         vt.term.swap_alt();
@@ -155,6 +160,17 @@ proptest! {
             prop_assert!(different.is_empty(), "afterwards, after {from}:\n{different}{:?}\n{:?}\n{:?}",
                 show(&stream[..cut]), show(&stream[cut..]), show(&snapshot.bytes));
         }
+    }
+
+    #[test]
+    fn how_it_is_cut_into_pieces_does_not_matter(pieces in prop::collection::vec(piece(), 0..30), size in 1..7usize) {
+        let stream = pieces.concat().into_bytes();
+        let mut whole = Screen::new(COLS, ROWS, 50);
+        whole.feed(&stream);
+        let mut cut = Screen::new(COLS, ROWS, 50);
+        stream.chunks(size).for_each(|piece| cut.feed(piece));
+        let different = differences(&mut cut, &mut whole);
+        prop_assert!(different.is_empty(), "{different}{:?}", String::from_utf8_lossy(&stream));
     }
 
     #[test]

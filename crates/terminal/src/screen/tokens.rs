@@ -40,7 +40,7 @@ pub(crate) enum Special {
 #[derive(Debug)]
 pub(crate) struct Tokens {
     state: State,
-    /// The unfinished sequence or character, as a fresh terminal must see it to be in the same state.
+    /// The unfinished sequence, as a fresh terminal must see it to be in the same state.
     held: Vec<u8>,
 }
 
@@ -84,10 +84,7 @@ impl Tokens {
         while at < bytes.len() {
             if self.state == State::Ground {
                 match memchr(0x1B, &bytes[at..]) {
-                    None => {
-                        self.keep_unfinished_character(&bytes[at..]);
-                        return (bytes.len(), None);
-                    }
+                    None => return (bytes.len(), None),
                     Some(plain) => {
                         at += plain + 1;
                         self.escape();
@@ -216,18 +213,6 @@ impl Tokens {
             || command.starts_with(b"777;notify;");
         notification.then_some(Special::Notification)
     }
-
-    fn keep_unfinished_character(&mut self, text: &[u8]) {
-        let mut end = std::mem::take(&mut self.held);
-        end.extend_from_slice(&text[text.len().saturating_sub(3)..]);
-        let end = &end[end.len().saturating_sub(3)..];
-        if let Some(start) = end.iter().rposition(|byte| *byte >= 0xC0)
-            && let Err(error) = std::str::from_utf8(&end[start..])
-            && error.error_len().is_none()
-        {
-            self.held.extend_from_slice(&end[start..]);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -269,10 +254,6 @@ mod tests {
         assert_eq!(tail(b"\x1bPq#0\x1b\\"), b"");
         assert_eq!(tail(b"\x1b(0"), b"");
         assert_eq!(tail(b"\x1b("), b"\x1b(");
-        assert_eq!(tail("ä€".as_bytes()), b"");
-        assert_eq!(tail(&"ä€".as_bytes()[..4]), &"€".as_bytes()[..2]);
-        assert_eq!(tail(&"🦀".as_bytes()[..3]), &"🦀".as_bytes()[..3]);
-        assert_eq!(tail(b"\xff"), b"");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use alacritty_terminal::event::VoidListener;
-use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::grid::{Cursor, Dimensions, Grid};
 use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
@@ -24,7 +24,7 @@ const LONGEST_TITLE: usize = 512;
 const MOST_TITLES: usize = 16;
 const MOST_KEYBOARD_MODES: usize = 32;
 const MOST_OTHER_MODES: usize = 32;
-const MOST_COMBINING: usize = 8;
+const MOST_COMBINING: usize = 16;
 const LONGEST_LINK: usize = 2048;
 const MOST_LINK_BYTES: usize = 256 << 10;
 /// Cells above the visible ones; more would not fit into the memory that a host may take.
@@ -60,6 +60,10 @@ pub(crate) struct Vt {
     pub(crate) notifications: u64,
     /// First and last line of the scroll region, from 0.
     pub(crate) region: (usize, usize),
+    /// That of the primary screen while the other is shown.
+    pub(crate) region_of_primary: (usize, usize),
+    /// The cursor that the primary screen has saved, if the other was entered without saving it.
+    pub(crate) saved_of_primary: Option<Cursor<Cell>>,
     pub(crate) tabs: Vec<bool>,
     pub(crate) tabs_touched: bool,
     pub(crate) charset: CharsetIndex,
@@ -92,6 +96,8 @@ impl Vt {
             bells: 0,
             notifications: 0,
             region: (0, size.rows - 1),
+            region_of_primary: (0, size.rows - 1),
+            saved_of_primary: None,
             tabs: default_tabs(size.cols),
             tabs_touched: false,
             charset: CharsetIndex::G0,
@@ -121,6 +127,7 @@ impl Vt {
         self.term.set_options(config(self.scrollback, size.cols));
         self.term.resize(size);
         self.region = (0, size.rows - 1);
+        self.region_of_primary = self.region;
         if size.cols != old.cols {
             let fresh = default_tabs(size.cols);
             self.tabs.truncate(size.cols);
@@ -161,8 +168,78 @@ impl Vt {
     fn swap_screen(&mut self, alternate: bool) {
         if self.alternate() != alternate {
             self.term.swap_alt();
+            self.no_wrap();
+            if let Some(saved) = self.saved_of_primary.take() {
+                self.term.grid_mut().saved_cursor = saved;
+            }
             std::mem::swap(&mut self.keyboard, &mut self.keyboard_of_other_screen);
+            // Each screen has its own scroll region; that of the alternate one is always new.
+            let whole = (0, self.size().rows - 1);
+            let region = if alternate { whole } else { self.region_of_primary };
+            self.region_of_primary = if alternate { self.region } else { whole };
+            let cursor = self.term.grid().cursor.point;
+            self.term.set_scrolling_region(region.0 + 1, Some(region.1 + 1));
+            self.term.grid_mut().cursor.point = cursor;
+            self.region = region;
         }
+    }
+
+    /// The same without saving or restoring the cursor, which stays where it is.
+    fn swap_screen_only(&mut self, alternate: bool) {
+        if self.alternate() != alternate {
+            let Grid { cursor, saved_cursor, .. } = self.term.grid();
+            let (cursor, saved) = (cursor.clone(), saved_cursor.clone());
+            self.swap_screen(alternate);
+            self.term.grid_mut().cursor = cursor;
+            self.no_wrap();
+            self.saved_of_primary = alternate.then_some(saved);
+        }
+    }
+
+    fn other_mode(&mut self, number: u16, set: bool) {
+        if self.other_modes.len() < MOST_OTHER_MODES || self.other_modes.contains_key(&number) {
+            self.other_modes.insert(number, set);
+        }
+    }
+
+    fn line(&self) -> usize {
+        self.term.grid().cursor.point.line.0 as usize
+    }
+
+    fn to_line(&mut self, line: usize) {
+        self.term.grid_mut().cursor.point.line = Line(line as i32);
+        self.no_wrap();
+    }
+
+    fn no_wrap(&mut self) {
+        self.term.grid_mut().cursor.input_needs_wrap = false;
+    }
+
+    fn after_edit(&mut self) {
+        self.mend_wide();
+        self.no_wrap();
+    }
+
+    /// What inserting and deleting lines does to the cursor.
+    fn to_line_start(&mut self) {
+        if (self.region.0..=self.region.1).contains(&self.line()) {
+            self.term.carriage_return();
+        }
+        self.no_wrap();
+    }
+
+    /// Gives a character without width a cell.
+    fn input_alone(&mut self, character: char) {
+        self.term.input(' ');
+        let grid = self.term.grid_mut();
+        if !grid.cursor.input_needs_wrap {
+            grid.cursor.point.column -= 1;
+        }
+        grid.cursor_cell().c = character;
+        if !grid.cursor.input_needs_wrap {
+            grid.cursor.point.column += 1;
+        }
+        self.printed = Some(character);
     }
 
     /// How many combining characters the cell before the cursor has already.
@@ -274,7 +351,7 @@ macro_rules! pass_on_and_mend {
         $(#[inline] fn $name(&mut self, $($argument: $type),*) {
             self.forget();
             self.term.$name($($argument),*);
-            self.mend_wide();
+            self.after_edit();
         })*
     };
 }
@@ -284,40 +361,29 @@ impl Handler for Vt {
         insert_blank(count: usize);
         erase_chars(count: usize);
         delete_chars(count: usize);
-        clear_line(mode: LineClearMode);
+    }
+
+    fn clear_line(&mut self, mode: LineClearMode) {
+        self.forget();
+        self.term.clear_line(mode);
+        self.mend_wide();
     }
 
     pass_on! {
         goto(line: i32, column: usize);
         goto_line(line: i32);
         goto_col(column: usize);
-        move_up(rows: usize);
-        move_down(rows: usize);
         move_forward(columns: usize);
         move_backward(columns: usize);
-        move_down_and_cr(rows: usize);
-        move_up_and_cr(rows: usize);
-        put_tab(count: u16);
         backspace();
         carriage_return();
-        linefeed();
         substitute();
-        newline();
         scroll_up(rows: usize);
-        scroll_down(rows: usize);
-        insert_blank_lines(rows: usize);
-        delete_lines(rows: usize);
-        move_backward_tabs(count: u16);
-        move_forward_tabs(count: u16);
-        save_cursor_position();
-        restore_cursor_position();
-        reverse_index();
         set_mode(mode: Mode);
         unset_mode(mode: Mode);
         set_keypad_application_mode();
         unset_keypad_application_mode();
         configure_charset(index: CharsetIndex, charset: StandardCharset);
-        decaln();
     }
 
     #[inline]
@@ -334,12 +400,129 @@ impl Handler for Vt {
         self.printed = Some(character);
     }
 
+    fn put_tab(&mut self, count: u16) {
+        self.forget();
+        // At the end of the line there is no next stop; the emulator would wrap.
+        if !self.term.grid().cursor.input_needs_wrap {
+            self.term.put_tab(count);
+        }
+    }
+
+    fn move_forward_tabs(&mut self, count: u16) {
+        self.forget();
+        if !self.term.grid().cursor.input_needs_wrap {
+            self.term.move_forward_tabs(count);
+        }
+    }
+
+    fn move_backward_tabs(&mut self, count: u16) {
+        self.forget();
+        let cursor = &self.term.grid().cursor;
+        if !cursor.input_needs_wrap {
+            let mut column = cursor.point.column.0;
+            for _ in 0..count {
+                // Without a stop before it, to the beginning of the line; the emulator would stay.
+                column = self.tabs[..column].iter().rposition(|stop| *stop).unwrap_or(0);
+            }
+            self.term.grid_mut().cursor.point.column = Column(column);
+        }
+    }
+
+    fn move_up(&mut self, rows: usize) {
+        self.forget();
+        let line = self.line();
+        let top = if line >= self.region.0 { self.region.0 } else { 0 };
+        self.to_line(line.saturating_sub(rows).max(top));
+    }
+
+    fn move_down(&mut self, rows: usize) {
+        self.forget();
+        let line = self.line();
+        let bottom = if line <= self.region.1 { self.region.1 } else { self.size().rows - 1 };
+        self.to_line((line + rows).min(bottom));
+    }
+
+    fn move_up_and_cr(&mut self, rows: usize) {
+        self.move_up(rows);
+        self.term.carriage_return();
+    }
+
+    fn move_down_and_cr(&mut self, rows: usize) {
+        self.move_down(rows);
+        self.term.carriage_return();
+    }
+
+    fn linefeed(&mut self) {
+        self.forget();
+        self.term.linefeed();
+        self.no_wrap();
+    }
+
+    fn newline(&mut self) {
+        self.forget();
+        self.term.newline();
+        self.no_wrap();
+    }
+
+    fn reverse_index(&mut self) {
+        self.forget();
+        self.term.reverse_index();
+        self.no_wrap();
+    }
+
+    fn scroll_down(&mut self, rows: usize) {
+        self.forget();
+        // New lines are plain here, whatever the current background is.
+        let template = std::mem::take(&mut self.term.grid_mut().cursor.template);
+        self.term.scroll_down(rows);
+        self.term.grid_mut().cursor.template = template;
+    }
+
+    fn insert_blank_lines(&mut self, rows: usize) {
+        self.forget();
+        self.term.insert_blank_lines(rows);
+        self.to_line_start();
+    }
+
+    fn delete_lines(&mut self, rows: usize) {
+        self.forget();
+        self.term.delete_lines(rows);
+        self.to_line_start();
+    }
+
+    fn save_cursor_position(&mut self) {
+        self.forget();
+        self.term.save_cursor_position();
+        self.term.grid_mut().saved_cursor.input_needs_wrap = false;
+    }
+
+    fn restore_cursor_position(&mut self) {
+        self.forget();
+        self.term.restore_cursor_position();
+        self.no_wrap();
+    }
+
+    fn decaln(&mut self) {
+        self.forget();
+        let size = self.size();
+        let template = self.term.grid().cursor.template.clone();
+        for line in 0..size.rows {
+            for cell in &mut self.term.grid_mut()[Line(line as i32)][..] {
+                *cell = Cell { c: 'E', ..template.clone() };
+            }
+        }
+        self.term.goto(0, 0);
+    }
+
     fn terminal_attribute(&mut self, attribute: Attr) {
         self.forget();
         let flags = &mut self.term.grid_mut().cursor.template.flags;
         match attribute {
-            Attr::BlinkSlow | Attr::BlinkFast => flags.insert(BLINK),
+            Attr::BlinkSlow => flags.insert(BLINK),
+            Attr::BlinkFast => (),
             Attr::CancelBlink => flags.remove(BLINK),
+            // Only 21 comes as this, and that underlines twice nowadays.
+            Attr::CancelBold => self.term.terminal_attribute(Attr::DoubleUnderline),
             _ => self.term.terminal_attribute(attribute),
         }
     }
@@ -350,27 +533,37 @@ impl Handler for Vt {
         if matches!(mode, ClearMode::Above) && self.term.grid().cursor.point.line == 1 {
             self.term.grid_mut().reset_region(..Line(1));
         }
+        let grid = self.term.grid_mut();
+        let kept = (matches!(mode, ClearMode::Below) && grid.cursor.input_needs_wrap).then(|| grid.cursor_cell().clone());
         self.term.clear_screen(mode);
+        if let Some(kept) = kept {
+            // The cursor is behind the last cell, not on it.
+            *self.term.grid_mut().cursor_cell() = kept;
+        }
         self.mend_wide();
     }
 
     fn set_title(&mut self, title: Option<String>) {
+        self.forget();
         self.title = clean_title(&title.unwrap_or_default());
     }
 
     fn push_title(&mut self) {
+        self.forget();
         if self.titles.len() < MOST_TITLES {
             self.titles.push(self.title.clone());
         }
     }
 
     fn pop_title(&mut self) {
+        self.forget();
         if let Some(title) = self.titles.pop() {
             self.title = title;
         }
     }
 
     fn bell(&mut self) {
+        self.forget();
         self.bells += 1;
     }
 
@@ -380,6 +573,7 @@ impl Handler for Vt {
     }
 
     fn set_cursor_shape(&mut self, shape: CursorShape) {
+        self.forget();
         self.cursor_style.get_or_insert_default().shape = shape;
     }
 
@@ -415,6 +609,8 @@ impl Handler for Vt {
         let size = self.size();
         let (bells, notifications) = (self.bells, self.notifications);
         self.region = (0, size.rows - 1);
+        self.region_of_primary = self.region;
+        self.saved_of_primary = None;
         self.tabs = default_tabs(size.cols);
         self.charset = CharsetIndex::G0;
         self.cursor_style = None;
@@ -447,57 +643,50 @@ impl Handler for Vt {
     fn set_private_mode(&mut self, mode: PrivateMode) {
         self.forget();
         match mode {
-            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) | PrivateMode::Unknown(47 | 1047) => {
-                self.swap_screen(true)
+            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
+                self.save_cursor_position();
+                self.swap_screen(true);
             }
-            PrivateMode::Unknown(1048) => self.term.save_cursor_position(),
+            PrivateMode::Unknown(47 | 1047) => self.swap_screen_only(true),
+            PrivateMode::Unknown(1048) => self.save_cursor_position(),
             PrivateMode::Named(NamedPrivateMode::SyncUpdate) => self.synchronized = true,
-            PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => {
-                self.cursor_style.get_or_insert_default().blinking = true;
-            }
+            PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => self.other_mode(12, true),
             // Programs ask for 132 columns; the size is the owner's.
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => (),
             PrivateMode::Named(_) => self.term.set_private_mode(mode),
-            PrivateMode::Unknown(number) => {
-                if self.other_modes.len() < MOST_OTHER_MODES || self.other_modes.contains_key(&number) {
-                    self.other_modes.insert(number, true);
-                }
-            }
+            PrivateMode::Unknown(number) => self.other_mode(number, true),
         }
     }
 
     fn unset_private_mode(&mut self, mode: PrivateMode) {
         self.forget();
         match mode {
-            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => self.swap_screen(false),
-            PrivateMode::Unknown(47 | 1047) => {
-                let point = self.term.grid().cursor.point;
-                if self.alternate() {
-                    self.swap_screen(false);
-                    self.term.grid_mut().cursor.point = point;
-                }
+            PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
+                self.swap_screen(false);
+                self.restore_cursor_position();
             }
-            PrivateMode::Unknown(1048) => self.term.restore_cursor_position(),
+            PrivateMode::Unknown(47 | 1047) => self.swap_screen_only(false),
+            PrivateMode::Unknown(1048) => self.restore_cursor_position(),
+            PrivateMode::Named(NamedPrivateMode::Origin) => {
+                self.term.unset_private_mode(mode);
+                self.term.goto(0, 0);
+            }
             PrivateMode::Named(NamedPrivateMode::SyncUpdate) => self.synchronized = false,
-            PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => {
-                self.cursor_style.get_or_insert_default().blinking = false;
-            }
+            PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => self.other_mode(12, false),
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => (),
             PrivateMode::Named(_) => self.term.unset_private_mode(mode),
-            PrivateMode::Unknown(number) => {
-                if let Some(set) = self.other_modes.get_mut(&number) {
-                    *set = false;
-                }
-            }
+            PrivateMode::Unknown(number) => self.other_mode(number, false),
         }
     }
 
     fn set_color(&mut self, index: usize, colour: Rgb) {
+        self.forget();
         self.colours_touched = true;
         self.term.set_color(index, colour);
     }
 
     fn reset_color(&mut self, index: usize) {
+        self.forget();
         self.term.reset_color(index);
     }
 
@@ -515,6 +704,7 @@ impl Handler for Vt {
     }
 
     fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
+        self.forget();
         if self.keyboard.len() >= MOST_KEYBOARD_MODES {
             self.keyboard.remove(0);
         }
@@ -522,11 +712,13 @@ impl Handler for Vt {
     }
 
     fn pop_keyboard_modes(&mut self, count: u16) {
+        self.forget();
         let left = self.keyboard.len().saturating_sub(usize::from(count));
         self.keyboard.truncate(left);
     }
 
     fn set_keyboard_mode(&mut self, mode: KeyboardModes, behaviour: KeyboardModesApplyBehavior) {
+        self.forget();
         let active = self.keyboard.last().copied().unwrap_or(KeyboardModes::NO_MODE);
         let new = match behaviour {
             KeyboardModesApplyBehavior::Replace => mode,
@@ -541,6 +733,7 @@ impl Handler for Vt {
     }
 
     fn set_modify_other_keys(&mut self, mode: ModifyOtherKeys) {
+        self.forget();
         self.modify_other_keys = match mode {
             ModifyOtherKeys::Reset => 0,
             ModifyOtherKeys::EnableExceptWellDefined => 1,
@@ -549,21 +742,25 @@ impl Handler for Vt {
     }
 
     fn identify_terminal(&mut self, intermediate: Option<char>) {
+        self.forget();
         self.answers.identity(intermediate);
     }
 
     fn device_status(&mut self, what: usize) {
+        self.forget();
         let point = self.term.grid().cursor.point;
         let top = if self.term.mode().contains(TermMode::ORIGIN) { self.region.0 } else { 0 };
         self.answers.status(what, (point.line.0 as usize).saturating_sub(top) + 1, point.column.0 + 1);
     }
 
     fn report_mode(&mut self, mode: Mode) {
+        self.forget();
         self.answers.mode(mode, self.term.mode());
     }
 
     fn report_private_mode(&mut self, mode: PrivateMode) {
-        let blinking = self.cursor_style.is_some_and(|style| style.blinking);
+        self.forget();
+        let blinking = self.other_modes.get(&12).is_some_and(|set| *set);
         self.answers.private_mode(mode, self.term.mode(), self.synchronized, blinking);
     }
 
@@ -574,11 +771,13 @@ impl Handler for Vt {
     }
 
     fn text_area_size_chars(&mut self) {
+        self.forget();
         let size = self.size();
         self.answers.text_area(size.rows, size.cols);
     }
 
     fn report_keyboard_mode(&mut self) {
+        self.forget();
         let active = self.keyboard.last().copied().unwrap_or(KeyboardModes::NO_MODE);
         self.answers.keyboard(active.bits());
     }

@@ -1,6 +1,8 @@
 //! Real hosts in temporary directories, and what is needed to talk to them.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod streams;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
