@@ -32,8 +32,11 @@ for (const mode of ["headless", "interactive"] as const) {
       await expect(screen(page)).toContainText("The greeting is written.", { timeout: 60_000 });
       await expect(status).toContainText("2.0k in · 60 out", { timeout: 20_000 });
       await expect(status).toContainText("1 file +2", { timeout: 20_000 });
-      if (mode === "headless") await expect(status).toContainText("Finished");
-      else await expect(status).toContainText(/Idle|Waiting/);
+      if (mode === "headless") {
+        await expect(status).toContainText("Finished");
+        await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
+      }
+      if (mode === "interactive") await expect(status).toContainText(/Idle|Waiting/);
       await page.getByRole("button", { name: "Show the diff" }).click();
       const panel = page.getByRole("complementary", { name: "Changes in the workspace" });
       await expect(panel.getByRole("region", { name: "greeting.txt" })).toContainText("hello");

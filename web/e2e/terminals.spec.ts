@@ -126,6 +126,7 @@ test("a terminal comes back with the hub, and nothing is missing", async ({ floo
   await expect(screen(page)).toContainText("before-2");
   await floor.hub.kill();
   await expect(page.getByText("The hub does not answer.")).toBeVisible();
+  await expect(page.getByText("Frozen: keys go nowhere")).toBeVisible();
   await floor.hub.start();
   await live(page);
   await expect(page.locator("[data-phase=live]")).toBeVisible();

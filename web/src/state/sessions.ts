@@ -112,12 +112,23 @@ export function sessionsOf(floor: Floor, where: { activity?: string; project?: s
     .sort(bySessionUrgency);
 }
 
+const standing = new WeakMap<Floor["sessions"], Map<string, Session>>();
+
 /** The session that says most about an activity: the one that needs somebody, or runs. */
 export function liveSession(floor: Floor, activity: string): Session | undefined {
-  return sessionsOf(floor, { activity }).find((one) => !isOver(one));
+  let found = standing.get(floor.sessions);
+  if (!found) {
+    // Hundreds of rows ask the same: answer them from one walk.
+    found = new Map();
+    for (const one of [...floor.sessions.values()].sort(bySessionUrgency)) {
+      if (!isOver(one) && !found.has(one.activity)) found.set(one.activity, one);
+    }
+    standing.set(floor.sessions, found);
+  }
+  return found.get(activity);
 }
 
-/** Whether two sessions' workspaces have the same work in them, as far as their statistics tell. */
+/** What changes when a workspace's work does, as far as its statistics tell. */
 export function statsKey(workspace: Workspace | undefined): string {
   return JSON.stringify(workspace?.stats ?? null) + (workspace?.updated_at ?? "");
 }
