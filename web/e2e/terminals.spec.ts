@@ -227,6 +227,13 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
   await page.mouse.move(bad.x, bad.y);
   await page.mouse.click(bad.x, bad.y);
   await expect(page.getByRole("dialog")).toHaveCount(0);
+  const good = await at("good link");
+  await page.mouse.move(good.x, good.y);
+  await expect(page.locator(".target")).toHaveText("https://example.org/x");
+  await page.mouse.click(good.x, good.y);
+  const opens = page.getByRole("dialog", { name: "Open this link?" });
+  await expect(opens).toContainText("https://example.org/x");
+  await opens.getByRole("button", { name: "Cancel" }).click();
 });
 
 test("an agent that waits calls its owner wherever they look", async ({ floor }) => {
@@ -327,6 +334,39 @@ test("what scrolled away is read as text", async ({ floor }) => {
   await expect(page.getByLabel("Output as plain text")).toContainText(/\b7\n8\n9\n/);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("the owner's window sets the size, others see all of it", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const { id } = await run(floor, project, ["sh"]);
+  const ann = await floor.owner();
+  const bo = await floor.guest("Bo", { viewport: { width: 700, height: 500 } });
+  await ann.goto(`/s/${id}`);
+  await expect(screen(ann)).toContainText(/[#$]/);
+  const size = async () => {
+    await typeLine(ann, "clear; stty size");
+    let found = "";
+    await expect(async () => {
+      found = /\b\d+ \d+\b/.exec((await screen(ann).textContent()) ?? "")?.[0] ?? "";
+      expect(found).not.toBe("");
+    }).toPass();
+    return found.split(" ").map(Number) as [number, number];
+  };
+  const [rows, cols] = await size();
+  expect(cols).toBeGreaterThan(100);
+  await bo.goto(`/s/${id}`);
+  await expect(screen(bo)).toContainText(`${rows} ${cols}`);
+  await expect(bo.locator(".xterm-rows > div")).toHaveCount(rows);
+  const fits = await bo.evaluate(() => {
+    const inner = document.querySelector(".xterm-screen")?.getBoundingClientRect();
+    const outer = document.querySelector(".screen")?.getBoundingClientRect();
+    return inner && outer ? inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1 : false;
+  });
+  expect(fits).toBe(true);
+  await ann.setViewportSize({ width: 900, height: 600 });
+  await expect(async () => expect((await size())[1]).toBeLessThan(cols)).toPass();
+  const [after] = await size();
+  await expect(bo.locator(".xterm-rows > div")).toHaveCount(after);
 });
 
 test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) => {
