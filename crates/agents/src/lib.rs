@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod event;
 mod find;
+mod foreground;
 mod json;
 mod launch;
 pub mod lines;

@@ -1,6 +1,7 @@
 //! The wrapper around an agent that prints structured lines: keeps each line, and shows it as people read it.
 //!
 //! Runs inside the session's terminal as `shopfloor session-lines --session-dir DIR --adapter NAME [--stdin FILE] -- child…`.
+//! With `--foreground` alone it becomes the child, in the terminal's foreground: see [`crate::sandbox()`].
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,6 +15,7 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::adapter::Adapter;
+use crate::foreground;
 use crate::render::Renderer;
 
 /// The word after our program's name that stands for this wrapper.
@@ -23,6 +25,9 @@ pub const EVENTS_FILE: &str = "events.jsonl";
 /// The adapter as it was when the session began.
 pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
 
+/// Becomes the child, in the terminal's foreground.
+pub(crate) const FOREGROUND: &str = "--foreground";
+
 /// A longer line is kept, but not shown.
 const LINE_LIMIT: u64 = 16 << 20;
 /// How long, after the agent has ended, something it left behind may hold on to its output.
@@ -31,7 +36,9 @@ const CANNOT_START: i32 = 127;
 
 /// Runs the agent and returns its exit code; 128 and the signal's number if a signal ended it.
 pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
-    match run(args) {
+    let ended =
+        parse(args).and_then(|args| if args.foreground { foreground::become_child(&args.child) } else { run(args) });
+    match ended {
         Ok(code) => code,
         Err(message) => {
             // The terminal is what a person looks at; when even that is gone, the exit code still says it.
@@ -45,6 +52,7 @@ pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
 struct Args {
     session_dir: PathBuf,
     stdin: Option<String>,
+    foreground: bool,
     child: Vec<String>,
 }
 
@@ -57,6 +65,7 @@ fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
             "--session-dir" => parsed.session_dir = value()?.into(),
             // For whoever looks at the list of processes: the rules are those in the session's folder.
             "--adapter" => drop(value()?),
+            FOREGROUND => parsed.foreground = true,
             "--stdin" => parsed.stdin = Some(value()?),
             "--" => {
                 parsed.child = args.collect();
@@ -68,8 +77,7 @@ fn parse(args: impl IntoIterator<Item = String>) -> Result<Args, String> {
     if parsed.child.is_empty() { Err("there is nothing to run after --".to_owned()) } else { Ok(parsed) }
 }
 
-fn run(args: impl IntoIterator<Item = String>) -> Result<i32, String> {
-    let args = parse(args)?;
+fn run(args: Args) -> Result<i32, String> {
     let file = args.session_dir.join(ADAPTER_FILE);
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let adapter = Adapter::parse(&file, &text).map_err(|error| error.to_string())?;

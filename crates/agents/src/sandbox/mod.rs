@@ -8,6 +8,8 @@
 //!   person's settings lie in it read-only; its login is shared, because a renewed one replaces the old.
 //! - No new terminal session (`--new-session`): it would take Ctrl-C away. Keys that the agent pushes into its terminal
 //!   reach nobody but itself, since the terminal is the session's own.
+//! - The agent has the terminal's foreground for itself: Ctrl-C would otherwise end bubblewrap outside, and by that kill
+//!   the agent before it can act on the key.
 //! - The wrapper of structured lines stays outside: the session's folder has the socket that types into the terminal.
 
 mod mounts;
@@ -19,6 +21,7 @@ use std::time::Duration;
 
 use crate::adapter::Adapter;
 use crate::find::look_up;
+use crate::lines::{COMMAND, FOREGROUND};
 use mounts::Mounts;
 pub(crate) use mounts::private;
 
@@ -39,6 +42,8 @@ pub struct SandboxSpec {
     /// Where its own state is kept instead of the person's home; sessions that share it can resume each other's
     /// conversations.
     pub state_dir: PathBuf,
+    /// Our own program, which gives the agent the terminal's foreground.
+    pub exe: PathBuf,
     /// What it sees of the home.
     pub home: Home,
     /// Whether it reaches the network; a coding agent without it reaches no model.
@@ -97,6 +102,7 @@ pub fn sandbox(
         mounts.programs(home, inside.first(), person.get("PATH"));
     }
     spec.hidden.iter().for_each(|path| mounts.hide(path));
+    mounts.read(&spec.exe);
     spec.readable.iter().for_each(|path| mounts.read(path));
     mounts.state(adapter, person, &spec.state_dir, spec.home == Home::Hidden)?;
     spec.writable.iter().for_each(|path| mounts.write(path));
@@ -109,6 +115,7 @@ pub fn sandbox(
     all.extend(["--die-with-parent", "--cap-drop", "ALL"].map(str::to_owned));
     all.extend(mounts.into_args());
     all.extend(["--chdir".to_owned(), text(&spec.workspace), "--".to_owned()]);
+    all.extend([text(&spec.exe), COMMAND.to_owned(), FOREGROUND.to_owned(), "--".to_owned()]);
     all.extend(inside.iter().cloned());
     Ok(all)
 }
@@ -142,7 +149,7 @@ fn find(person: &BTreeMap<String, String>) -> Result<PathBuf, SandboxError> {
 
 /// How many of the arguments are our own wrapper's.
 fn wrapper_ends(argv: &[String]) -> usize {
-    let wrapped = argv.get(1).is_some_and(|word| word == crate::lines::COMMAND);
+    let wrapped = argv.get(1).is_some_and(|word| word == COMMAND);
     let end = argv.iter().position(|word| word == "--").filter(|_| wrapped);
     end.map_or(0, |end| end + 1)
 }

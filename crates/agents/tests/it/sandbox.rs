@@ -16,6 +16,7 @@ fn spec(place: &Place, home: Home, network: bool) -> SandboxSpec {
     SandboxSpec {
         workspace: place.workspace(),
         state_dir: place.session().join("state"),
+        exe: env!("CARGO_BIN_EXE_session-lines").into(),
         home,
         network,
         files: Vec::new(),
@@ -30,7 +31,9 @@ async fn possible(place: &Place) -> bool {
     match sandbox_works(&place.person()).await {
         Ok(()) => true,
         Err(error @ SandboxError::Forbidden(_)) => {
-            println!("nothing is tested: {error}");
+            let mut told = std::io::stdout();
+            std::io::Write::write_all(&mut told, format!("nothing is tested: {error}\n").as_bytes())
+                .unwrap_or_default();
             false
         }
         Err(error) => panic!("{error}"),

@@ -22,11 +22,12 @@ pub(super) fn contain(
     let spec = SandboxSpec {
         workspace: place.path.clone(),
         state_dir: state_dir(data, desired),
+        exe: floor.options.exe.clone(),
         home: if wanted.home { Home::ReadOnly } else { Home::Hidden },
         network: wanted.network,
         files,
         // The workspace borrows objects from there.
-        readable: vec![data.join("repositories"), floor.options.exe.clone()],
+        readable: vec![data.join("repositories")],
         writable: Vec::new(),
         hidden: vec![data.clone()],
     };
