@@ -383,3 +383,38 @@ test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) =
     await expect(screen(page)).toContainText("calm-9", { timeout: 2_000 });
   }).toPass();
 });
+
+test("a graphics card draws what is seen, and the page goes on when the browser takes it away", async ({
+  floor,
+}) => {
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  // The test's browser only pretends to have one, which the page would see.
+  await page.addInitScript(() => {
+    const { prototype } = WebGL2RenderingContext;
+    const ask = prototype.getParameter;
+    prototype.getParameter = function (name: number) {
+      return name === 0x9246 ? "A real card" : (ask.call(this, name) as unknown);
+    };
+  });
+  const ids: string[] = [];
+  for (const word of ["one", "two", "three", "four", "five"]) {
+    const { id } = await run(floor, project, ["sh", "-c", `echo this-is-${word}; exec cat`]);
+    ids.push(id);
+    await page.goto(`/s/${id}`);
+    await expect(page.locator(".xterm-screen canvas").first()).toBeVisible();
+  }
+  for (const id of ids) {
+    await page.locator(`a[data-tab][href="/s/${id}"]`).click();
+    await expect(page).toHaveURL(`/s/${id}`);
+    await expect(page.locator(".xterm-screen canvas").first()).toBeVisible();
+  }
+  expect(await page.locator(".xterm-screen").count()).toBe(1);
+  await page.evaluate(() => {
+    for (const canvas of document.querySelectorAll("canvas"))
+      canvas.getContext("webgl2")?.getExtension("WEBGL_lose_context")?.loseContext();
+  });
+  await expect(screen(page)).toContainText("this-is-five", { timeout: 20_000 });
+  await page.keyboard.type("still typed");
+  await expect(screen(page)).toContainText("still typed");
+});
