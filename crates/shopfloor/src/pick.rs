@@ -13,6 +13,8 @@ use crate::Failure;
 const SHOWN: usize = 5;
 /// The beginning of an id is one from this length on: the prefix and a few digits.
 const BEGINNING: usize = 8;
+/// The end of an id is one from this length on; ids of one hour begin alike, but no two end alike.
+const END: usize = 6;
 /// Everything, also what is over.
 const ALL: ExecutionFilter = ExecutionFilter { project: None, activity: None, ended: Some(true) };
 
@@ -120,7 +122,11 @@ where
 
 fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> {
     let wanted = text.trim().to_lowercase();
-    let by_id = |one: &&T| wanted.len() >= BEGINNING && one.id().to_string().starts_with(&wanted);
+    let hexadecimal = wanted.len() >= END && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let by_id = |one: &&T| {
+        let id = one.id().to_string();
+        wanted.len() >= BEGINNING && id.starts_with(&wanted) || hexadecimal && id.ends_with(&wanted)
+    };
     let begins = |one: &&T| !wanted.is_empty() && one.name().to_lowercase().starts_with(&wanted);
     let mut found: Vec<&T> = all.iter().filter(|one| one.name().to_lowercase() == wanted || by_id(one)).collect();
     if found.is_empty() {
@@ -172,12 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_an_id_is_enough_and_what_goes_on_comes_first() {
+    fn a_part_of_an_id_is_enough_and_what_goes_on_comes_first() {
         let ids = ["prj_01900000000000000000000000000001", "prj_01900000100000000000000000000002"];
         let id = |index: usize| ids[index].parse().unwrap();
         let all = [Thing(id(0), "Run", false), Thing(id(1), "Run", true)];
         assert_eq!(choose(&all, "prj_01900000000").unwrap(), id(0));
         assert_eq!(choose(&all, "prj_019000001").unwrap(), id(1));
+        assert_eq!(choose(&all, "000001").unwrap(), id(0), "or its end");
         assert_eq!(choose(&all, "run").unwrap(), id(1));
         assert_eq!(choose(&all[..1], "run").unwrap(), id(0));
         assert_eq!(choose(&all, "prj_").unwrap_err().exit(), Exit::NotFound, "too short to mean anything");

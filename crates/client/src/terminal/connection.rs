@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{HubId, Seq, SessionId};
 use protocol::terminal::TerminalFrame;
-use protocol::{FromHub, ToHub};
+use protocol::{Change, FromHub, ToHub};
 use tokio::sync::mpsc;
 
 use super::position::{Piece, Position};
@@ -144,6 +144,12 @@ impl Connection {
     async fn hear_hub(&mut self, socket: &mut Socket, frame: FromHub) -> Result<(), End> {
         match frame {
             FromHub::Welcome { hub, .. } => self.hub = Some(hub),
+            FromHub::Sync { changes, .. } => {
+                for change in changes {
+                    self.hear_change(change).await?;
+                }
+            }
+            FromHub::Delta(delta) => self.hear_change(delta.change).await?,
             FromHub::Live { seq } => self.seen = Some(seq),
             FromHub::Watching { channel, may_type, reachable, .. } if channel == self.channel => {
                 self.backoff.reset();
@@ -160,6 +166,15 @@ impl Connection {
             _ => {}
         }
         Ok(())
+    }
+
+    async fn hear_change(&self, change: Change) -> Result<(), End> {
+        match change {
+            Change::Session { session } if session.id == self.session => {
+                self.tell(Event::State(Box::new(session))).await
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn hear_terminal(&mut self, socket: &mut Socket, frame: TerminalFrame) -> Result<(), End> {

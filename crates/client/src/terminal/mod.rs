@@ -6,6 +6,7 @@ mod position;
 use std::time::Duration;
 
 use domain::SessionId;
+use protocol::Session;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -49,6 +50,8 @@ pub enum Event {
         /// The signal that killed it.
         signal: Option<i32>,
     },
+    /// The session is at something else; comes beside the terminal's own order.
+    State(Box<Session>),
     /// The connection is gone; another is made after a while.
     Lost {
         /// What happened.

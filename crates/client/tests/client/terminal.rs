@@ -37,6 +37,7 @@ async fn next(terminal: &mut Terminal) -> String {
         Event::Snapshot { bytes, end, .. } => format!("screen {} @{end}", String::from_utf8(bytes).unwrap()),
         Event::Data { bytes, end } => format!("{} @{end}", String::from_utf8(bytes).unwrap()),
         Event::Exit { code, signal } => format!("exit {code:?} {signal:?}"),
+        Event::State(session) => format!("state {}", session.state.status),
         Event::Lost { .. } => "lost".to_owned(),
     }
 }

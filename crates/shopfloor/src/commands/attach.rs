@@ -3,6 +3,7 @@
 mod banner;
 mod cut;
 mod plain;
+mod standing;
 mod view;
 mod writer;
 
@@ -50,6 +51,8 @@ pub(crate) enum Left {
         /// The signal that killed it.
         signal: Option<i32>,
     },
+    /// The session is over, and its terminal has nothing to say about it.
+    Over(String),
     /// We were told to end.
     Told,
 }
@@ -103,10 +106,12 @@ fn say(context: &Context, session: SessionId, left: &Left, exit_code: bool) -> E
     match left {
         Left::Detached => out.note(&format!("detached; it goes on: shopfloor attach {session}")),
         Left::Told => {}
+        Left::Over(state) => out.note(&format!("the session is over: {state}")),
         Left::Ended { code, signal } => out.note(&format!("the session {}", ending(*code, *signal))),
     }
     match left {
         Left::Ended { code, signal } if exit_code => Exit::Session(code_of(*code, *signal)),
+        Left::Over(_) => Exit::Other,
         _ => Exit::Done,
     }
 }

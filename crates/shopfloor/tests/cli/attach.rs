@@ -116,10 +116,25 @@ fn others_look_and_do_not_type() {
     terminal.type_keys("\x1cd");
     assert_eq!(terminal.ended().0, Some(0));
     let small = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 60, 10);
-    small.wait_for("120×32 in one of 60×10");
+    small.wait_for("120×32 in 60×10");
     small.wait_for("got honest");
     owner.type_keys("more\r");
     small.wait_for("got more");
     small.type_keys("\x1cd");
     assert_eq!(small.ended().0, Some(0));
+}
+
+#[test]
+fn a_session_that_cannot_start_says_why() {
+    let floor = Floor::at_work();
+    floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
+    let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
+    let terminal = PseudoTerminal::run(&floor, &args, 100, 30);
+    terminal.wait_for("the session is over: failed");
+    let (code, shown) = terminal.ended();
+    assert_eq!(code, Some(1));
+    assert!(shown.contains("no luck"), "{shown:?}");
+    let watched = floor.run(&["session", "watch", "shell"]);
+    assert_eq!(watched.code, 1, "{}", watched.stderr);
+    assert!(watched.stderr.contains("no luck"), "{}", watched.stderr);
 }

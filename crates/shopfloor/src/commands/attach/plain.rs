@@ -6,23 +6,32 @@ use domain::SessionId;
 use serde_json::json;
 
 use super::Left;
+use super::standing::Standing;
 use crate::tty::Plain;
 use crate::{Failure, Output};
 
 /// Prints the session's text until it ends.
 pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> Result<Left, Failure> {
+    let mut standing = Standing::ask(client, session).await?;
     let mut terminal = client.terminal(session);
     let mut plain = Plain::default();
     loop {
-        match terminal.next().await? {
+        let event = tokio::select! {
+            event = terminal.next() => event?,
+            () = standing.is_over() => return Ok(Left::Over(standing.words())),
+        };
+        match event {
+            Event::State(session) => standing.hear(session),
             Event::Watching { reachable: false, .. } => out.note("its runner is not reachable; waiting for it"),
             Event::Watching { .. } => {}
             Event::Snapshot { cols, rows, bytes, end, .. } => {
+                standing.shows();
                 plain = Plain::default();
                 print(out, &mut plain, &bytes, json!({"event": "screen", "cols": cols, "rows": rows}))?;
                 terminal.took(end);
             }
             Event::Data { bytes, end } => {
+                standing.shows();
                 print(out, &mut plain, &bytes, json!({"event": "output"}))?;
                 terminal.took(end);
             }

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,10 @@ use crate::commands::serve_args::Log;
 use crate::commands::up::{Stop, log};
 use crate::failure::chain;
 use crate::settings::Origin;
-use crate::{Context, Failure};
+use crate::{Context, Exit, Failure};
+
+/// How often it is looked whether the runner's folder is still there.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// Runs a runner. Its sessions outlive it.
 pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure> {
@@ -34,8 +38,21 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
     let options = args.options(context, &hub, token)?;
     Noted { pid: std::process::id(), hub: hub.clone() }.write(&dir)?;
     context.out.note(&format!("runner {} of {hub}; stop with Ctrl-C, sessions go on", options.name));
-    let ended = ::runner::run(options, async move { stop.asked().await }).await;
+    let end = async {
+        tokio::select! {
+            () = stop.asked() => {}
+            () = deleted(&dir) => tracing::warn!(dir = %dir.display(), "the folder of this runner was deleted: ending"),
+        }
+    };
+    let ended = ::runner::run(options, end).await;
     ended.map_err(|error| Failure::other(format!("the runner cannot run: {}", chain(&error))))
+}
+
+/// Waits until nothing is left to work in: nobody could find such a runner, and it would knock for ever.
+async fn deleted(dir: &Path) {
+    while dir.exists() {
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// The runner's own token: as given, as remembered, or by registering as the person's.
@@ -59,7 +76,14 @@ async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, 
         };
         return Registration::read(dir)?.map(|known| known.secret).ok_or_else(missing);
     }
-    Ok(Registration::ensure(&context.client()?, dir, &args.name()).await?.secret)
+    match Registration::ensure(&context.client()?, dir, &args.name()).await {
+        Ok(registration) => Ok(registration.secret),
+        // A hub that is away now is waited for, as by any runner.
+        Err(failure) if failure.exit() == Exit::Unreachable => {
+            Registration::read(dir)?.map(|known| known.secret).ok_or(failure)
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// What a running runner leaves in its folder for who wants to find it.
