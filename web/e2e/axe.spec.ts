@@ -112,6 +112,12 @@ for (const { colorScheme, size, viewport } of LOOKS) {
       await live(page);
       await expect(page.locator(".skeleton")).toHaveCount(0);
       await check(page, path);
+      const wide = await page.evaluate(() =>
+        [document.documentElement, ...document.querySelectorAll(".page, .content")]
+          .filter((one) => one.scrollWidth > one.clientWidth)
+          .map((one) => one.className || one.tagName),
+      );
+      expect(wide, `${path} is wider than its place`).toEqual([]);
     }
     await page.goto(`/s/${busy.id}`);
     await expect(screen(page)).toBeVisible();
