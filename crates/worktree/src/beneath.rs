@@ -267,7 +267,7 @@ mod tests {
         }
         for link in ["link", "chain", "passwd", "self", "up", "slash"] {
             assert!(matches!(open.look(Path::new(link)), Ok(Found::Link(_))), "{link}");
-            assert!(matches!(open.folder(Path::new(link)), Err(_)), "{link}");
+            assert!(open.folder(Path::new(link)).is_err(), "{link}");
         }
         assert_eq!(open.read(Path::new("a/b/file"), 99).unwrap().unwrap(), b"inside");
         assert!(Root::open(&root.join("up")).is_err(), "the folder itself must not be a link");
@@ -309,7 +309,7 @@ mod tests {
     fn deleting_follows_nothing() {
         let (dir, root) = place();
         use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(root.join("a/b"), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(root.join("a/b"), std::fs::Permissions::from_mode(0o000)).unwrap();
         delete(&root).unwrap();
         assert!(!root.exists());
         assert_eq!(std::fs::read(dir.path().join("secret")).unwrap(), SECRET);

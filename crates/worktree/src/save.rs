@@ -117,6 +117,9 @@ impl Space {
         if matches!(scope, Scope::All) {
             self.left_out.retain(|path, _| changed.contains(path));
         }
+        for path in self.closed.clone() {
+            self.leave_out(&path, "this folder cannot be looked into".into());
+        }
         let mut changes = Changes { space: self, options, left: options.largest_save, removed: vec![], put: vec![] };
         changes.removed.extend(ignored);
         for path in committed {

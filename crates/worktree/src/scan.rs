@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 
 use crate::beneath::Root;
 use crate::create::blocking;
-use crate::git::Git;
+use crate::git::{Git, failed};
 use crate::save::rules;
 use crate::space::Space;
 use crate::{Error, Result};
@@ -75,7 +75,10 @@ impl Space {
                 }
             }
         };
-        sort(paths(&listed(git, &tree).await?), 1, &mut changed, &mut nested);
+        let (found, closed) = listed(git, &tree).await?;
+        self.closed.retain(|path| matches!(scope, Scope::Paths(_)) && tree.join(path).is_dir());
+        self.closed.extend(closed);
+        sort(paths(&found), 1, &mut changed, &mut nested);
         // A repository inside the repository: git would save nothing of it but the name of a commit.
         let empty = control.join("no-index");
         while let Some((path, depth)) = nested.pop() {
@@ -124,7 +127,7 @@ impl Space {
 }
 
 /// Runs a listing; when it takes long, looks for what may keep it waiting.
-async fn listed(git: Git, tree: &Path) -> Result<Vec<u8>> {
+async fn listed(git: Git, tree: &Path) -> Result<(Vec<u8>, Vec<PathBuf>)> {
     let tree = tree.to_owned();
     let pipe = async {
         tokio::time::sleep(LONG).await;
@@ -136,9 +139,22 @@ async fn listed(git: Git, tree: &Path) -> Result<Vec<u8>> {
         }
     };
     tokio::select! {
-        done = git.run() => done,
+        ended = git.ended(|_| {}) => {
+            let ended = ended?;
+            if !ended.status.success() {
+                return Err(failed("ls-files", &ended));
+            }
+            let closed = ended.stderr.lines().filter_map(closed).collect();
+            Ok((ended.stdout, closed))
+        }
         path = pipe => Err(Error::Tampered { path, why: "it is a pipe instead of a file and keeps git waiting; remove it".into() }),
     }
+}
+
+/// A folder that git says it could not look into.
+fn closed(line: &str) -> Option<PathBuf> {
+    let (path, _) = line.strip_prefix("warning: could not open directory '")?.rsplit_once("': ")?;
+    Some(Path::new(path).components().collect())
 }
 
 /// The first `.gitignore` that is not a file, folder or link: git would wait for somebody to write into it.
@@ -170,4 +186,16 @@ fn join(folder: &Path, name: &Path) -> PathBuf {
     joined.push(OsStr::new("/"));
     joined.push(name.as_os_str());
     PathBuf::from(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_into_is_noticed() {
+        let said = "warning: could not open directory 'it's/locked/': Permission denied";
+        assert_eq!(closed(said), Some(PathBuf::from("it's/locked")));
+        assert_eq!(closed("warning: something else"), None);
+    }
 }

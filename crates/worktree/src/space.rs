@@ -34,6 +34,8 @@ pub(crate) struct Space {
     pub(crate) not_kept: Option<String>,
     /// Files that could not be saved.
     pub(crate) left_out: BTreeMap<PathBuf, LeftOut>,
+    /// Folders that cannot be looked into.
+    pub(crate) closed: BTreeSet<PathBuf>,
     /// Folders with a repository of their own.
     pub(crate) nested: BTreeSet<PathBuf>,
     /// Whether the index has entries whose times are not known.
@@ -94,6 +96,7 @@ impl Worktrees {
             kept: BTreeSet::new(),
             not_kept: None,
             left_out: BTreeMap::new(),
+            closed: BTreeSet::new(),
             nested: BTreeSet::new(),
             blurred: true,
             since: HashMap::new(),

@@ -100,7 +100,7 @@ pub(crate) fn content(dir: &Path) -> BTreeMap<PathBuf, (char, Vec<u8>)> {
     let mut all = BTreeMap::new();
     let mut open = vec![dir.to_owned()];
     while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(dir).unwrap().to_owned();
             let meta = path.symlink_metadata().unwrap();
