@@ -226,6 +226,8 @@ describe("typing", () => {
       { type: "resize", channel: channel(), cols: 90, rows: 20 },
     ]);
     expect(stream.watched).toMatchObject({ exit: { code: 3, signal: null }, mayType: false });
+    watching(true);
+    expect(stream.watched.mayType).toBe(false);
   });
 });
 
@@ -246,13 +248,19 @@ describe("looking away", () => {
   });
 
   it("a refusal says why, and is asked again with the next connection", () => {
-    const { stream, channels, channel, watches, cut, join } = setUp();
+    const { stream, channels, channel, watches, cut, join, snapshot, data, screen } = setUp();
     stream.start();
+    snapshot(0, "secret");
+    data(0, "more");
+    screen.parse();
     const problem = { kind: "not_found" as const, status: 404, detail: "gone" };
     channels.said({ type: "unwatched", channel: channel(), problem });
-    expect(stream.watched).toMatchObject({ phase: "refused", problem });
+    expect(stream.watched).toMatchObject({ phase: "refused", problem, title: "" });
+    screen.parse();
+    expect(screen.shown).toBe("");
     cut();
     join();
     expect(watches()).toHaveLength(2);
+    expect(watches().at(-1)).not.toHaveProperty("from");
   });
 });

@@ -113,10 +113,15 @@ export class TerminalStream {
     if (frame.channel !== this.#channel) return;
     if (frame.type === "watching") {
       const phase = this.#received === null ? "asking" : "live";
-      return this.#become({ phase, mayType: frame.may_type, reachable: frame.reachable, problem: null });
+      const mayType = frame.may_type && this.#watched.exit === null;
+      return this.#become({ phase, mayType, reachable: frame.reachable, problem: null });
     }
+    // Whoever may not look any more keeps no picture either.
     this.#channel = null;
-    this.#become({ phase: "refused", mayType: false, problem: frame.problem });
+    this.#received = null;
+    const { cols, rows } = this.#watched;
+    if (cols > 0) this.#painter.paint({ cols, rows, bytes: new Uint8Array(), parsed: () => undefined });
+    this.#become({ phase: "refused", mayType: false, title: "", problem: frame.problem });
   }
 
   /** What the terminal said. */
