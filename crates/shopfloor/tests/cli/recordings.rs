@@ -35,6 +35,11 @@ fn a_recording_is_exported_as_it_was() {
     let times: Vec<f64> =
         older.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()[0].as_f64().unwrap()).collect();
     assert!(older.starts_with("{\"") && older.contains("\"version\":2") && times.is_sorted(), "{older}");
+    std::fs::write(&file, &older).unwrap();
+    // Where there is an asciinema, of any version, it reads what we write.
+    if let Ok(played) = std::process::Command::new("asciinema").arg("cat").arg(&file).output() {
+        assert!(played.status.success() && String::from_utf8_lossy(&played.stdout).contains("line 500"), "{played:?}");
+    }
     assert!(floor.text(&["recording", "play", id]).ends_with("line 499\nline 500\n"), "plain without a terminal");
     let hits = floor.json(&["recording", "search", id, "LINE 377"]);
     assert_eq!(hits[0]["line"], "line 377", "{hits}");
