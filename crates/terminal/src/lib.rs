@@ -4,6 +4,7 @@
 //! - [`HostLink`] is the runner's side: [`HostLink::start`], [`HostLink::adopt`], then requests and [`Events`].
 //! - [`Screen`] is the virtual screen, [`Snapshot`] what paints it elsewhere, exactly.
 //! - [`recording::Recording`] reads what the host has recorded.
+//! - [`Quiet`] makes output fit for a terminal that nobody may talk into answering.
 //! - [`Masks`] keeps known secrets out of everything that is shown or stored.
 //!
 //! Positions in the stream of a session ("offsets") count the bytes of output after masking, from 0. Snapshots, data,
@@ -21,6 +22,6 @@ mod wire;
 
 pub use link::{Adopted, Events, HostLink, LinkError};
 pub use masks::Masks;
-pub use screen::{MOST_COLS, MOST_ROWS, Screen, Snapshot};
+pub use screen::{MOST_COLS, MOST_ROWS, Quiet, Screen, Snapshot};
 pub use spec::{Exit, Files, FinalScreen, Spec};
 pub use wire::{Event, Observed, Request};

@@ -23,6 +23,9 @@ fn cuts(stream: &Stream, numbers: &mut Numbers) -> Vec<usize> {
         })
         .filter(|cut| *cut < stream.bytes.len())
         .collect();
+    // And where the cursor is saved, so that it is compared there.
+    cuts.extend(memchr::memmem::find_iter(&stream.bytes, b"\x1b7").map(|at| at + 2).step_by(5).take(12));
+    cuts.retain(|cut| *cut < stream.bytes.len());
     cuts.sort();
     cuts.dedup();
     cuts
@@ -74,4 +77,71 @@ fn in_the_emulator_of_the_page() {
     let told = String::from_utf8_lossy(&compared.stdout);
     assert!(compared.status.success(), "{told}{}", String::from_utf8_lossy(&compared.stderr));
     println!("{told}largest snapshot: {} bytes of {}", largest.0, largest.1);
+}
+
+/// Streams that the other emulator understands as we do; it knows no tabs, no odd modes, no joined emoji.
+const OTHER: [&str; 28] = [
+    "agent",
+    "bat",
+    "build-log",
+    "cmatrix",
+    "dialog",
+    "dialog-gauge",
+    "docker-build",
+    "fzf",
+    "git-diff",
+    "git-log",
+    "git-log-pager",
+    "htop",
+    "less",
+    "ls",
+    "man",
+    "mc",
+    "monitor",
+    "nano",
+    "ncdu",
+    "npm-spinner",
+    "pip-progress",
+    "progress",
+    "ranger",
+    "synchronized",
+    "top",
+    "true-colour",
+    "vim",
+    "watch",
+];
+
+#[test]
+fn in_another_emulator() {
+    let mut joins = 0;
+    let mut failures = Vec::new();
+    for stream in streams::all().into_iter().filter(|stream| OTHER.contains(&stream.name.as_str())) {
+        let mut numbers = Numbers(3 + stream.bytes.len() as u64);
+        for cut in cuts(&stream, &mut numbers) {
+            let mut screen = Screen::new(COLS, ROWS, 1000);
+            screen.feed(&stream.bytes[..cut]);
+            let size = || shpool_vterm::Size { width: COLS.into(), height: ROWS.into() };
+            let mut whole = shpool_vterm::Term::new(ROWS.into(), size());
+            whole.process(&stream.bytes[..cut]);
+            let mut joined = shpool_vterm::Term::new(ROWS.into(), size());
+            joined.process(&screen.snapshot().bytes);
+            joins += 1;
+            for rest in [&[][..], &stream.bytes[cut..]] {
+                whole.process(rest);
+                joined.process(rest);
+                let [one, other] = [&whole, &joined].map(|term| {
+                    let mut shown = Screen::new(COLS, ROWS, 0);
+                    shown.feed(&term.contents(shpool_vterm::ContentRegion::Screen));
+                    // All that can be seen, not only the text.
+                    (shown.text(), shown.snapshot().bytes)
+                });
+                if one != other {
+                    let lines = one.0.lines().zip(other.0.lines()).find(|(one, other)| one != other);
+                    failures.push(format!("{} at {cut}, {} more: {lines:?}", stream.name, rest.len()));
+                    break;
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {joins} joins differ:\n{}", failures.len(), failures.join("\n"));
 }

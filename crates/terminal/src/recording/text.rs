@@ -7,7 +7,7 @@ use alacritty_terminal::vte::{Params, Parser, Perform};
 
 use super::cast::write_line;
 use super::{Happening, Recording};
-use crate::screen::Screen;
+use crate::screen::{Quiet, Screen};
 
 /// Lines above the screen that are kept between two looks at them, and bytes that are fed between two looks: a byte can
 /// push out a line at most.
@@ -69,7 +69,7 @@ impl Recording {
         Ok(lines.found)
     }
 
-    /// Writes a single file in asciicast v3, as `asciinema` plays it.
+    /// Writes a single file in asciicast v3, as `asciinema` plays it; without what would make that terminal answer.
     pub fn export(&self, out: &mut impl Write) -> io::Result<()> {
         let mut play = self.play_from(Duration::ZERO)?;
         let header = self.header();
@@ -83,6 +83,8 @@ impl Recording {
         writeln!(out, "{head}")?;
         let mut last = Duration::ZERO;
         let mut line = Vec::new();
+        // Whoever plays it has a terminal that would answer.
+        let mut quiet = Quiet::default();
         if first.screen.offset > 0 {
             // What was before was dropped: the recording begins with the screen as it was.
             write_line(&mut line, 0, &Happening::Output(first.screen.bytes.clone()));
@@ -93,7 +95,9 @@ impl Recording {
             let happening = match moment.happening {
                 // Other players know no bytes that are not UTF-8.
                 Happening::Output(bytes) => {
-                    Happening::Output(String::from_utf8_lossy(&bytes).into_owned().into_bytes())
+                    let mut shown = Vec::new();
+                    quiet.push(&bytes, &mut shown);
+                    Happening::Output(String::from_utf8_lossy(&shown).into_owned().into_bytes())
                 }
                 Happening::Input(bytes) => Happening::Input(String::from_utf8_lossy(&bytes).into_owned().into_bytes()),
                 other => other,

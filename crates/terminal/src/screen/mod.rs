@@ -1,8 +1,10 @@
 //! The virtual screen of a session: what a terminal would show that had seen every byte.
 
 mod answers;
+mod handler;
 mod paint;
 mod pen;
+mod quiet;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -16,6 +18,7 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
 
+pub use quiet::Quiet;
 use tokens::{Special, Tokens};
 use vt::{Size, Vt};
 

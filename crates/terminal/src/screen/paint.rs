@@ -12,7 +12,8 @@ use super::pen::{Pen, Style, blank, untouched};
 use super::vt::Vt;
 
 /// Ends what the terminal was in the middle of, and puts it into its initial state without losing its scrollback.
-const FRESH: &[u8] = b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25;1007h\
+const FRESH: &[u8] =
+    b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25;1007h\
 \x1b[4;20l\x1b>\x1b(B\x1b)B\x0f\x1b[r\x1b[0 q\x1b[<99u\x1b[>4;0m\x1b]8;;\x1b\\\x1b[0m\x1b[H\x1b[2J\x1b7";
 
 /// The bytes of a snapshot.

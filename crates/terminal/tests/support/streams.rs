@@ -96,12 +96,25 @@ const MADE: &[(&str, Make)] = &[
         *out += &"\x1b[2K\x1b[1A".repeat(9);
         *out += "\x1b[2K\x1b[G";
         if n.below(5) == 0 {
-            *out += &format!("\x1b[38;5;208m●\x1b[39m \x1b[1mBash\x1b[22m({}) ✅ \r\n  \x1b[2m⎿  {}\x1b[22m\r\n\r\n", n.of(&WORDS), n.of(&WORDS));
+            *out += &format!(
+                "\x1b[38;5;208m●\x1b[39m \x1b[1mBash\x1b[22m({}) ✅ \r\n  \x1b[2m⎿  {}\x1b[22m\r\n\r\n",
+                n.of(&WORDS),
+                n.of(&WORDS)
+            );
         }
-        *out += &format!("\x1b[38;5;174m{} Thinking…\x1b[39m \x1b[2m({}s · ↑ {}k tokens)\x1b[22m\r\n\r\n", n.of(&["⠋", "⠙", "⠹"]), n.below(99), n.below(99));
+        *out += &format!(
+            "\x1b[38;5;174m{} Thinking…\x1b[39m \x1b[2m({}s · ↑ {}k tokens)\x1b[22m\r\n\r\n",
+            n.of(&["⠋", "⠙", "⠹"]),
+            n.below(99),
+            n.below(99)
+        );
         *out += &format!("\x1b[38;5;244m╭{}╮\x1b[39m\r\n", "─".repeat(60));
         for _ in 0..4 {
-            *out += &format!("\x1b[38;5;244m│\x1b[39m \x1b[{}m{:<58}\x1b[0m \x1b[38;5;244m│\x1b[39m\r\n", n.of(&["31", "1", "3", "4", "4:3", "9"]), n.of(&WORDS));
+            *out += &format!(
+                "\x1b[38;5;244m│\x1b[39m \x1b[{}m{:<58}\x1b[0m \x1b[38;5;244m│\x1b[39m\r\n",
+                n.of(&["31", "1", "3", "4", "4:3", "9"]),
+                n.of(&WORDS)
+            );
         }
         *out += &format!("\x1b[38;5;244m╰{}╯\x1b[39m\r\n  \x1b[2m? for shortcuts\x1b[22m\x1b[?2026l", "─".repeat(60));
     }),
@@ -111,7 +124,14 @@ const MADE: &[(&str, Make)] = &[
         }
         *out += "\x1b[H";
         for row in 1..=32 {
-            *out += &format!("\x1b[{row};1H\x1b[{}m{:>7} {:<12} {:>3}% {}\x1b[0m\x1b[K", n.of(&["0", "7", "1;34", "32", "48;5;236"]), n.below(99_999), n.of(&WORDS), n.below(100), "|".repeat(n.below(40)));
+            *out += &format!(
+                "\x1b[{row};1H\x1b[{}m{:>7} {:<12} {:>3}% {}\x1b[0m\x1b[K",
+                n.of(&["0", "7", "1;34", "32", "48;5;236"]),
+                n.below(99_999),
+                n.of(&WORDS),
+                n.below(100),
+                "|".repeat(n.below(40))
+            );
         }
         if n.below(6) == 0 {
             *out += "\x1b[?1049lback on the shell\r\n\x1b[?1049h";
@@ -119,57 +139,183 @@ const MADE: &[(&str, Make)] = &[
     }),
     ("wide", |n, out| {
         for _ in 0..n.below(40) {
-            *out += n.of(&["漢", "字", "か", "な", "한", "국", "ｆ", "a", " ", "é", "e\u{301}", "o\u{308}\u{323}", "½", "│"]);
+            *out += n.of(&[
+                "漢",
+                "字",
+                "か",
+                "な",
+                "한",
+                "국",
+                "ｆ",
+                "a",
+                " ",
+                "é",
+                "e\u{301}",
+                "o\u{308}\u{323}",
+                "½",
+                "│",
+            ]);
         }
-        *out += n.of(&["\r\n", "\r", "\x1b[3D", "\x1b[2P", "\x1b[3@", "\x1b[4X", "\x08\x08x", "\x1b[K", "\x1b[5G漢", "\x1b[1K"]);
+        *out += n.of(&[
+            "\r\n",
+            "\r",
+            "\x1b[3D",
+            "\x1b[2P",
+            "\x1b[3@",
+            "\x1b[4X",
+            "\x08\x08x",
+            "\x1b[K",
+            "\x1b[5G漢",
+            "\x1b[1K",
+        ]);
     }),
     ("emoji", |n, out| {
         for _ in 0..n.below(20) {
-            *out += n.of(&["✅", "❌", "🚀", "👩\u{200d}💻", "🇩🇪", "❤\u{fe0f}", "⚡", "🤖", "👍🏽", "word", " ", "🏳\u{fe0f}\u{200d}🌈"]);
+            *out += n.of(&[
+                "✅",
+                "❌",
+                "🚀",
+                "👩\u{200d}💻",
+                "🇩🇪",
+                "❤\u{fe0f}",
+                "⚡",
+                "🤖",
+                "👍🏽",
+                "word",
+                " ",
+                "🏳\u{fe0f}\u{200d}🌈",
+            ]);
         }
         *out += n.of(&["\r\n", "\r\n", "\x1b[2D", "\x1b[7mx\x1b[0m"]);
     }),
     ("true-colour", |n, out| {
         for column in 0..60 {
-            *out += &format!("\x1b[38;2;{};{};{}m\x1b[48;2;{};{};{}m▀", n.below(255), column * 4, n.below(255), column * 2, n.below(255), n.below(9));
+            *out += &format!(
+                "\x1b[38;2;{};{};{}m\x1b[48;2;{};{};{}m▀",
+                n.below(255),
+                column * 4,
+                n.below(255),
+                column * 2,
+                n.below(255),
+                n.below(9)
+            );
         }
         *out += "\x1b[0m\r\n";
     }),
     ("styles", |n, out| {
-        *out += &format!("\x1b[{}m{} ", n.of(&["0", "1", "2", "3", "4", "4:2", "4:3", "4:4", "4:5", "5", "7", "8", "9", "21", "22", "23", "24", "25", "27", "28", "29", "58:2::9:99:199", "58:5:77", "59", "91", "104", "39", "49", "33;44"]), n.of(&WORDS));
+        *out += &format!(
+            "\x1b[{}m{} ",
+            n.of(&[
+                "0",
+                "1",
+                "2",
+                "3",
+                "4",
+                "4:2",
+                "4:3",
+                "4:4",
+                "4:5",
+                "5",
+                "7",
+                "8",
+                "9",
+                "21",
+                "22",
+                "23",
+                "24",
+                "25",
+                "27",
+                "28",
+                "29",
+                "58:2::9:99:199",
+                "58:5:77",
+                "59",
+                "91",
+                "104",
+                "39",
+                "49",
+                "33;44"
+            ]),
+            n.of(&WORDS)
+        );
         if n.below(12) == 0 {
             *out += n.of(&["\r\n", "\x1b[K\r\n", "\x1b]8;;https://example.org/a\x1b\\link\x1b]8;;\x1b\\"]);
         }
     }),
     ("synchronized", |n, out| {
-        *out += &format!("\x1b[?2026h\x1b[{};{}H{}\x1b[J{}\x1b[?2026l", 1 + n.below(30), 1 + n.below(100), n.of(&WORDS), "x".repeat(n.below(50)));
+        *out += &format!(
+            "\x1b[?2026h\x1b[{};{}H{}\x1b[J{}\x1b[?2026l",
+            1 + n.below(30),
+            1 + n.below(100),
+            n.of(&WORDS),
+            "x".repeat(n.below(50))
+        );
     }),
     ("regions", |n, out| {
         let top = 1 + n.below(15);
         *out += &format!("\x1b[{top};{}r\x1b[{};{}H", top + 2 + n.below(14), 1 + n.below(32), 1 + n.below(118));
         for _ in 0..n.below(12) {
-            *out += n.of(&["\n", "\x1bM", "\x1bD", "\x1bE", "\x1b[2L", "\x1b[M", "\x1b[S", "\x1b[2T", "line of text", "\r", "\x1b[42m", "\x1b[0m", "\x1b[3A", "\x1b[2B", "\x1b[J", "\x1b[1J"]);
+            *out += n.of(&[
+                "\n",
+                "\x1bM",
+                "\x1bD",
+                "\x1bE",
+                "\x1b[2L",
+                "\x1b[M",
+                "\x1b[S",
+                "\x1b[2T",
+                "line of text",
+                "\r",
+                "\x1b[42m",
+                "\x1b[0m",
+                "\x1b[3A",
+                "\x1b[2B",
+                "\x1b[J",
+                "\x1b[1J",
+            ]);
         }
         if n.below(4) == 0 {
             *out += "\x1b[r";
         }
     }),
     ("charsets", |n, out| {
-        *out += n.of(&["\x1b(0", "\x1b(B", "\x1b)0", "\x0e", "\x0f", "lqqqk", "x   x", "mqqqj", "text ", "\r\n", "\x1b[4h", "\x1b[4l", "\x1b[10G"]);
+        *out += n.of(&[
+            "\x1b(0", "\x1b(B", "\x1b)0", "\x0e", "\x0f", "lqqqk", "x   x", "mqqqj", "text ", "\r\n", "\x1b[4h",
+            "\x1b[4l", "\x1b[10G",
+        ]);
     }),
     ("tabs", |n, out| {
-        *out += n.of(&["\t", "a", "\t\t", "\x1b[3g", "\x1bH", "\x1b[g", "\x1b[2I", "\x1b[Z", "\r", "\r\n", "\x1b[17G", "word"]);
+        *out += n.of(&[
+            "\t", "a", "\t\t", "\x1b[3g", "\x1bH", "\x1b[g", "\x1b[2I", "\x1b[Z", "\r", "\r\n", "\x1b[17G", "word",
+        ]);
     }),
+    // Without `CSI 1 J`: in the last cell of the screen it makes xterm.js 6.0 throw.
     ("wrapping", |n, out| {
         *out += &n.of(&WORDS).repeat(n.below(30));
-        *out += n.of(&["\r\n", "\r", "\n", "\x1b[K", "\x1b[J", "\x1b[1J", "\x08", "\x1b[D", "\x1b[C", "\t", "\x1b[?7l", "\x1b[?7h", "\x1b[X", "\x1b[P", "\x1b[@", "\x1b7", "\x1b[1m", "-\x1b[9b"]);
+        *out += n.of(&[
+            "\r\n", "\r", "\n", "\x1b[K", "\x1b[J", "\x08", "\x1b[D", "\x1b[C", "\t", "\x1b[?7l", "\x1b[?7h", "\x1b[X",
+            "\x1b[P", "\x1b[@", "\x1b7", "\x1b[1m", "-\x1b[9b",
+        ]);
     }),
+    // Without `ESC 8`: what the alternate screen had saved in an earlier visit is not kept.
     ("modes", |n, out| {
-        let mode = n.of(&["1", "25", "1000", "1002", "1003", "1004", "1006", "2004", "2026", "7", "1049", "47", "1047", "1048"]);
-        *out += &format!("\x1b[?{mode}{}{}", n.of(&["h", "l"]), n.of(&["text ", "\r\n", "\x1b[5;5H", "\x1b[33m", "\x1b=", "\x1b>", "\x1b[4 q", "\x1b7", "\x1b8"]));
+        let mode = n.of(&[
+            "1", "25", "1000", "1002", "1003", "1004", "1006", "2004", "2026", "7", "1049", "47", "1047", "1048",
+        ]);
+        *out += &format!(
+            "\x1b[?{mode}{}{}",
+            n.of(&["h", "l"]),
+            n.of(&["text ", "\r\n", "\x1b[5;5H", "\x1b[33m", "\x1b=", "\x1b>", "\x1b[4 q", "\x1b7"])
+        );
     }),
     ("progress", |n, out| {
         let done = n.below(50);
-        *out += &format!("\r\x1b[K{:3}% |\x1b[32m{}\x1b[0m{}| {}", done * 2, "█".repeat(done), " ".repeat(50 - done), n.of(&["\x1b[A", "\n", "", ""]));
+        *out += &format!(
+            "\r\x1b[K{:3}% |\x1b[32m{}\x1b[0m{}| {}",
+            done * 2,
+            "█".repeat(done),
+            " ".repeat(50 - done),
+            n.of(&["\x1b[A", "\n", "", ""])
+        );
     }),
 ];
