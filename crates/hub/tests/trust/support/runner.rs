@@ -243,14 +243,14 @@ impl Serving {
     /// Tells a fact and waits until it is stored.
     pub(crate) async fn fact(&self, body: FactBody) {
         let (done, stored) = oneshot::channel();
-        self.orders.send(Order::Fact(body, done)).ok().expect("the runner serves");
+        self.orders.send(Order::Fact(body, done)).expect("the runner serves");
         stored.await.expect("the runner serves");
     }
 
     /// The token of a session's agent.
     pub(crate) async fn token(&self, session: SessionId) -> Credential {
         let (done, minted) = oneshot::channel();
-        self.orders.send(Order::Token(session, done)).ok().expect("the runner serves");
+        self.orders.send(Order::Token(session, done)).expect("the runner serves");
         minted.await.expect("the session has an agent")
     }
 }
