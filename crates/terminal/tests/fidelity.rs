@@ -80,7 +80,7 @@ fn in_the_emulator_of_the_page() {
 }
 
 /// Streams that the other emulator understands as we do; it knows no tabs, no odd modes, no joined emoji.
-const OTHER: [&str; 28] = [
+const OTHER: [&str; 27] = [
     "agent",
     "bat",
     "build-log",
@@ -105,7 +105,6 @@ const OTHER: [&str; 28] = [
     "progress",
     "ranger",
     "synchronized",
-    "top",
     "true-colour",
     "vim",
     "watch",

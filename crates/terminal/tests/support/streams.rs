@@ -294,7 +294,7 @@ const MADE: &[(&str, Make)] = &[
         *out += &n.of(&WORDS).repeat(n.below(30));
         *out += n.of(&[
             "\r\n", "\r", "\n", "\x1b[K", "\x1b[J", "\x08", "\x1b[D", "\x1b[C", "\t", "\x1b[?7l", "\x1b[?7h", "\x1b[X",
-            "\x1b[P", "\x1b[@", "\x1b7", "\x1b[1m", "-\x1b[9b",
+            "\x1b[P", "\x1b[@", "\x1b[1m", "-\x1b[9b",
         ]);
     }),
     // Without `ESC 8`: what the alternate screen had saved in an earlier visit is not kept.
