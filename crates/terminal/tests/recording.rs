@@ -241,8 +241,8 @@ fn numbered(bytes: &[u8]) -> usize {
 /// The number of the last whole line.
 fn last_number(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
-    let whole = text.lines().filter_map(|line| line.strip_prefix("number ")?.strip_suffix('.')?.parse().ok());
-    whole.last().unwrap_or(0)
+    let mut whole = text.lines().filter_map(|line| line.strip_prefix("number ")?.strip_suffix('.')?.parse().ok());
+    whole.next_back().unwrap_or(0)
 }
 
 #[tokio::test]
