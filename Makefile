@@ -51,7 +51,7 @@ fmt: web/node_modules/.stamp ## format everything
 	cargo fmt --all
 	cd web && npm run --silent format
 
-test-rust: page ## unit, integration and end-to-end tests of the workspace
+test-rust: page crates/terminal/tests/xterm/node_modules/.stamp ## unit, integration and end-to-end tests of the workspace
 	cargo build --locked -p shopfloor
 	cargo nextest run --workspace --all-features --locked
 
@@ -75,6 +75,10 @@ fuzz: ## let libFuzzer look for frames that break the decoder, for five minutes
 	cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run decode -- -max_total_time=300
 
 page: web/dist/index.html
+
+crates/terminal/tests/xterm/node_modules/.stamp: crates/terminal/tests/xterm/package.json crates/terminal/tests/xterm/package-lock.json
+	cd crates/terminal/tests/xterm && npm ci --no-audit --no-fund --silent
+	touch $@
 
 web/node_modules/.stamp: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --silent

@@ -30,7 +30,7 @@ impl Hub {
     /// Starts a hub on `folder`, and waits for its line.
     pub(crate) async fn start(folder: &Path, database: Option<&str>) -> anyhow::Result<Self> {
         let mut command = Command::new(binary()?);
-        command.args(["up", "--no-open", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder);
+        command.args(["up", "--no-open", "--no-runner", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder);
         if let Some(url) = database {
             command.args(["--database", url]);
         }

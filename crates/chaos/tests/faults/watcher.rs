@@ -35,7 +35,7 @@ async fn watch(stream: &mut Terminal) -> Seen {
                 stream.took(end);
             }
             Event::Lost { .. } => losses += 1,
-            Event::Watching { .. } => {}
+            Event::Watching { .. } | Event::State(_) => {}
             Event::Exit { .. } => return Seen { text: screen.text(), snapshots, losses },
         }
     }

@@ -2,7 +2,6 @@
 
 use domain::{SessionStatus, WorkspaceStatus};
 use protocol::{Activity, Call, LogPage, Session, SessionDetail, SessionLog, Workspace, WorkspaceDiff};
-use serde_json::json;
 use testkit::model::{Model, Turn};
 use testkit::wait_until;
 
@@ -16,39 +15,13 @@ fn script() -> [Turn; 2] {
 }
 
 async fn open(model: &Model) -> Floor {
-    let env = [("OPENAI_API_KEY", "sk-none".to_owned()), ("NO_PROXY", "127.0.0.1,localhost".to_owned())];
     // Whoever wants to leave the machine meets nobody.
-    let nobody = ["HTTP_PROXY", "HTTPS_PROXY"].map(|name| (name, "http://127.0.0.1:9".to_owned()));
-    let quiet = ["OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD", "OPENCODE_DISABLE_SHARE"]
-        .map(|name| (name, "1".to_owned()));
-    let env: Vec<_> = env.into_iter().chain(nobody).chain(quiet).collect();
+    let nobody = [("HTTP_PROXY", "http://127.0.0.1:9"), ("HTTPS_PROXY", "http://127.0.0.1:9")];
+    let env = nobody.into_iter().chain([("NO_PROXY", "127.0.0.1,localhost")]).chain(Model::variables());
+    let env: Vec<_> = env.map(|(name, value)| (name, value.to_owned())).collect();
     let floor = Floor::open(&env, async |port| port).await;
-    floor.write_home(".codex/config.toml", &codex_config(&model.url()));
-    floor.write_home(".config/opencode/opencode.json", &opencode_config(&model.url()));
-    floor.write_home(".npmrc", "offline=true\n");
+    model.write_home(&floor.home());
     floor
-}
-
-fn codex_config(url: &str) -> String {
-    format!(
-        "model = \"scripted\"\nmodel_provider = \"local\"\ncheck_for_update_on_startup = false\n\
-         [model_providers.local]\nname = \"Local\"\nbase_url = \"{url}\"\nwire_api = \"responses\"\n\
-         env_key = \"OPENAI_API_KEY\"\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n\
-         [tui]\nanimations = false\nshow_tooltips = false\n[features]\nplugins = false\napps = false\n\
-         plugin_sharing = false\nplugin_discovery_prefetch = false\nin_app_updates = false\nremote_plugin = false\n"
-    )
-}
-
-fn opencode_config(url: &str) -> String {
-    let model = json!({
-        "name": "Scripted", "cost": { "input": 2, "output": 10 }, "limit": { "context": 100_000, "output": 10_000 },
-    });
-    let provider = json!({
-        "npm": "@ai-sdk/openai-compatible", "name": "Local", "models": { "scripted": model },
-        "options": { "baseURL": url, "apiKey": "none" },
-    });
-    json!({ "model": "local/scripted", "provider": { "local": provider }, "share": "disabled", "autoupdate": false })
-        .to_string()
 }
 
 /// What is true of a session whose agent wrote one file.

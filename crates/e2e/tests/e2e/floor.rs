@@ -6,6 +6,7 @@ use std::process::Command;
 use client::Client;
 use domain::SessionId;
 use protocol::{Call, NewRunner, Project, Runner, RunnerCreate, Session, SessionDetail};
+use testkit::model::cli_folder;
 use testkit::{HubProcess, RunnerProcess, shopfloor, wait_until};
 
 pub(crate) struct Floor {
@@ -48,11 +49,9 @@ impl Floor {
         floor
     }
 
-    /// A file in the home of the runner's owner.
-    pub(crate) fn write_home(&self, path: &str, text: &str) {
-        let file = self.folder.path().join("home").join(path);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
+    /// The home of the runner's owner.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
     }
 
     /// A repository with one commit.
@@ -108,7 +107,5 @@ fn git(place: &Path, args: &[&str]) {
 
 /// Where `scripts/tools` has put the agents' CLIs, then everything else.
 fn path() -> String {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/agents/bin");
-    assert!(tools.join("codex").exists(), "the CLIs under test are missing: run scripts/tools");
-    format!("{}:{}", tools.canonicalize().unwrap().display(), std::env::var("PATH").unwrap())
+    format!("{}:{}", cli_folder().display(), std::env::var("PATH").unwrap())
 }

@@ -40,7 +40,7 @@ async fn nobody_watching_is_no_traffic() {
                 terminal.took(end);
             }
             Event::Exit { code, .. } => break assert_eq!(code, Some(0)),
-            Event::Watching { .. } | Event::Lost { .. } => {}
+            Event::Watching { .. } | Event::Lost { .. } | Event::State(_) => {}
         }
     }
     let watched = said.load(Ordering::Relaxed) - unwatched;
