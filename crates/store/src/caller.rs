@@ -74,7 +74,7 @@ impl Caller {
         match can(actor, action, resource) {
             Verdict::Allowed => Ok(()),
             Verdict::NotFound => Err(StoreError::NotFound(noun)),
-            Verdict::Forbidden => Err(StoreError::Forbidden(reason(action))),
+            Verdict::Forbidden => Err(StoreError::Forbidden(reason(actor, action))),
         }
     }
 
@@ -89,8 +89,11 @@ impl Caller {
     }
 }
 
-fn reason(action: Action) -> &'static str {
+fn reason(actor: &Actor, action: Action) -> &'static str {
     match action {
+        Action::TakePart | Action::ManageOwn | Action::Drive if matches!(actor, Actor::Agent { .. }) => {
+            "an agent's token works in its own project only: a person must do this"
+        }
         Action::Write => "this project is read-only for you: ask its owner to make it read-write",
         Action::Govern => "only the project's owner may do this",
         Action::SeeExecution => "the project's owner does not share execution",
