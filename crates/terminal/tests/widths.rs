@@ -37,7 +37,7 @@ fn the_table_of_the_page_is_that_of_the_host() {
         ranges(2),
         include_str!("xterm/provider.txt")
     );
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/xterm/widths.mjs");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/ui/terminal/widths.js");
     if std::env::var_os("UPDATE_WIDTHS").is_some() {
         std::fs::write(path, &table).unwrap();
     }

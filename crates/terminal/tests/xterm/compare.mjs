@@ -4,7 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import headless from "@xterm/headless";
-import { provider } from "./widths.mjs";
+import { provider } from "../../../../web/src/ui/terminal/widths.js";
 
 const { Terminal } = headless;
 const dir = process.argv[2];

@@ -1,12 +1,13 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
-import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { WebglAddon } from "@xterm/addon-webgl";
 import { type ITheme, Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { contain, plainTitle, webTarget } from "./contain";
+import { mend } from "./mend";
 import { withSheets } from "./styles";
+import { provider } from "./widths.js";
 
 /** What happens in a terminal that its surroundings want to know. */
 export type Events = {
@@ -63,9 +64,12 @@ export class Emulator {
     });
     const terminal = this.#terminal;
     contain(terminal, () => ({ clipboard: (text) => this.#events.clipboard?.(text) }));
+    mend(terminal);
     terminal.loadAddon(this.#fit);
     terminal.loadAddon(this.#search);
-    terminal.loadAddon(new UnicodeGraphemesAddon());
+    // As wide as the session host has them: otherwise what it says about positions is wrong here.
+    terminal.unicode.register(provider);
+    terminal.unicode.activeVersion = provider.version;
     terminal.loadAddon(
       new WebLinksAddon((_, text) => this.#follow(text), {
         hover: (_, text) => this.#events.hover?.(webTarget(text)?.href ?? null),
