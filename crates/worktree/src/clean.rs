@@ -1,6 +1,8 @@
 //! Deleting a workspace: never one whose work would be lost.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 
 use domain::WorkspaceId;
 use serde::{Deserialize, Serialize};
@@ -154,8 +156,10 @@ impl Worktrees {
         let mut reasons: Vec<Reason> =
             saved.left_out.into_iter().map(|out| Reason::NotSaved { path: out.path, why: out.why }).collect();
         reasons.extend(saved.not_kept.map(|why| Reason::Unreadable { why }));
-        let nested = space.nested.iter().filter(|path| space.home.tree().join(path).join(".git").exists());
-        reasons.extend(nested.map(|path| Reason::Nested { path: path.to_string_lossy().into_owned() }));
+        let submodules = space.submodules().await?;
+        let nested: BTreeSet<&PathBuf> = space.nested.iter().chain(&submodules).collect();
+        let populated = nested.into_iter().filter(|path| space.home.tree().join(path).join(".git").exists());
+        reasons.extend(populated.map(|path| Reason::Nested { path: path.to_string_lossy().into_owned() }));
         let Ok(refs) = space.refs.clone() else { return Ok(reasons) };
         if let Some(location) = &space.facts.location {
             let tips: Vec<_> = refs.tips().into_iter().collect();

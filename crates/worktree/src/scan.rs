@@ -97,6 +97,18 @@ impl Space {
         Ok(changed)
     }
 
+    /// Where submodules are; what is in them is theirs, and no listing of ours has it.
+    pub(crate) async fn submodules(&self) -> Result<Vec<PathBuf>> {
+        let git = Git::new(&self.home.control(), "ls-files").work_tree(&self.home.tree());
+        let staged = paths(&git.args(["-z", "--stage"]).run().await?);
+        let link = |entry: &PathBuf| {
+            let rest = entry.as_os_str().as_bytes().strip_prefix(b"160000 ")?;
+            let tab = rest.iter().position(|byte| *byte == b'\t')?;
+            Some(PathBuf::from(OsStr::from_bytes(&rest[tab + 1..])))
+        };
+        Ok(staged.iter().filter_map(link).collect())
+    }
+
     /// Files that were saved while they were unknown to git, and that a `.gitignore` now excludes.
     pub(crate) async fn now_ignored(&self) -> Result<BTreeSet<PathBuf>> {
         let git = Git::new(&self.home.control(), "ls-files").work_tree(&self.home.tree());

@@ -179,3 +179,22 @@ async fn a_branch_that_is_not_there_is_said_with_those_that_are() {
     let error = bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap_err();
     assert!(error.to_string().ends_with("has no branch `mian`; did you mean `main`?"), "{error}");
 }
+
+#[tokio::test]
+async fn work_in_a_submodule_keeps_its_workspace() {
+    let bench = Bench::new().await;
+    let head = git(&bench.seed(), &["rev-parse", "HEAD"]);
+    git(&bench.seed(), &["update-index", "--add", "--cacheinfo", &format!("160000,{head},sub")]);
+    git(&bench.seed(), &["commit", "-qm", "a submodule"]);
+    git(&bench.seed(), &["push", "-q", "origin", "main"]);
+    let space = bench.workspace("work").await;
+    let (id, sub) = (space.facts.id, space.path.join("sub"));
+    git(&bench.path(), &["clone", "-q", bench.origin().to_string().as_str(), sub.to_str().unwrap()]);
+    git(&sub, &["checkout", "-q", &head]);
+    write(&sub, "uncommitted.txt", "only here");
+    for unfinished in [Unfinished::Refuse, Unfinished::KeepSaved] {
+        let refused = bench.trees.clean(id, unfinished).await.unwrap_err();
+        assert!(refused.to_string().contains("sub has a repository of its own"), "{refused}");
+    }
+    assert!(sub.join("uncommitted.txt").exists());
+}
