@@ -20,6 +20,9 @@ fn run(hub: &str, token: &str, data_dir: &str) -> i32 {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let exe = std::env::current_exe().expect("a process knows its program");
     let mut options = Options::new(hub, Secret::new(token), data_dir, exe);
+    let limit = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    options.disk_quota = limit("TEST_DISK_QUOTA");
+    options.recordings_limit = limit("TEST_RECORDINGS_LIMIT").or(options.recordings_limit);
     options.stop_grace = Duration::from_secs(2);
     options.patience = Patience {
         heartbeat: Duration::from_millis(200),

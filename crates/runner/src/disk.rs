@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::WorkspaceId;
 use worktree::{EvictionFacts, eviction_order};
 
 use crate::JournalError;
@@ -24,13 +25,19 @@ pub(crate) async fn watch(floor: Arc<Floor>) {
     }
 }
 
+/// Measures a workspace and tells the hub what it takes; nothing when it is not there.
+pub(crate) async fn measure(floor: &Arc<Floor>, workspace: WorkspaceId) -> Option<u64> {
+    let bytes = floor.workspaces.worktrees.disk_usage(workspace).await.ok()?;
+    floor.workspaces.measured(floor, workspace, bytes).await;
+    Some(bytes)
+}
+
 async fn look(floor: &Arc<Floor>) -> Result<(), JournalError> {
     recordings::make_room(floor).await?;
     let trees = &floor.workspaces.worktrees;
     let mut facts = Vec::new();
     for (id, row) in floor.journal.workspaces().await? {
-        let Ok(bytes) = trees.disk_usage(id).await else { continue };
-        floor.workspaces.measured(floor, id, bytes).await;
+        let Some(bytes) = measure(floor, id).await else { continue };
         let in_use = !floor.sessions.in_workspace(id).is_empty();
         // What was never counted might be anything.
         let stats = row.stats.as_ref();

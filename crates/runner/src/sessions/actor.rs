@@ -134,7 +134,10 @@ async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
     let state = At::working().since_now();
     row.memory.state = Some(state.clone());
     let changes = [Change::Step(session, Step::Running), Change::Memory(session, Box::new(row.memory.clone()))];
-    floor.journal.write(&changes, &[FactBody::SessionState { session, state }]).await;
+    let mut facts = vec![FactBody::SessionState { session, state }];
+    // Where the conversation is named before the start, this is the only time to tell it.
+    facts.extend(row.memory.conversation.as_ref().map(|_| end::used(session, &row.memory)));
+    floor.journal.write(&changes, &facts).await;
 }
 
 /// Returns when it is told to stop; what else is said to it before it runs is refused.

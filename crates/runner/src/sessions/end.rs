@@ -11,13 +11,13 @@ use terminal::Exit;
 
 use super::state;
 use crate::floor::Floor;
-use crate::journal::{Change, SessionRow, Step};
-use crate::recordings;
+use crate::journal::{Change, Memory, SessionRow, Step};
+use crate::{disk, recordings};
 
 /// How long saving may hold up a stop.
 const SAVING: Duration = Duration::from_secs(20);
 
-pub(super) const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
+const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
 
 /// How a session came to its end.
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
     facts.push(FactBody::SessionState { session, state });
     let changes = [Change::Step(session, Step::Ended), Change::Memory(session, Box::new(row.memory.clone()))];
     floor.journal.write(&changes, &facts).await;
+    let (shared, workspace) = (floor.clone(), row.desired.workspace.workspace);
+    floor.spawn(async move { drop(disk::measure(&shared, workspace).await) });
 }
 
 /// Saves what is not committed, before something stops or after it has.
@@ -77,6 +79,16 @@ pub(super) async fn save(floor: &Arc<Floor>, row: &SessionRow, soon: bool) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%workspace, %error, "the workspace could not be saved now"),
         Err(_) => tracing::warn!(%workspace, "saving the workspace takes long: it goes on beside"),
+    }
+}
+
+/// What the hub is told of what a session used, and of which conversation it is.
+pub(super) fn used(session: SessionId, memory: &Memory) -> FactBody {
+    FactBody::SessionUsage {
+        session,
+        usage: memory.usage.clone().unwrap_or(NOTHING_USED),
+        model: memory.model.clone(),
+        conversation: memory.conversation.clone(),
     }
 }
 

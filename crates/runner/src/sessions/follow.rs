@@ -26,6 +26,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const RECORDED: Duration = Duration::from_secs(10);
 /// How long somebody waits until the agent takes a text.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A screen that has been still for longer says nothing new.
+const STILL: Duration = Duration::from_secs(60);
 /// What a marker says at most.
 const MARK: usize = 200;
 
@@ -47,6 +49,8 @@ struct Following<'a> {
     typing: VecDeque<Typing>,
     screen: Observation,
     seen_at: Instant,
+    /// The bell rang, and nothing has changed since.
+    rang: bool,
     offset: u64,
     recorded: (u64, Instant),
     log_wait: Wait,
@@ -93,6 +97,7 @@ pub(super) async fn follow(
         typing: VecDeque::new(),
         screen: Observation::default(),
         seen_at: now,
+        rang: false,
         offset: 0,
         recorded: (0, now),
         log_wait: Wait { until: now, next: LOOK },
@@ -128,6 +133,7 @@ impl Following<'_> {
                 _ = looks.tick() => {
                     self.look().await;
                     self.type_on().await;
+                    self.still().await;
                     self.tell_recorded().await;
                 }
             }
@@ -210,9 +216,28 @@ impl Following<'_> {
         self.type_on().await;
         if let Some(recogniser) = &mut self.recogniser {
             let seen = recogniser.observe(&self.screen);
+            self.rang = seen.attention;
             self.recognised(seen).await;
         }
         self.look().await;
+    }
+
+    /// Looks at the same screen again: that it stays the same says something, too.
+    async fn still(&mut self) {
+        let screen = self.screen_now();
+        if self.offset == 0 || screen.quiet_ms > STILL.as_millis() as u64 {
+            return;
+        }
+        if let Some(recogniser) = &mut self.recogniser {
+            let seen = Seen { attention: self.rang, ..recogniser.observe(&screen) };
+            self.recognised(seen).await;
+        }
+    }
+
+    /// The screen as it was last seen, with how long it has been so.
+    fn screen_now(&self) -> Observation {
+        let still = self.seen_at.elapsed().as_millis() as u64;
+        Observation { quiet_ms: self.screen.quiet_ms + still, ..self.screen.clone() }
     }
 
     /// Takes in what the agent has written about itself.
@@ -245,12 +270,7 @@ impl Following<'_> {
         memory.conversation = seen.conversation.clone().or(memory.conversation);
         let before = (&self.row.memory.usage, &self.row.memory.model, &self.row.memory.conversation);
         if (&memory.usage, &memory.model, &memory.conversation) != before {
-            facts.push(FactBody::SessionUsage {
-                session,
-                usage: memory.usage.clone().unwrap_or(end::NOTHING_USED),
-                model: memory.model.clone(),
-                conversation: memory.conversation.clone(),
-            });
+            facts.push(end::used(session, &memory));
         }
         let at = At::of(&seen).filter(|at| memory.state.as_ref().is_none_or(|state| !at.is(state)));
         if let Some(at) = &at {
@@ -271,9 +291,9 @@ impl Following<'_> {
 
     /// Types what is to be typed, as far as the agent's screen is ready for it.
     async fn type_on(&mut self) {
-        while let Some(typing) = self.typing.front_mut() {
-            let still = self.seen_at.elapsed().as_millis() as u64;
-            let screen = Observation { quiet_ms: self.screen.quiet_ms + still, ..self.screen.clone() };
+        while !self.typing.is_empty() {
+            let screen = self.screen_now();
+            let Some(typing) = self.typing.front_mut() else { return };
             match typing.typist.observe(&screen) {
                 Keys::Done => {
                     if let Some((done, _)) = self.typing.pop_front().and_then(|typing| typing.done) {

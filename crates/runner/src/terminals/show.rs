@@ -1,5 +1,6 @@
 //! Shows one terminal: from its host while it runs, from its files when it is over.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use domain::SessionId;
 use protocol::link::FromRunner;
 use protocol::terminal::{TerminalFrame, data};
 use protocol::{Problem, ProblemKind};
-use terminal::{Event, Events, Exit, FinalScreen, HostLink};
+use terminal::recording::{Happening, Recording};
+use terminal::{Event, Events, Exit, FinalScreen, HostLink, Screen, Snapshot};
 use tokio::sync::mpsc;
 
 use super::Wish;
@@ -117,19 +119,43 @@ async fn send(mut events: Events, lane: &Lane, channel: u32) -> Result<Shown, Cu
 }
 
 /// The final screen of a session that is over, and how it ended; whether there is anything to show.
-async fn files(dir: &std::path::Path, lane: &Lane, channel: u32, from: Option<u64>) -> Result<bool, Cut> {
+async fn files(dir: &Path, lane: &Lane, channel: u32, from: Option<u64>) -> Result<bool, Cut> {
     let folder = dir.to_owned();
-    let read = move || (FinalScreen::read(&folder).ok().flatten(), Exit::read(&folder).ok().flatten());
+    let read = move || (last_screen(&folder), Exit::read(&folder).ok().flatten());
     let Ok((Some(screen), exit)) = tokio::task::spawn_blocking(read).await else { return Ok(false) };
     if from != Some(screen.offset) {
-        let (offset, cols, rows) = (screen.offset, screen.cols, screen.rows);
-        let (title, bytes) = (screen.title, screen.bytes.into_bytes());
+        let Snapshot { offset, cols, rows, title, bytes } = screen.clone();
         lane.send(TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes }.encode()).await?;
     }
     let (code, signal) = exit.map_or((None, None), |exit| (exit.code, exit.signal));
     lane.send(TerminalFrame::Exit { channel, offset: screen.offset, code, signal }.encode()).await?;
     lane.drained().await?;
     Ok(true)
+}
+
+/// What a session showed last: as its host wrote it down, or, when that was killed, by its recording.
+fn last_screen(dir: &Path) -> Option<Snapshot> {
+    if let Some(FinalScreen { offset, cols, rows, title, bytes, .. }) = FinalScreen::read(dir).ok().flatten() {
+        return Some(Snapshot { offset, cols, rows, title, bytes: bytes.into_bytes() });
+    }
+    let recording = Recording::open(&terminal::Files::new(dir).recording()).ok()?;
+    let mut play = recording.play_from(recording.duration().ok()?).ok()?;
+    let start = play.start.screen.clone();
+    let mut screen = Screen::new(start.cols, start.rows, 0);
+    screen.feed(&start.bytes);
+    let mut offset = start.offset;
+    for moment in play.by_ref().map_while(Result::ok) {
+        match moment.happening {
+            Happening::Output(bytes) => {
+                offset += bytes.len() as u64;
+                screen.feed(&bytes);
+            }
+            Happening::Resize(cols, rows) => screen.resize(cols, rows),
+            _ => {}
+        }
+    }
+    // It counted what it was fed, not what the session wrote.
+    Some(Snapshot { offset, ..screen.snapshot() })
 }
 
 /// The bytes in pieces that end with whole characters, each with its place.

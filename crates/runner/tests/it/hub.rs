@@ -39,6 +39,7 @@ struct State {
     repeated: usize,
     generation: u64,
     sessions: Vec<DesiredSession>,
+    keep: Vec<SessionId>,
     acknowledging: bool,
     refusing: bool,
     frozen: bool,
@@ -62,6 +63,7 @@ impl FakeHub {
             repeated: 0,
             generation: 0,
             sessions: Vec::new(),
+            keep: Vec::new(),
             acknowledging: true,
             refusing: false,
             frozen: false,
@@ -90,10 +92,17 @@ impl FakeHub {
 
     /// Wants these sessions from now on, and says so twice.
     pub(crate) fn desire(&self, sessions: Vec<DesiredSession>) {
+        let generation = self.shared.state.lock().generation + 1;
+        self.desire_from(generation, sessions, Vec::new());
+    }
+
+    /// The same with a generation of its own, and recordings to be kept.
+    pub(crate) fn desire_from(&self, generation: u64, sessions: Vec<DesiredSession>, keep: Vec<SessionId>) {
         {
             let mut state = self.shared.state.lock();
-            state.generation += 1;
+            state.generation = generation;
             state.sessions = sessions;
+            state.keep = keep;
         }
         for _ in 0..2 {
             self.send(&self.shared.desired());
@@ -230,7 +239,7 @@ impl FakeHub {
 impl Shared {
     fn desired(&self) -> ToRunner {
         let state = self.state.lock();
-        ToRunner::Desired { generation: state.generation, sessions: state.sessions.clone(), keep: Vec::new() }
+        ToRunner::Desired { generation: state.generation, sessions: state.sessions.clone(), keep: state.keep.clone() }
     }
 
     fn ring(&self) {

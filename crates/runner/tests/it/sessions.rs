@@ -2,7 +2,8 @@
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredSession, FactBody};
+use protocol::link::{DesiredSession, FactBody, RunnerAsk};
+use protocol::terminal::TerminalFrame;
 use terminal::recording::Recording;
 
 use crate::hub::FakeHub;
@@ -51,8 +52,9 @@ async fn what_was_said_twice_is_done_once() {
 #[tokio::test]
 async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
     let hub = FakeHub::start().await;
-    let mut runner =
-        TestRunner::new(&hub).with("CANARY_SECRET", "canary-5b1f").with("OPENAI_API_KEY", "sk-canary-77aa");
+    let mut runner = TestRunner::new(&hub);
+    runner.set("CANARY_SECRET", "canary-5b1f");
+    runner.set("OPENAI_API_KEY", "sk-canary-77aa");
     runner.spawn();
     hub.connected(1).await;
     let session = shell("env | sort > environment; echo \"the token is $SHOPFLOOR_TOKEN.\"; env");
@@ -150,6 +152,31 @@ async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept(
     assert_eq!(end.status, SessionStatus::Lost, "{end:?}");
     let recording = Recording::open(&runner.session_dir(session.session).join("recording")).unwrap();
     assert!(recording.verify().is_ok());
+    // Its last screen is still there to be seen.
+    hub.send(&protocol::link::ToRunner::Watch { channel: 2, session: session.session, from: None });
+    let shown = hub.shown("the last screen", |frames| match frames.first()? {
+        TerminalFrame::Snapshot { bytes, .. } => Some(String::from_utf8_lossy(bytes).into_owned()),
+        _ => None,
+    });
+    assert!(shown.await.contains("ready"));
+}
+
+#[tokio::test]
+async fn a_shell_that_waits_is_idle_and_one_that_rings_wants_somebody() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    runner.set("SHELL", "/bin/sh");
+    runner.spawn();
+    hub.connected(1).await;
+    let session = DesiredSession { agent: "shell".to_owned(), argv: Vec::new(), ..shell("") };
+    hub.desire(vec![session.clone()]);
+    hub.state(session.session, |state| state.status == SessionStatus::Idle).await;
+    let text = "printf '\\a'".to_owned();
+    hub.ask(RunnerAsk::Send { session: session.session, text, submit: true }).await.unwrap();
+    let waits = hub.state(session.session, |state| state.status == SessionStatus::Waiting).await;
+    assert_eq!(waits.detail.as_deref(), Some("the bell rang"));
+    hub.desire(vec![stopped(&session)]);
+    hub.over(session.session).await;
 }
 
 #[tokio::test]

@@ -38,9 +38,9 @@ impl TestRunner {
         runner
     }
 
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+    /// A variable of its environment, from its next start on.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));
-        self
     }
 
     pub(crate) fn spawn(&mut self) {

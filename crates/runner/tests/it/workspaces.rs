@@ -155,3 +155,43 @@ async fn a_strangers_project_runs_nothing_until_the_owner_allows_exactly_that() 
     let end = hub.over(other.session).await;
     assert!(end.detail.unwrap().contains("before it started"));
 }
+
+#[tokio::test]
+async fn a_budget_takes_what_is_finished_and_clean_and_old_recordings_but_nothing_that_is_needed() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let mut clean = shell("echo clean");
+    let mut dirty = shell("echo dirty; echo two >> file.txt");
+    let mut busy = shell("echo busy; sleep 1000");
+    for session in [&mut clean, &mut dirty, &mut busy] {
+        session.workspace.repository = Some(repository(origin.path()));
+    }
+    hub.desire(vec![clean.clone(), dirty.clone(), busy.clone()]);
+    hub.over(clean.session).await;
+    hub.over(dirty.session).await;
+    hub.log_has(busy.session, "busy").await;
+    let other = shell("true");
+    hub.desire_from(11, vec![busy.clone(), other.clone()], vec![dirty.session]);
+    hub.over(other.session).await;
+    runner.end().await;
+    // Nothing is small enough for this.
+    runner.set("TEST_DISK_QUOTA", "1");
+    runner.set("TEST_RECORDINGS_LIMIT", "1");
+    runner.spawn();
+    let gone = clean.workspace.workspace;
+    hub.fact("that a workspace was deleted", |fact| {
+        matches!(fact, FactBody::WorkspaceCleaned { workspace } if *workspace == gone).then_some(())
+    })
+    .await;
+    let recording = |session: &DesiredSession| runner.session_dir(session.session).join("recording").exists();
+    testkit::wait_until("an old recording is gone", || async { (!recording(&clean)).then_some(()) }).await;
+    assert!(recording(&dirty), "it was marked to be kept");
+    assert!(recording(&busy), "it is being written");
+    for session in [&dirty, &busy] {
+        assert!(std::path::Path::new(&hub.workspace(session).await).join("file.txt").exists());
+    }
+    hub.desire_from(20, vec![stopped(&busy)], Vec::new());
+    hub.over(busy.session).await;
+}
