@@ -68,7 +68,9 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
     let changes = [Change::Step(session, Step::Ended), Change::Memory(session, Box::new(row.memory.clone()))];
     floor.journal.write(&changes, &facts).await;
     let (shared, workspace) = (floor.clone(), row.desired.workspace.workspace);
-    floor.spawn(async move { drop(disk::measure(&shared, workspace).await) });
+    floor.spawn(async move {
+        disk::measure(&shared, workspace).await;
+    });
 }
 
 /// Saves what is not committed, before something stops or after it has.
