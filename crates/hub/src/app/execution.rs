@@ -107,18 +107,18 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
             let found = store.session(caller, session, Action::Drive).await?;
             let (text, submit) = (input.text, input.submit);
             let note = note("session.send", session, found.project, format!("told `{}` something", found.title));
-            drive(hub, caller, found.runner, note, RunnerAsk::Send { session, text, submit }).await?
+            drive(hub, caller, key, found.runner, note, RunnerAsk::Send { session, text, submit }).await?
         }
         Call::WorkspaceRestore { workspace, input } => {
             check_save(input.save.as_deref())?;
             let found = store.workspace(caller, workspace, Action::Drive).await?;
             let note = note("workspace.restore", workspace, found.project, "asked for a save to be restored".into());
-            drive(hub, caller, found.runner, note, RunnerAsk::Restore { workspace, save: input.save }).await?
+            drive(hub, caller, None, found.runner, note, RunnerAsk::Restore { workspace, save: input.save }).await?
         }
         Call::WorkspaceClean { workspace } => {
             let found = store.workspace(caller, workspace, Action::Drive).await?;
             let note = note("workspace.clean", workspace, found.project, "asked for it to be deleted".into());
-            drive(hub, caller, found.runner, note, RunnerAsk::Clean { workspace }).await?
+            drive(hub, caller, None, found.runner, note, RunnerAsk::Clean { workspace }).await?
         }
         other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change execution", other.verb()))),
     })
@@ -137,23 +137,42 @@ async fn look_at(hub: &Hub, caller: &Caller, workspace: WorkspaceId, ask: Runner
 }
 
 /// Asks a runner for something that changes what it has. The audit trail says so first: whatever becomes of the answer.
+///
+/// With a key it is asked once at most: if we do not know what became of it, a person must look. What does no harm twice
+/// has none.
 async fn drive(
     hub: &Hub,
     caller: &Caller,
+    key: Option<String>,
     runner: RunnerId,
-    note: NoteAsked,
+    note: Note,
     ask: RunnerAsk,
 ) -> Result<Answer, AppError> {
     hub.links.reachable(runner)?;
-    hub.store.write(caller, None, note).await?;
+    let attempt = rand::random();
+    let asked = serde_json::to_string(&ask).map_err(|error| AppError::Internal(error.into()))?;
+    let Note { verb, subject, project, detail } = note;
+    let note = NoteAsked { verb, subject, project, detail, ask: asked, attempt };
+    if hub.store.write(caller, key, note).await?.value != attempt {
+        let detail = "with this key it was asked before, and may have been done: look before you ask again";
+        return Err(AppError::new(ProblemKind::Conflict, detail));
+    }
     match hub.links.ask(runner, ask).await? {
         RunnerAnswer::Done => Ok(Answer::Done),
         other => Err(unexpected(&other)),
     }
 }
 
-fn note(verb: &'static str, subject: impl ToString, project: ProjectId, detail: String) -> NoteAsked {
-    NoteAsked { verb, subject: subject.to_string(), project, detail }
+/// What the audit trail says of it.
+struct Note {
+    verb: &'static str,
+    subject: String,
+    project: ProjectId,
+    detail: String,
+}
+
+fn note(verb: &'static str, subject: impl ToString, project: ProjectId, detail: String) -> Note {
+    Note { verb, subject: subject.to_string(), project, detail }
 }
 
 /// A save is named by its commit, and nothing else reaches a command line.

@@ -7,9 +7,12 @@ use protocol::{
     WorkspaceRestore,
 };
 
+use reqwest::Method;
+use serde_json::json;
+
 use super::Floor;
 use crate::support::runner::Heard;
-use crate::support::{Reply, call};
+use crate::support::{Reply, begin, call, send};
 
 impl Floor {
     /// The verb's reply, while the runner says what `react` makes of the question.
@@ -162,4 +165,33 @@ async fn who_may_not_look_or_drive_does_not_reach_the_runner() {
     }
     let asked = floor.runner.sync().await;
     assert!(asked.is_empty(), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_text_with_a_key_is_typed_once_at_most() {
+    let mut floor = Floor::new().await;
+    let session = floor.session.id;
+    let send_it = |text: &str| {
+        let path = format!("/api/sessions/{session}/send");
+        let request = begin(&floor.hub, Method::POST, &path).headers(floor.olga.headers(floor.hub.url()));
+        send(request.header("idempotency-key", "once").json(&json!({ "text": text, "submit": true })))
+    };
+    let (first, again, other) = (send_it("go on"), send_it("go on"), send_it("something else"));
+    let runner = &mut floor.runner;
+    let answering = async {
+        let asked = runner.told("an ask", |frame| matches!(frame, ToRunner::Ask { .. })).await;
+        let ToRunner::Ask { id, .. } = asked else { unreachable!() };
+        runner.tell(&FromRunner::Told { id, answer: RunnerAnswer::Done }).await;
+    };
+    let (reply, ()) = tokio::join!(first, answering);
+    assert_eq!(reply.status, 204);
+    let repeated = again.await;
+    assert_eq!(repeated.status, 409, "{}", repeated.text);
+    assert!(repeated.text.contains("look before you ask again"), "{}", repeated.text);
+    assert_eq!(other.await.status, 409, "the key stands for another text");
+    // The next question that the runner hears is this one: neither of those reached it.
+    let log = SessionLog { text: String::new(), truncated: false };
+    let verb = Call::SessionLog { session, page: LogPage::default() };
+    let (_, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
+    assert!(matches!(asked, RunnerAsk::Log { .. }), "{asked:?}");
 }

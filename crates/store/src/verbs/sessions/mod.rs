@@ -182,15 +182,20 @@ pub struct NoteAsked {
     pub project: ProjectId,
     /// In words.
     pub detail: String,
+    /// What is asked, so that a key stands for one question.
+    pub ask: String,
+    /// Names this attempt: another one with the same key gets the first one's name, and must not ask again.
+    #[serde(skip)]
+    pub attempt: u64,
 }
 
 impl Command for NoteAsked {
-    type Output = ();
+    type Output = u64;
     const VERB: &'static str = "runner.asked";
 
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<u64, StoreError> {
         tx.audit(self.verb, &self.subject, AuditScope::Project(self.project), self.detail.clone());
-        Ok(())
+        Ok(self.attempt)
     }
 }
 
