@@ -42,8 +42,8 @@ impl Journal {
         Ok(sqlx::query(sql).bind(session.to_string()).fetch_optional(&mut *connection).await?.is_some())
     }
 
-    /// Counts anew under another name, for a hub that remembers more than this journal does: an older copy of it was
-    /// brought back, and its numbers would be taken for old ones.
+    /// Counts anew under another name, for a hub that remembers more than this journal does, or less than it has told: an
+    /// older copy of one of them was brought back, and numbers and generations mean something else since.
     pub(crate) async fn start_over(&self) -> Result<(), JournalError> {
         let mut connection = self.connection.lock().await;
         let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -52,7 +52,7 @@ impl Journal {
             let sql = "UPDATE facts SET number = $1 WHERE number = $2";
             sqlx::query(sql).bind(index as i64 + 1).bind(row.try_get::<i64, _>("number")?).execute(&mut *tx).await?;
         }
-        let sql = "UPDATE runner SET journal = $1, facts = $2 WHERE one = 1";
+        let sql = "UPDATE runner SET journal = $1, facts = $2, generation = 0 WHERE one = 1";
         sqlx::query(sql).bind(JournalId::generate().to_string()).bind(rows.len() as i64).execute(&mut *tx).await?;
         tx.commit().await?;
         self.sent.store(rows.len() as u64, Ordering::SeqCst);

@@ -41,6 +41,8 @@ pub(crate) struct Head {
     pub(crate) hub: Option<HubId>,
     pub(crate) generation: u64,
     pub(crate) facts: u64,
+    /// Facts up to this number are not here any more: the hub had them.
+    pub(crate) forgotten: u64,
 }
 
 impl Journal {
@@ -87,14 +89,16 @@ impl Journal {
 }
 
 async fn head(connection: &mut SqliteConnection) -> Result<Head, JournalError> {
-    let row =
-        sqlx::query("SELECT journal, hub, generation, facts FROM runner WHERE one = 1").fetch_one(connection).await?;
+    let sql = "SELECT journal, hub, generation, facts, \
+               COALESCE((SELECT MIN(number) - 1 FROM facts), facts) AS forgotten FROM runner WHERE one = 1";
+    let row = sqlx::query(sql).fetch_one(connection).await?;
     let hub: Option<String> = row.try_get("hub")?;
     Ok(Head {
         journal: open::parse(&row.try_get::<String, _>("journal")?)?,
         hub: hub.map(|hub| open::parse(&hub)).transpose()?,
         generation: open::count(&row, "generation")?,
         facts: open::count(&row, "facts")?,
+        forgotten: open::count(&row, "forgotten")?,
     })
 }
 

@@ -116,11 +116,16 @@ async fn counting_anew_keeps_what_is_owed_under_another_name() {
         journal.tell(state(session)).await;
     }
     journal.acknowledge(2).await.unwrap();
+    journal.write(&[Change::Generation(7)], &[]).await;
     let before = journal.head().await.unwrap();
+    assert_eq!((before.facts, before.forgotten), (4, 2));
     journal.start_over().await.unwrap();
     let after = journal.head().await.unwrap();
     assert_ne!(before.journal, after.journal);
-    assert_eq!((after.facts, numbers(&journal, 0).await), (2, vec![1, 2]));
+    assert_eq!((after.facts, after.forgotten, numbers(&journal, 0).await), (2, 0, vec![1, 2]));
+    assert_eq!(after.generation, 0, "what was wanted before says nothing about what is wanted now");
+    journal.acknowledge(2).await.unwrap();
+    assert_eq!(journal.head().await.unwrap().forgotten, 2, "all of them are told");
 }
 
 #[tokio::test]

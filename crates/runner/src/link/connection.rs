@@ -115,7 +115,7 @@ async fn greet(
         Some(_) => {}
         None => journal.write(&[Change::Hub(hub)], &[]).await,
     }
-    if acknowledged > head.facts {
+    if acknowledged > head.facts || acknowledged < head.forgotten {
         journal.start_over().await?;
         return Err(LinkError::Behind);
     }

@@ -50,7 +50,7 @@ pub(crate) enum LinkError {
     Version(u32, u32),
     #[error("this data directory belongs to another hub ({0}): choose another --data-dir for this one")]
     OtherHub(domain::HubId),
-    #[error("the hub remembers more than this journal: counting anew under another name")]
+    #[error("the hub remembers other facts than this journal: counting anew under another name")]
     Behind,
     #[error("there is news about this runner")]
     News,

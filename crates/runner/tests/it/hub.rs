@@ -41,6 +41,7 @@ struct State {
     sessions: Vec<DesiredSession>,
     keep: Vec<SessionId>,
     acknowledging: bool,
+    acknowledged: u64,
     refusing: bool,
     frozen: bool,
     /// Frames wait here for the connection that there is.
@@ -65,6 +66,7 @@ impl FakeHub {
             sessions: Vec::new(),
             keep: Vec::new(),
             acknowledging: true,
+            acknowledged: 0,
             refusing: false,
             frozen: false,
             outgoing: None,
@@ -260,6 +262,9 @@ impl Shared {
                     state.repeated += 1;
                 }
                 let number = state.facts.len() as u64;
+                if state.acknowledging {
+                    state.acknowledged = number;
+                }
                 state.acknowledging.then_some(ToRunner::Ack { number })
             }
             FromRunner::TokenWanted { session } => {
@@ -306,7 +311,10 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
         let mut state = shared.state.lock();
         state.outgoing = Some(outgoing.clone());
         state.connections += 1;
-        let acknowledged = if state.acknowledging { state.facts.len() as u64 } else { 0 };
+        if state.acknowledging {
+            state.acknowledged = state.facts.len() as u64;
+        }
+        let acknowledged = state.acknowledged;
         let (hub, owner) = (shared.hub, shared.owner);
         ToRunner::Welcome { protocol: PROTOCOL, hub, runner: RunnerId::generate(), owner, acknowledged }
     };
