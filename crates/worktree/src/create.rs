@@ -174,7 +174,9 @@ async fn begin_chain(store: &Store, id: WorkspaceId, commit: Option<&Oid>) -> Re
     }
     // The base is its parent, so that later saves have a merge base with it, and the tree to start from.
     let parents: Vec<Oid> = commit.cloned().into_iter().collect();
-    let first = Commit::start(store, &name, &parents, "shopfloor: where the workspace started").await?;
+    // Named, so that no two commits are the same: two packs with the same content at once are in each other's way.
+    let message = format!("shopfloor: where the workspace started ({name})");
+    let first = Commit::start(store, &name, &parents, &message).await?;
     first.finish().await.map(drop)
 }
 

@@ -198,3 +198,20 @@ async fn work_in_a_submodule_keeps_its_workspace() {
     }
     assert!(sub.join("uncommitted.txt").exists());
 }
+
+#[tokio::test]
+async fn many_are_made_at_once() {
+    let bench = Bench::new().await;
+    let mut making = tokio::task::JoinSet::new();
+    for number in 0..12 {
+        let (trees, mut plan) = (bench.trees.clone(), bench.plan(&format!("work/{number}")));
+        if number % 2 == 0 {
+            plan.location = None;
+        }
+        making.spawn(async move { trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.map(drop) });
+    }
+    while let Some(made) = making.join_next().await {
+        made.unwrap().unwrap();
+    }
+    assert_eq!(bench.trees.list().await.unwrap().len(), 12);
+}
