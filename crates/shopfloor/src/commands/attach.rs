@@ -8,8 +8,10 @@ mod view;
 mod writer;
 
 use clap::Args;
+use client::Client;
 use domain::SessionId;
 
+use self::standing::Standing;
 use super::session;
 use crate::tty::{self, Prefix};
 use crate::{Context, Exit, Failure};
@@ -65,15 +67,16 @@ pub(crate) async fn run(args: AttachArgs, context: &Context) -> Result<Exit, Fai
     }
     let client = context.client()?;
     let session = session::id(&client, &args.session).await?;
-    let left = view::show(&client, session, view::Kind::Attach(prefix)).await?;
-    Ok(say(context, session, &left, args.exit_code))
+    let left = view::show(&client, session, view::Kind::Attach(prefix)).await;
+    Ok(say(context, session, &settled(&client, session, left).await?, args.exit_code))
 }
 
 /// Attaches to a session that was just spawned.
 pub(crate) async fn attach_to(session: SessionId, context: &Context) -> Result<Exit, Failure> {
     let prefix = prefix(context, None)?;
-    let left = view::show(&context.client()?, session, view::Kind::Attach(prefix)).await?;
-    Ok(say(context, session, &left, false))
+    let client = context.client()?;
+    let left = view::show(&client, session, view::Kind::Attach(prefix)).await;
+    Ok(say(context, session, &settled(&client, session, left).await?, false))
 }
 
 /// Looks on.
@@ -81,11 +84,20 @@ pub(crate) async fn watch(args: WatchArgs, context: &Context) -> Result<Exit, Fa
     let client = context.client()?;
     let session = session::id(&client, &args.session).await?;
     let left = if args.plain || context.out.json || !tty::is_here() {
-        plain::show(&client, session, &context.out).await?
+        plain::show(&client, session, &context.out).await
     } else {
-        view::show(&client, session, view::Kind::Watch).await?
+        view::show(&client, session, view::Kind::Watch).await
     };
-    Ok(say(context, session, &left, args.exit_code))
+    Ok(say(context, session, &settled(&client, session, left).await?, args.exit_code))
+}
+
+/// A session that is over may be refused because it never had a terminal: why is what the person wants to know.
+async fn settled(client: &Client, session: SessionId, left: Result<Left, Failure>) -> Result<Left, Failure> {
+    let Err(failure) = left else { return left };
+    match Standing::ask(client, session).await {
+        Ok(standing) if standing.ended() => Ok(Left::Over(standing.words())),
+        _ => Err(failure),
+    }
 }
 
 /// Attaching needs a person.

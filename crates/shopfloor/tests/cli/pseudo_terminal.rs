@@ -17,6 +17,7 @@ pub(crate) struct PseudoTerminal {
     child: Child,
     shown: Arc<Mutex<Vec<u8>>>,
     before: Termios,
+    reading: Option<std::thread::JoinHandle<()>>,
 }
 
 impl PseudoTerminal {
@@ -33,13 +34,13 @@ impl PseudoTerminal {
         let child = command.spawn(pts).unwrap();
         let (pty, shown) = (Arc::new(pty), Arc::new(Mutex::new(Vec::new())));
         let (reader, seen) = (pty.clone(), shown.clone());
-        std::thread::spawn(move || {
+        let reading = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = (&*reader).read(&mut buffer) {
                 seen.lock().unwrap().extend(&buffer[..count]);
             }
         });
-        Self { pty, child, shown, before }
+        Self { pty, child, shown, before, reading: Some(reading) }
     }
 
     pub(crate) fn type_keys(&self, keys: &str) {
@@ -81,6 +82,8 @@ impl PseudoTerminal {
         let after = tcgetattr(&*self.pty).unwrap();
         let modes = |modes: &Termios| (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes);
         assert_eq!(modes(&after), modes(&self.before), "the terminal is as it was");
+        // What it wrote last may still be on its way.
+        self.reading.take().unwrap().join().unwrap();
         (code.unwrap().code(), self.shown())
     }
 }

@@ -48,6 +48,11 @@ impl Standing {
         }
     }
 
+    /// Whether it is over.
+    pub(super) fn ended(&self) -> bool {
+        self.session.state.ended()
+    }
+
     /// What it is at, in words.
     pub(super) fn words(&self) -> String {
         words::state(&self.session, None, Timestamp::from_millis(0))
