@@ -64,7 +64,7 @@ impl Options {
             config_dir: data_dir.clone(),
             data_dir,
             labels: Vec::new(),
-            capacity: 16,
+            capacity: 64,
             exe: exe.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             git: worktree::Options::default(),

@@ -3,11 +3,14 @@
 mod diff;
 mod recording;
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::WorkspaceId;
+use domain::{SessionId, WorkspaceId};
 use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk};
 use protocol::{Problem, ProblemKind, Save};
+use terminal::HostLink;
 use tokio::sync::oneshot;
 
 use crate::floor::Floor;
@@ -41,19 +44,19 @@ async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Proble
     match ask {
         RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
         RunnerAsk::Log { session, lines } => {
-            let dir = floor.session_dir(session);
+            let dir = written(floor, session).await;
             on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
         }
         RunnerAsk::RecordingShow { session } => {
-            let dir = floor.session_dir(session);
+            let dir = written(floor, session).await;
             on_a_thread(move || recording::show(&dir)).await.map(RunnerAnswer::Recording)
         }
         RunnerAsk::RecordingPart { session, from_ms } => {
-            let dir = floor.session_dir(session);
+            let dir = written(floor, session).await;
             on_a_thread(move || recording::part(&dir, from_ms)).await.map(RunnerAnswer::Part)
         }
         RunnerAsk::RecordingSearch { session, text } => {
-            let dir = floor.session_dir(session);
+            let dir = written(floor, session).await;
             on_a_thread(move || recording::search(&dir, &text)).await.map(RunnerAnswer::Hits)
         }
         RunnerAsk::Diff { workspace } => diff::diff(floor, workspace).await.map(RunnerAnswer::Diff),
@@ -65,7 +68,20 @@ async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Proble
     }
 }
 
-async fn say(floor: &Floor, session: domain::SessionId, text: String, submit: bool) -> Result<RunnerAnswer, Problem> {
+/// The session's folder, once everything that its terminal has shown by now is in the recording there.
+async fn written(floor: &Floor, session: SessionId) -> PathBuf {
+    let dir = floor.session_dir(session);
+    // A session that is over has no host, and its recording is whole.
+    if let Ok((host, mut events)) = HostLink::connect(&dir).await
+        && host.observe(Duration::from_secs(60)).is_ok()
+    {
+        // A host that does not answer keeps nobody waiting: then the last second is missing.
+        let _ = tokio::time::timeout(Duration::from_secs(2), events.next()).await;
+    }
+    dir
+}
+
+async fn say(floor: &Floor, session: SessionId, text: String, submit: bool) -> Result<RunnerAnswer, Problem> {
     let conflict = |why: &str| Problem::new(ProblemKind::Conflict, why);
     let (done, answer) = oneshot::channel();
     if !floor.sessions.order(session, Order::Say { text, submit, done }) {

@@ -221,6 +221,10 @@ impl Core {
             Request::Observe { every_ms } => {
                 watcher.observer = Some(Observer::new(every_ms));
                 watcher.observe_now = true;
+                // Whoever is told what is on the screen finds it in the recording.
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.flush();
+                }
                 self.kick.notify_one();
             }
             Request::Input { bytes } => self.typed(&bytes),

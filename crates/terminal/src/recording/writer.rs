@@ -161,7 +161,8 @@ impl Recorder {
         }
     }
 
-    fn flush(&mut self) {
+    /// Writes what waits now.
+    pub fn flush(&mut self) {
         if self.waiting.is_empty() {
             return;
         }

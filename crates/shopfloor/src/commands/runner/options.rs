@@ -22,7 +22,7 @@ pub(crate) struct RunArgs {
     /// Something to choose it by, as gpu or linux; may be repeated
     #[arg(long = "label", value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
-    /// How many sessions it runs at once [default: 16]
+    /// How many sessions it runs at once [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) capacity: Option<u32>,
     /// What workspaces may take on the disk, as 50G; nothing that is not pushed is ever deleted for it
