@@ -21,7 +21,7 @@ pub struct Plan {
     pub location: Option<Location>,
     /// The branch to start from; the repository's own default when absent.
     pub base: Option<BranchName>,
-    /// The branch to work on; required with a repository, see [`crate::branch_name`].
+    /// The branch to work on; required with a repository.
     pub branch: Option<BranchName>,
     /// Ignored files to copy in, as patterns such as `.env` or `config/*.local`.
     pub copy: Vec<String>,

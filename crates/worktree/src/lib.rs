@@ -48,7 +48,7 @@ pub use error::{Error, Result};
 pub use eviction::{EvictionFacts, EvictionPlan, eviction_order};
 pub use layout::Facts;
 pub use location::Location;
-pub use names::{BranchName, branch_name};
+pub use names::BranchName;
 pub use options::{CredentialHelper, Options, Progress, Step};
 pub use pace::Tempo;
 pub use ports::{PortRange, Ports};

@@ -1,9 +1,8 @@
-//! Branch names: an allow-list of our own, and readable names made from titles.
+//! Branch names: an allow-list of our own.
 
 use std::fmt;
 use std::str::FromStr;
 
-use domain::WorkspaceId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Error;
@@ -86,41 +85,6 @@ fn wrong(name: &str) -> Option<&'static str> {
     None
 }
 
-/// A readable branch name from a title, unique by the workspace's id, such as `ann/fix-the-login-3f2a9c1d`.
-pub fn branch_name(prefix: &str, title: &str, workspace: WorkspaceId) -> BranchName {
-    let id = workspace.to_string();
-    // The last digits of a UUIDv7 are random; the first ones are the time.
-    let tail = &id[id.len() - 8..];
-    let prefix = prefix.split('/').map(|part| slug(part, 24));
-    let prefix: Vec<String> = prefix.filter(|part| !part.is_empty() && part != "refs").take(3).collect();
-    let title = slug(title, 40);
-    let mut name = prefix.join("/");
-    if !name.is_empty() {
-        name.push('/');
-    }
-    if !title.is_empty() {
-        name.push_str(&title);
-        name.push('-');
-    }
-    name.push_str(tail);
-    BranchName(name)
-}
-
-fn slug(text: &str, longest: usize) -> String {
-    let mut slug = String::new();
-    for c in text.chars().flat_map(char::to_lowercase) {
-        if slug.len() >= longest {
-            break;
-        }
-        if c.is_ascii_alphanumeric() {
-            slug.push(c);
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    slug.trim_matches('-').to_owned()
-}
-
 /// Up to five names that somebody may have meant.
 pub(crate) fn near(wanted: &str, known: &[String]) -> Vec<String> {
     let mut scored: Vec<(usize, &String)> = known.iter().map(|name| (distance(wanted, name), name)).collect();
@@ -149,24 +113,16 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use domain::WorkspaceId;
+
     use super::*;
 
     #[test]
-    fn a_title_becomes_a_readable_name() {
-        let id = WorkspaceId::generate();
-        let name = branch_name("ann", "Fix: the login!  (again)", id).to_string();
-        assert!(name.starts_with("ann/fix-the-login-again-"), "{name}");
-        assert_ne!(name, branch_name("ann", "Fix: the login!  (again)", WorkspaceId::generate()).to_string());
-    }
-
-    #[test]
-    fn whatever_the_title_the_name_is_acceptable() {
+    fn what_the_hub_calls_a_branch_is_accepted_whatever_the_title() {
         for title in ["", "-", "..", "$(id)", "日本語", "a.lock", "--upload-pack=x", "\0\n", &"x".repeat(999), "HEAD"]
         {
-            for prefix in ["", "-", "/", "../..", "ann/x", "refs", "@{-1}"] {
-                let name = branch_name(prefix, title, WorkspaceId::generate());
-                assert!(name.as_str().parse::<BranchName>().is_ok(), "{name}");
-            }
+            let name = domain::branch::of_workspace(title, WorkspaceId::generate());
+            assert!(name.parse::<BranchName>().is_ok(), "{name}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! TRUST T5: 300 hostile names, through everything that takes a name; nothing of them is executed or becomes a file.
 
 use domain::WorkspaceId;
-use worktree::{BranchName, Into, Location, Plan, Progress, branch_name};
+use worktree::{BranchName, Into, Location, Plan, Progress};
 
 use crate::support::{Bench, git};
 use crate::traps::Canary;
@@ -179,7 +179,7 @@ async fn hostile_names_are_refused_or_harmless() {
             Ok(branch) => accepted.push(branch),
             Err(error) => assert!(!error.to_string().chars().any(char::is_control), "{error}"),
         }
-        let made = branch_name(name, name, WorkspaceId::generate());
+        let made = domain::branch::of_workspace(name, WorkspaceId::generate());
         assert!(made.as_str().parse::<BranchName>().is_ok());
         git(&bench.path(), &["check-ref-format", "--branch", made.as_str()]);
         if let Ok(location) = name.parse::<Location>() {
