@@ -9,7 +9,6 @@ use protocol::{
     Call, NewRunner, Project, ProjectCreate, RecordingPart, RecordingRange, Runner, RunnerCreate, Session,
     SessionDetail, SessionSpawn,
 };
-use rand::Rng;
 use rand::rngs::StdRng;
 use rustix::process::{Pid, Signal, kill_process};
 use terminal::Screen;
@@ -17,6 +16,7 @@ use testkit::{HubProcess, RunnerProcess, wait_until};
 use tokio::task::JoinHandle;
 
 use crate::link::{Fault, Link};
+use crate::support::free_port;
 use crate::watcher::{self, Seen};
 
 pub(crate) const RUNNERS: usize = 3;
@@ -233,14 +233,4 @@ async fn stopped(pid: u32, pause: Duration) {
     kill_process(pid, Signal::STOP).unwrap();
     tokio::time::sleep(pause).await;
     kill_process(pid, Signal::CONT).unwrap();
-}
-
-/// A port that nobody is given by chance while the hub is away.
-fn free_port(random: &mut StdRng) -> u16 {
-    loop {
-        let port = random.random_range(20_000..30_000);
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }

@@ -6,6 +6,8 @@
 
 mod floor;
 mod link;
+#[path = "../support/mod.rs"]
+mod support;
 mod watcher;
 
 use std::time::Duration;
@@ -15,6 +17,7 @@ use rand::{Rng, SeedableRng};
 
 use floor::Floor;
 use link::Fault;
+use support::environment;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_whatever_is_killed_stopped_or_cut() {
@@ -39,9 +42,4 @@ async fn nothing_is_lost_whatever_is_killed_stopped_or_cut() {
         tokio::time::sleep(Duration::from_millis(random.random_range(0..600))).await;
     }
     floor.close().await;
-}
-
-fn environment<T: std::str::FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }

@@ -12,6 +12,7 @@ use testkit::HubProcess;
 use crate::auditor::Auditor;
 use crate::book::Book;
 use crate::people::People;
+use crate::support::{environment, free_port};
 use crate::{watcher, writer};
 
 const WRITERS: u64 = 8;
@@ -78,19 +79,4 @@ pub(crate) async fn run(name: &str, folder: &Path, database: &str) {
     }
     hub.kill().await;
     eprintln!("{name}: done, {}, {} events", book.summary(), events.len());
-}
-
-fn environment<T: std::str::FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
-}
-
-/// A port that nobody is given by chance while the hub is away.
-fn free_port(random: &mut StdRng) -> u16 {
-    loop {
-        let port = random.random_range(20_000..30_000);
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }

@@ -8,6 +8,8 @@ mod auditor;
 mod book;
 mod lane;
 mod people;
+#[path = "../support/mod.rs"]
+mod support;
 mod watcher;
 mod writer;
 
