@@ -99,6 +99,57 @@ pub fn request(call: &Call) -> HttpRequest {
             get(format!("/api/recordings/{session}/search"), A::RecordingHits).parameter("text", Some(&query.text))
         }
         Call::RecordingKeep { session, input } => patch(format!("/api/recordings/{session}"), input, A::Session),
+        Call::TaskList { filter } => {
+            let request = get("/api/tasks", A::TaskLines).parameter("project", filter.project);
+            let request = request.parameter("status", filter.status).parameter("activity", filter.activity);
+            let request = request.parameter("worker", filter.worker).parameter("after", filter.after);
+            request.parameter("limit", filter.limit)
+        }
+        Call::TaskShow { task } => get(format!("/api/tasks/{task}"), A::TaskDetail),
+        Call::TaskAdd { project, input } => post(format!("/api/projects/{project}/tasks"), A::AddedTasks).with(input),
+        Call::TaskCancel { task, input } => post(format!("/api/tasks/{task}/cancel"), A::Task).with(input),
+        Call::TaskRetry { task, input } => post(format!("/api/tasks/{task}/retry"), A::Task).with(input),
+        Call::TaskTake { project, input } => post(format!("/api/projects/{project}/take"), A::Taken).with(input),
+        Call::TaskHeartbeat { task, input } => post(format!("/api/tasks/{task}/heartbeat"), A::Lease).with(input),
+        Call::TaskReport { task, input } => post(format!("/api/tasks/{task}/report"), A::Report).with(input),
+        Call::TaskRelease { task, input } => post(format!("/api/tasks/{task}/release"), A::Task).with(input),
+        Call::TaskAsk { task, input } => post(format!("/api/tasks/{task}/ask"), A::Escalation).with(input),
+        Call::TaskTakeOver { task, input } => post(format!("/api/tasks/{task}/take-over"), A::Task).with(input),
+        Call::EscalationList { filter } => {
+            let request = get("/api/escalations", A::Escalations).parameter("project", filter.project);
+            request.parameter("answered", filter.answered)
+        }
+        Call::EscalationShow { escalation } => get(format!("/api/escalations/{escalation}"), A::Escalation),
+        Call::EscalationAnswer { escalation, input } => {
+            post(format!("/api/escalations/{escalation}/answer"), A::Escalation).with(input)
+        }
+        Call::WorkerList { filter } => get("/api/workers", A::Workers).parameter("project", filter.project),
+        Call::WorkerShow { worker } => get(format!("/api/workers/{worker}"), A::WorkerDetail),
+        Call::WorkerStart { project, input } => {
+            post(format!("/api/projects/{project}/workers"), A::Workers).with(input)
+        }
+        Call::WorkerUpdate { worker, input } => patch(format!("/api/workers/{worker}"), input, A::Worker),
+        Call::WorkerStop { worker, input } => post(format!("/api/workers/{worker}/stop"), A::Worker).with(input),
+        Call::WorkerRestart { worker } => post(format!("/api/workers/{worker}/restart"), A::Worker),
+        Call::WorkerRemove { worker } => delete(format!("/api/workers/{worker}")),
+        Call::WorkerStopAll { project, input } => {
+            post(format!("/api/projects/{project}/workers/stop"), A::Workers).with(input)
+        }
+        Call::WorkLog { project, page } => {
+            let request = get(format!("/api/projects/{project}/work-log"), A::WorkLog);
+            let request = request.parameter("worker", page.worker).parameter("task", page.task);
+            request.parameter("before", page.before).parameter("limit", page.limit)
+        }
+        Call::WorkSettings { project } => get(format!("/api/projects/{project}/work"), A::WorkSettings),
+        Call::WorkConfigure { project, input } => {
+            patch(format!("/api/projects/{project}/work"), input, A::WorkSettings)
+        }
+        Call::WorkMetrics { project, page } => {
+            get(format!("/api/projects/{project}/metrics"), A::Metrics).parameter("hours", page.hours)
+        }
+        Call::WorkDoing { project } => get(format!("/api/projects/{project}/doing"), A::Doing),
+        Call::FloorFreeze { input } => post("/api/freeze", A::Frozen).with(input),
+        Call::FloorThaw { input } => post("/api/thaw", A::Frozen).with(input),
         Call::AuditList { page: AuditPage { project, before, limit } } => {
             let request = get("/api/audit", A::Audit).parameter("project", *project);
             request.parameter("before", *before).parameter("limit", *limit)

@@ -88,6 +88,10 @@ ids! {
     TaskId = "tsk", "^tsk_[0-9a-f]{32}$";
     /// A slot on a runner that takes tasks.
     WorkerId = "wrk", "^wrk_[0-9a-f]{32}$";
+    /// What a worker handed back.
+    ReportId = "rep", "^rep_[0-9a-f]{32}$";
+    /// A request for a person.
+    EscalationId = "esc", "^esc_[0-9a-f]{32}$";
     /// A runner's own memory, so that a hub notices when it was lost.
     JournalId = "jnl", "^jnl_[0-9a-f]{32}$";
     /// A line in a project's chat.

@@ -9,8 +9,10 @@ pub mod placement;
 pub mod text;
 pub mod time;
 pub mod values;
+pub mod work;
 
 pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can};
 pub use ids::*;
 pub use time::Timestamp;
 pub use values::*;
+pub use work::*;

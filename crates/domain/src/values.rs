@@ -56,6 +56,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// Who besides the owner may look into a project, and write in it.
     Visibility {

@@ -1,18 +1,23 @@
 //! The verbs: one enum for what is asked, one for what is answered.
 
 use domain::{
-    ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TokenId, UserId, WorkspaceId,
+    ActivityId, EscalationId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TaskId,
+    TokenId, UserId, WorkerId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
 use crate::{
-    Activity, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Diff, DiffRange, ExecutionFilter, Invite,
-    InviteCreate, LogPage, Login, LoginLink, MarkRead, Me, Message, MessagePage, MessageText, NewInvite, NewObserver,
-    NewRunner, NewToken, Observer, ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate,
-    RecordingDetail, RecordingHit, RecordingKeep, RecordingPart, RecordingQuery, RecordingRange, Rename, Runner,
-    RunnerCreate, Save, Session, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText, Token, TokenCreate,
-    Unread, User, Version, Workspace, WorkspaceDiff, WorkspaceRestore,
+    Activity, ActivityCreate, ActivityUpdate, AddedTasks, AuditEntry, AuditPage, Diff, DiffRange, DoingWhat,
+    Escalation, EscalationAnswer, EscalationFilter, ExecutionFilter, Freeze, Frozen, Invite, InviteCreate, Lease,
+    LogPage, Login, LoginLink, MarkRead, Me, Message, MessagePage, MessageText, Metrics, MetricsPage, NewInvite,
+    NewObserver, NewRunner, NewToken, Observer, ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate,
+    RecordingDetail, RecordingHit, RecordingKeep, RecordingPart, RecordingQuery, RecordingRange, Rename, Report,
+    Runner, RunnerCreate, Save, Session, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText, Taken,
+    Task, TaskAsk, TaskDetail, TaskFilter, TaskHeartbeat, TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake,
+    TaskTakeOver, TasksAdd, Token, TokenCreate, Unread, User, Version, WorkConfigure, WorkEntry, WorkLogPage,
+    WorkSettings, Worker, WorkerDetail, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace, WorkspaceDiff,
+    WorkspaceRestore,
 };
 
 macro_rules! calls {
@@ -167,6 +172,64 @@ calls! {
     RecordingSearch = "recording.search" { session: SessionId, query: RecordingQuery } read,
     /// Marks one of the caller's recordings as worth preserving, or not.
     RecordingKeep = "recording.keep" { session: SessionId, input: RecordingKeep } write,
+    /// The tasks that the caller may see, in the order of their ids.
+    TaskList = "task.list" { filter: TaskFilter } read,
+    /// One task with everything that happened to it.
+    TaskShow = "task.show" { task: TaskId } read,
+    /// Adds tasks, all or none.
+    TaskAdd = "task.add" { project: ProjectId, input: TasksAdd } write,
+    /// Takes a task off the queue; who works on it stops.
+    TaskCancel = "task.cancel" { task: TaskId, input: TaskReason } write,
+    /// Puts a task that failed, was escalated or cancelled back into the queue.
+    TaskRetry = "task.retry" { task: TaskId, input: TaskReason } write,
+    /// Takes the next task under a lease.
+    TaskTake = "task.take" { project: ProjectId, input: TaskTake } write,
+    /// Renews a lease.
+    TaskHeartbeat = "task.heartbeat" { task: TaskId, input: TaskHeartbeat } write,
+    /// Hands work back.
+    TaskReport = "task.report" { task: TaskId, input: TaskReport } write,
+    /// Gives a task back undone.
+    TaskRelease = "task.release" { task: TaskId, input: TaskRelease } write,
+    /// Asks a person about a task.
+    TaskAsk = "task.ask" { task: TaskId, input: TaskAsk } write,
+    /// Takes a task over: who works on it stops, and a worker of the caller's goes on.
+    TaskTakeOver = "task.take_over" { task: TaskId, input: TaskTakeOver } write,
+    /// Requests for a person that the caller may see.
+    EscalationList = "escalation.list" { filter: EscalationFilter } read,
+    /// One request for a person.
+    EscalationShow = "escalation.show" { escalation: EscalationId } read,
+    /// Answers a request for a person.
+    EscalationAnswer = "escalation.answer" { escalation: EscalationId, input: EscalationAnswer } write,
+    /// The workers that the caller may see.
+    WorkerList = "worker.list" { filter: WorkerFilter } read,
+    /// One worker with what it has done.
+    WorkerShow = "worker.show" { worker: WorkerId } read,
+    /// Starts workers on one of the caller's runners.
+    WorkerStart = "worker.start" { project: ProjectId, input: WorkerStart } write,
+    /// Changes one of the caller's workers.
+    WorkerUpdate = "worker.update" { worker: WorkerId, input: WorkerUpdate } write,
+    /// Stops one of the caller's workers.
+    WorkerStop = "worker.stop" { worker: WorkerId, input: WorkerStop } write,
+    /// Starts one of the caller's workers afresh, with its breaker closed.
+    WorkerRestart = "worker.restart" { worker: WorkerId } write,
+    /// Removes one of the caller's workers; what it did is kept.
+    WorkerRemove = "worker.remove" { worker: WorkerId } write,
+    /// Stops all of the caller's workers in a project.
+    WorkerStopAll = "worker.stop_all" { project: ProjectId, input: WorkerStop } write,
+    /// What was decided about tasks and workers, newest first.
+    WorkLog = "work.log" { project: ProjectId, page: WorkLogPage } read,
+    /// How a project hands out its tasks.
+    WorkSettings = "work.settings" { project: ProjectId } read,
+    /// Changes how a project hands out its tasks.
+    WorkConfigure = "work.configure" { project: ProjectId, input: WorkConfigure } write,
+    /// How the work in a project goes.
+    WorkMetrics = "work.metrics" { project: ProjectId, page: MetricsPage } read,
+    /// Who is doing what in a project.
+    WorkDoing = "work.doing" { project: ProjectId } read,
+    /// Stops everything of the caller's, and hands out nothing until it is thawed.
+    FloorFreeze = "floor.freeze" { input: Freeze } write,
+    /// Hands out tasks again.
+    FloorThaw = "floor.thaw" { input: Freeze } write,
     /// A page of the audit trail, newest first, as far as the caller may see.
     AuditList = "audit.list" { page: AuditPage } read,
     /// Who is here, looking at what.
@@ -258,6 +321,23 @@ answers! {
     RecordingDetail(RecordingDetail),
     RecordingPart(RecordingPart),
     RecordingHits(Vec<RecordingHit>),
+    AddedTasks(AddedTasks),
+    Task(Task),
+    TaskLines(Vec<TaskLine>),
+    TaskDetail(TaskDetail),
+    Taken(Taken),
+    Lease(Lease),
+    Report(Report),
+    Escalation(Escalation),
+    Escalations(Vec<Escalation>),
+    Worker(Worker),
+    Workers(Vec<Worker>),
+    WorkerDetail(WorkerDetail),
+    WorkLog(Vec<WorkEntry>),
+    WorkSettings(WorkSettings),
+    Metrics(Metrics),
+    Doing(Vec<DoingWhat>),
+    Frozen(Frozen),
     Audit(Vec<AuditEntry>),
     Presence(Vec<PresenceEntry>),
 }

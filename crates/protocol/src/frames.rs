@@ -1,12 +1,13 @@
 //! The frames of the socket at `/api/ws`, one enum for each direction.
 
-use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, Timestamp, UserId};
+use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, Timestamp, UserId, WorkerId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    Activity, Answer, Call, Me, Message, Problem, ProblemKind, Project, Runner, Session, Unread, User, Workspace,
+    Activity, Answer, Call, Escalation, Me, Message, Problem, ProblemKind, Project, Runner, Session, TaskLine, Unread,
+    User, WorkEntry, WorkSettings, Worker, Workspace,
 };
 
 /// Client → hub.
@@ -185,6 +186,18 @@ pub enum Change {
     Workspace { workspace: Workspace },
     /// A session appeared or changed.
     Session { session: Session },
+    /// Tasks appeared or changed.
+    Tasks { tasks: Vec<TaskLine> },
+    /// A worker appeared or changed.
+    Worker { worker: Worker },
+    /// A worker was removed.
+    WorkerGone { worker: WorkerId },
+    /// A person is asked, or has answered.
+    Escalation { escalation: Escalation },
+    /// Something was decided about tasks or workers.
+    WorkEntry { entry: WorkEntry },
+    /// How a project hands out its tasks has changed.
+    WorkSettings { project: ProjectId, settings: WorkSettings },
     /// The receiver may not see others' sessions and workspaces of this project any more: forget them.
     ExecutionGone { project: ProjectId },
 }

@@ -19,6 +19,8 @@ macro_rules! inputs {
     )*};
 }
 
+pub(crate) use inputs;
+
 inputs! {
     /// A project to be created; its creator owns it.
     ProjectCreate {

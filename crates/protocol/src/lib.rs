@@ -9,15 +9,19 @@ mod frames;
 mod inputs;
 pub mod link;
 mod problem;
+mod tasks;
 pub mod terminal;
 mod views;
+mod workers;
 
 pub use calls::{Answer, BareView, Call, FromAnswer};
 pub use execution::*;
 pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
 pub use inputs::*;
 pub use problem::{FieldError, Problem, ProblemKind};
+pub use tasks::*;
 pub use views::*;
+pub use workers::*;
 
 /// The version that `hello` names; a hub refuses any other with `protocol`.
 pub const PROTOCOL: u32 = 1;

@@ -1,13 +1,14 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
 use domain::{
-    ActivityId, HubId, JournalId, ProjectId, RunnerId, SessionId, SessionMode, Timestamp, UserId, WorkspaceId,
+    ActivityId, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId, Timestamp, UserId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    GitStats, Marker, PortRange, Problem, RecordingHit, Repository, RunnerAbout, Sandbox, Save, SessionLog,
-    SessionState, Usage, WorkspaceDiff,
+    Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHit, Repository, RunnerAbout, Sandbox,
+    Save, SessionLog, SessionState, Usage, WorkspaceDiff,
 };
 
 /// Runner → hub. Facts are sent until they are acknowledged; everything else may be lost.
@@ -80,6 +81,9 @@ pub enum ToRunner {
         sessions: Vec<DesiredSession>,
         /// Sessions whose recordings are never thrown away.
         keep: Vec<SessionId>,
+        /// Reports whose acceptance is to be checked; each until the hub has the results.
+        #[serde(default)]
+        checks: Vec<DesiredCheck>,
     },
     /// Facts up to this number are stored; the runner may forget them.
     Ack {
@@ -212,6 +216,36 @@ pub enum FactBody {
         /// When its uncommitted work was last saved.
         saved_at: Option<Timestamp>,
     },
+    /// What a session's agent said last, in words; comes before the session's end.
+    SessionSaid {
+        /// Which session.
+        session: SessionId,
+        /// The text.
+        text: String,
+    },
+    /// A model provider's limit holds a session up.
+    SessionLimited {
+        /// Which session.
+        session: SessionId,
+        /// For how long, if the provider says so.
+        retry_after_seconds: Option<u64>,
+    },
+    /// A report's acceptance was checked. May be told twice.
+    Checked {
+        /// Which report.
+        report: ReportId,
+        /// How each criterion was met.
+        results: Vec<CriterionResult>,
+        /// What was changed.
+        changes: Option<Changes>,
+    },
+    /// A report's acceptance could not be checked.
+    CheckFailed {
+        /// Which report.
+        report: ReportId,
+        /// Why.
+        detail: String,
+    },
     /// A workspace was deleted.
     WorkspaceCleaned {
         /// Which workspace.
@@ -256,6 +290,65 @@ pub struct DesiredSession {
     pub rows: u16,
     /// Where it works.
     pub workspace: DesiredWorkspace,
+    /// The task that it works on.
+    #[serde(default)]
+    pub task: Option<DesiredTask>,
+}
+
+/// The task that a session works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredTask {
+    /// Which task.
+    pub task: TaskId,
+    /// The fence of the lease that the session works under.
+    pub fence: u64,
+    /// Everything that the agent needs to know, as text.
+    pub brief: String,
+}
+
+/// A report whose acceptance is to be checked in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesiredCheck {
+    /// Which report.
+    pub report: ReportId,
+    /// The task.
+    pub task: TaskId,
+    /// What it must meet; results name the place in this list.
+    pub criteria: Vec<Criterion>,
+    /// Where; made first if it is not there.
+    pub workspace: DesiredWorkspace,
+    /// Whether commands of this project may run here.
+    pub trusted: bool,
+    /// Keeps commands from writing outside the workspace.
+    pub sandbox: Option<Sandbox>,
+}
+
+/// What a workspace changed against the commit that it started from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// The commit that it started from.
+    pub base: String,
+    /// The commit that it is at.
+    pub head: String,
+    /// Names the content of the whole worktree, uncommitted work included.
+    pub tree: String,
+    /// The files.
+    pub files: Vec<ChangedFile>,
+    /// The patch, shortened.
+    pub patch: String,
+}
+
+/// What was changed in one file, as far as other changes can meet it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// Its path.
+    pub path: String,
+    /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
+    pub change: String,
+    /// Names its content now; absent when it is deleted.
+    pub content: Option<String>,
+    /// The lines of the base that were changed, first and last; an insertion has the line before it twice.
+    pub ranges: Vec<(u32, u32)>,
 }
 
 /// A workspace as the hub wants it.

@@ -12,7 +12,7 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FromRunner, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, MintAgentToken, SeeRunner, StoreError, TakeFacts};
+use store::{Caller, Credential, Desired, MintAgentToken, SeeRunner, StoreError, TakeFacts};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -236,8 +236,8 @@ impl Session {
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
-                let (generation, sessions, keep) = (desired.generation, desired.sessions, desired.keep);
-                link.tell(&ToRunner::Desired { generation, sessions, keep });
+                let Desired { generation, sessions, keep, checks, .. } = desired;
+                link.tell(&ToRunner::Desired { generation, sessions, keep, checks });
                 Ok(())
             }
             Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),

@@ -30,6 +30,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
             branch: "work".to_owned(),
             trusted: true,
         },
+        task: None,
     }
 }
 

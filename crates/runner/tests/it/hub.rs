@@ -241,7 +241,8 @@ impl FakeHub {
 impl Shared {
     fn desired(&self) -> ToRunner {
         let state = self.state.lock();
-        ToRunner::Desired { generation: state.generation, sessions: state.sessions.clone(), keep: state.keep.clone() }
+        let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
+        ToRunner::Desired { generation, sessions, keep, checks: Vec::new() }
     }
 
     fn ring(&self) {

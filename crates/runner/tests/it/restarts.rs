@@ -139,7 +139,12 @@ async fn an_older_generation_is_refused() {
             runner.spawn();
             hub.connected(2).await;
         }
-        let stale = ToRunner::Desired { generation: 1, sessions: vec![stopped(&first), second.clone()], keep: vec![] };
+        let stale = ToRunner::Desired {
+            generation: 1,
+            sessions: vec![stopped(&first), second.clone()],
+            keep: vec![],
+            checks: vec![],
+        };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };
         testkit::wait_until("the runner refuses", log).await;

@@ -135,6 +135,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
             branch: "work".to_owned(),
             trusted: true,
         },
+        task: None,
     }
 }
 

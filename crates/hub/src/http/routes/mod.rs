@@ -6,6 +6,8 @@ mod chat;
 mod execution;
 mod people;
 mod projects;
+mod tasks;
+mod workers;
 
 use std::sync::Arc;
 
@@ -32,4 +34,6 @@ pub(crate) fn all() -> OpenApiRouter<Arc<Hub>> {
         .merge(chat::routes())
         .merge(belongings::routes())
         .merge(execution::routes())
+        .merge(tasks::routes())
+        .merge(workers::routes())
 }

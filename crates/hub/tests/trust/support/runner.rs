@@ -190,7 +190,7 @@ impl FakeRunner {
     ) -> (u64, Vec<DesiredSession>, Vec<SessionId>) {
         let fits = |frame: &ToRunner| matches!(frame, ToRunner::Desired { sessions, .. } if wanted(sessions));
         match self.told(what, fits).await {
-            ToRunner::Desired { generation, sessions, keep } => (generation, sessions, keep),
+            ToRunner::Desired { generation, sessions, keep, .. } => (generation, sessions, keep),
             _ => unreachable!(),
         }
     }

@@ -49,6 +49,12 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Workspace { workspace } => Some(workspace.project),
         Change::Session { session } => Some(session.project),
         Change::ExecutionGone { project } => Some(*project),
+        Change::Tasks { tasks } => tasks.first().map(|task| task.project),
+        Change::Worker { worker } => Some(worker.project),
+        Change::WorkerGone { .. } => None,
+        Change::Escalation { escalation } => Some(escalation.project),
+        Change::WorkEntry { entry } => Some(entry.project),
+        Change::WorkSettings { project, .. } => Some(*project),
         Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } => None,
     }
 }
@@ -88,6 +94,18 @@ fn describe(delta: &Delta, names: &Names) -> String {
             let state = words::state(session, None, delta.at);
             format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
         }
+        Change::Tasks { tasks } => {
+            let lines = tasks.iter().map(|task| format!("task      {} is {} ({})", task.title, task.status, task.id));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Change::Worker { worker } => format!("worker    {} is {} ({})", worker.name, worker.status, worker.id),
+        Change::WorkerGone { worker } => format!("worker    {worker} is gone"),
+        Change::Escalation { escalation } if escalation.answered_at.is_some() => {
+            format!("answered  {} ({})", escalation.question, escalation.id)
+        }
+        Change::Escalation { escalation } => format!("needs you {} ({})", escalation.question, escalation.id),
+        Change::WorkEntry { entry } => format!("decided   {}: {}", entry.what, entry.reason),
+        Change::WorkSettings { project, .. } => format!("work      in {} is set up anew", names.of(*project)),
         Change::ExecutionGone { project } => format!("sessions  of {} are hidden now", names.of(*project)),
     }
 }

@@ -1,7 +1,7 @@
 //! What a runner should have, as its link tells it.
 
 use domain::{ProjectId, RunnerId, SessionId};
-use protocol::link::{DesiredSession, DesiredWorkspace};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredWorkspace};
 
 use super::spawn::repository;
 use crate::sql::{Row, args, text};
@@ -19,6 +19,8 @@ pub struct Desired {
     pub sessions: Vec<DesiredSession>,
     /// Sessions whose recordings are never thrown away.
     pub keep: Vec<SessionId>,
+    /// Reports whose acceptance is to be checked.
+    pub checks: Vec<DesiredCheck>,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
@@ -41,6 +43,7 @@ impl Store {
             acknowledged: row.integer("facts")?.cast_unsigned(),
             sessions: sessions.iter().map(desired).collect::<Result<_, _>>()?,
             keep: keep.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?,
+            checks: Vec::new(),
         }))
     }
 
@@ -81,5 +84,6 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
             branch: row.text("branch")?,
             trusted: row.text("project_owner")? == row.text("owner")?,
         },
+        task: None,
     })
 }

@@ -109,6 +109,10 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), Stor
             };
             workspaces::update(tx, after).await
         }
+        FactBody::SessionSaid { .. }
+        | FactBody::SessionLimited { .. }
+        | FactBody::Checked { .. }
+        | FactBody::CheckFailed { .. } => Ok(()),
         FactBody::WorkspaceCleaned { workspace } => {
             let Some(before) = own_workspace(tx, runner, *workspace).await? else { return Ok(()) };
             tx.audit("workspace.clean", before.id, AuditScope::Project(before.project), "the workspace was deleted");

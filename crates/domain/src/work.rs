@@ -1,0 +1,168 @@
+//! The words of tasks, workers, reports and escalations.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::values::words;
+
+words! {
+    /// What a task is at.
+    TaskStatus {
+        /// It waits for others, or one of them failed; the reason says which. Entered when added, and by the hub.
+        Blocked = "blocked",
+        /// All it depends on is done, and nobody has it. Entered by the hub.
+        Ready = "ready",
+        /// A worker holds its lease and has not said that it started. Entered by taking or handing out.
+        Assigned = "assigned",
+        /// Its worker works. Entered by the worker's first sign of life, and when work goes back to it.
+        Running = "running",
+        /// A report is there; nobody has begun to check it. Entered by the worker that holds the lease.
+        Reported = "reported",
+        /// Its acceptance is being checked. Entered by the hub.
+        Validating = "validating",
+        /// The report was accepted; final. Entered by the hub or a person's answer.
+        Done = "done",
+        /// It will not be done, and what depends on it stays blocked; a person may retry it.
+        Failed = "failed",
+        /// A person must decide; nobody works on it.
+        Escalated = "escalated",
+        /// A person does not want it any more; final unless retried.
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// Whether a worker holds the task.
+    pub fn is_held(self) -> bool {
+        matches!(self, Self::Assigned | Self::Running | Self::Reported | Self::Validating)
+    }
+
+    /// Whether nothing more happens to the task by itself.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+}
+
+words! {
+    /// How a worker takes part.
+    WorkerKind {
+        /// The hub spawns a session for each of its tasks.
+        Managed = "managed",
+        /// It takes its tasks itself: through MCP, HTTP, a socket or files.
+        External = "external",
+    }
+}
+
+words! {
+    /// What a worker is at.
+    WorkerStatus {
+        /// It would take a task.
+        Idle = "idle",
+        /// It has a task.
+        Working = "working",
+        /// A provider's limit or a question pauses it; it resumes by itself.
+        Paused = "paused",
+        /// Its breaker is open after failures in a row; one trial comes later.
+        Offline = "offline",
+        /// Its budget is spent; it takes nothing until the budget is raised.
+        Spent = "spent",
+        /// It takes nothing more and ends with its task.
+        Stopping = "stopping",
+        /// It takes nothing until it is started again.
+        Stopped = "stopped",
+        /// It was not heard from.
+        Lost = "lost",
+    }
+}
+
+words! {
+    /// How a project hands its tasks out.
+    AssignStrategy {
+        /// Each free worker in turn.
+        RoundRobin = "round_robin",
+        /// The free worker that has done least.
+        LeastLoaded = "least_loaded",
+        /// The free worker whose abilities fit most closely.
+        Capability = "capability",
+        /// Tasks wait at workers; who has nothing left takes from the longest queue.
+        Stealing = "stealing",
+    }
+}
+
+words! {
+    /// How one worker's hold on a task ended.
+    AttemptOutcome {
+        /// It has not ended.
+        Open = "open",
+        /// Its report was accepted.
+        Accepted = "accepted",
+        /// Its reports were refused too often.
+        Refused = "refused",
+        /// The worker said that it cannot do it, or its process failed.
+        Failed = "failed",
+        /// The worker was not heard from until its lease ended.
+        Lost = "lost",
+        /// The worker was stopped or gave the task back.
+        Released = "released",
+        /// A person took the task over.
+        TakenOver = "taken_over",
+        /// It asked for a person and let go.
+        Escalated = "escalated",
+        /// The task was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+words! {
+    /// What became of a report.
+    ReportVerdict {
+        /// It is being checked.
+        Pending = "pending",
+        /// It meets the acceptance.
+        Accepted = "accepted",
+        /// It does not; the results say why.
+        Refused = "refused",
+        /// It came under a lease that was lost: kept, shown, and changes nothing.
+        Late = "late",
+    }
+}
+
+words! {
+    /// Why a person is asked.
+    EscalationKind {
+        /// A worker asks and goes on with the answer.
+        Question = "question",
+        /// A worker gave the task up to a person.
+        GaveUp = "gave_up",
+        /// Work was refused too often.
+        Refused = "refused",
+        /// Nothing changes however often it is tried.
+        Stuck = "stuck",
+        /// Something only a person can judge.
+        Judgement = "judgement",
+        /// Two outputs change the same lines.
+        SameLines = "same_lines",
+        /// Two outputs contradict each other.
+        Contradiction = "contradiction",
+        /// The acceptance cannot be checked anywhere.
+        Uncheckable = "uncheckable",
+    }
+}
+
+words! {
+    /// What an answer to an escalation does.
+    AnswerAct {
+        /// Accepts the report as it is.
+        Accept = "accept",
+        /// Gives the task to a worker again, with the answer.
+        Retry = "retry",
+        /// Tells the worker that asks; it goes on.
+        Tell = "tell",
+        /// Lets the task fail.
+        Fail = "fail",
+        /// Cancels the task.
+        Cancel = "cancel",
+    }
+}

@@ -1,0 +1,175 @@
+-- Tasks, who holds them, what was handed back, who is asked. Leases and fences are columns of the task, so that the
+-- statement that writes is the one that checks.
+
+CREATE TABLE tasks (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES projects (id),
+    activity TEXT REFERENCES activities (id),
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    context TEXT NOT NULL,
+    acceptance TEXT NOT NULL,
+    files TEXT NOT NULL,
+    needs TEXT NOT NULL,
+    deps TEXT NOT NULL,
+    priority BIGINT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    attempt BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    worker TEXT,
+    lease_until BIGINT,
+    session TEXT,
+    workspace TEXT,
+    progress TEXT,
+    -- How often the current worker's work was refused, and how many workers have had it refused for good.
+    refusals BIGINT NOT NULL,
+    workers_tried BIGINT NOT NULL,
+    waits_for BIGINT NOT NULL,
+    queue_key BIGINT NOT NULL,
+    ready_at BIGINT,
+    taken_at BIGINT,
+    created_by TEXT NOT NULL REFERENCES users (id),
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+);
+CREATE INDEX tasks_by_project ON tasks (project, id);
+CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready';
+CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX tasks_by_session ON tasks (session) WHERE session IS NOT NULL;
+
+CREATE TABLE task_deps (
+    task TEXT NOT NULL REFERENCES tasks (id),
+    dep TEXT NOT NULL REFERENCES tasks (id),
+    PRIMARY KEY (task, dep)
+);
+CREATE INDEX task_dependants ON task_deps (dep);
+
+CREATE TABLE attempts (
+    task TEXT NOT NULL REFERENCES tasks (id),
+    number BIGINT NOT NULL,
+    project TEXT NOT NULL,
+    fence BIGINT NOT NULL,
+    worker TEXT NOT NULL,
+    worker_name TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    sessions TEXT NOT NULL,
+    workspace TEXT,
+    branch TEXT,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    -- When the worker was last heard from before it was lost.
+    last_sign_at BIGINT,
+    outcome TEXT NOT NULL,
+    reason TEXT,
+    usage TEXT NOT NULL,
+    PRIMARY KEY (task, number)
+);
+CREATE INDEX attempts_by_worker ON attempts (worker, started_at);
+CREATE INDEX attempts_by_project ON attempts (project, started_at);
+
+CREATE TABLE reports (
+    id TEXT PRIMARY KEY,
+    task TEXT NOT NULL REFERENCES tasks (id),
+    project TEXT NOT NULL,
+    attempt BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    worker TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    summary TEXT NOT NULL,
+    deliverables TEXT NOT NULL,
+    context_score BIGINT,
+    usage TEXT,
+    collected BIGINT NOT NULL,
+    verdict TEXT NOT NULL,
+    results TEXT NOT NULL,
+    reason TEXT,
+    changes TEXT,
+    -- Where its acceptance is being checked.
+    runner TEXT,
+    workspace TEXT
+);
+CREATE INDEX reports_by_task ON reports (task, at);
+CREATE INDEX reports_by_project ON reports (project, at);
+CREATE INDEX reports_to_check ON reports (runner) WHERE verdict = 'pending';
+
+CREATE TABLE escalations (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES projects (id),
+    task TEXT NOT NULL REFERENCES tasks (id),
+    kind TEXT NOT NULL,
+    worker TEXT,
+    session TEXT,
+    question TEXT NOT NULL,
+    options TEXT NOT NULL,
+    context TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    answered_by TEXT REFERENCES users (id),
+    answered_at BIGINT,
+    answer TEXT,
+    act TEXT
+);
+CREATE INDEX escalations_by_task ON escalations (task);
+CREATE INDEX escalations_open ON escalations (project) WHERE answered_at IS NULL;
+
+CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    project TEXT NOT NULL REFERENCES projects (id),
+    owner TEXT NOT NULL REFERENCES users (id),
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    runner TEXT,
+    agent TEXT NOT NULL,
+    model TEXT,
+    role TEXT,
+    abilities TEXT NOT NULL,
+    argv TEXT NOT NULL,
+    sandbox TEXT,
+    colour BIGINT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    until_at BIGINT,
+    task TEXT,
+    session TEXT,
+    queue TEXT NOT NULL,
+    failures BIGINT NOT NULL,
+    done BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    usage TEXT NOT NULL,
+    budget_micros BIGINT,
+    scores BIGINT NOT NULL,
+    score_sum BIGINT NOT NULL,
+    -- The scale made it, and may take it away again.
+    scaled BIGINT NOT NULL,
+    seen_at BIGINT,
+    idle_since BIGINT,
+    created_at BIGINT NOT NULL,
+    removed_at BIGINT
+);
+CREATE INDEX workers_by_project ON workers (project) WHERE removed_at IS NULL;
+CREATE INDEX workers_by_runner ON workers (runner) WHERE removed_at IS NULL;
+
+CREATE TABLE work_settings (
+    project TEXT PRIMARY KEY REFERENCES projects (id),
+    settings TEXT NOT NULL,
+    turn BIGINT NOT NULL
+);
+
+CREATE TABLE work_log (
+    number BIGINT PRIMARY KEY,
+    at BIGINT NOT NULL,
+    project TEXT NOT NULL REFERENCES projects (id),
+    worker TEXT,
+    task TEXT,
+    what TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+CREATE INDEX work_log_by_project ON work_log (project, number);
+
+-- Stop everything: of one person, in one project or (empty) everywhere.
+CREATE TABLE freezes (
+    user_id TEXT NOT NULL REFERENCES users (id),
+    project TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (user_id, project)
+);
