@@ -313,6 +313,11 @@ pub struct DesiredCheck {
     pub report: ReportId,
     /// The task.
     pub task: TaskId,
+    /// The project that it is in.
+    pub project: ProjectId,
+    /// The line of work that it belongs to, if there is one.
+    #[serde(default)]
+    pub activity: Option<ActivityId>,
     /// What it must meet; results name the place in this list.
     pub criteria: Vec<Criterion>,
     /// Where; made first if it is not there.
@@ -343,6 +348,9 @@ pub struct Changes {
 pub struct ChangedFile {
     /// Its path.
     pub path: String,
+    /// Its path before, when it was renamed.
+    #[serde(default)]
+    pub from: Option<String>,
     /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
     pub change: String,
     /// Names its content now; absent when it is deleted.
@@ -364,6 +372,25 @@ pub struct DesiredWorkspace {
     pub branch: String,
     /// Whether the project is the runner's owner's own, so that its setup may run.
     pub trusted: bool,
+    /// Work that is there already, to go on with; absent: it starts with what the base has.
+    #[serde(default)]
+    pub from: Option<StartFrom>,
+}
+
+/// Where a new workspace finds work that was done elsewhere. It still counts as changed against the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum StartFrom {
+    /// A branch of the repository, as a worker pushed it.
+    Branch {
+        /// Its name.
+        branch: String,
+    },
+    /// A bundle that this runner was given before; one that is not here fails the workspace and says so.
+    Bundle {
+        /// Which, by `Bundle::bundle`.
+        bundle: String,
+    },
 }
 
 /// What a hub asks of a runner while somebody waits.
@@ -427,6 +454,33 @@ pub enum RunnerAsk {
         /// Which workspace.
         workspace: WorkspaceId,
     },
+    /// Saves a workspace and packs its branch and its uncommitted work, for another runner to go on with.
+    ///
+    /// To move work: ask the old runner for `bundle`, then `bundle_part` from offset 0 until all bytes are there, and
+    /// give each part to the new runner with `bundle_take` in the same order. When the last one is `done`, desire a new
+    /// workspace there with `from: {bundle}`. Each step may be repeated; what is never used is thrown away after a day.
+    Bundle {
+        /// Which workspace.
+        workspace: WorkspaceId,
+    },
+    /// A stretch of a bundle that was packed here.
+    BundlePart {
+        /// Which bundle.
+        bundle: String,
+        /// From which byte.
+        offset: u64,
+    },
+    /// Takes a stretch of a bundle that another runner packed. Stretches come in order; offset 0 begins anew.
+    BundleTake {
+        /// Which bundle.
+        bundle: String,
+        /// How many bytes it has in all.
+        bytes: u64,
+        /// Where this stretch begins.
+        offset: u64,
+        /// The bytes, as base64.
+        data: String,
+    },
 }
 
 /// What a runner answers.
@@ -447,6 +501,32 @@ pub enum RunnerAnswer {
     Diff(WorkspaceDiff),
     /// The saves.
     Saves(Vec<Save>),
+    /// What was packed.
+    Bundle(Bundle),
+    /// A stretch of a bundle.
+    BundlePart(BundlePart),
+}
+
+/// A workspace's branch and uncommitted work, packed for another runner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// Names it: the SHA-256 of its bytes, in hex.
+    pub bundle: String,
+    /// How many bytes it has; never more than `MAX_BUNDLE`.
+    pub bytes: u64,
+    /// The commit that the work started from; absent without a repository.
+    pub base: Option<String>,
+    /// The commit that was checked out; absent without a repository, or before the first commit.
+    pub head: Option<String>,
+}
+
+/// A stretch of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundlePart {
+    /// Where the next stretch begins; the bundle's size when this was the last one.
+    pub next: u64,
+    /// The bytes, as base64.
+    pub data: String,
 }
 
 /// A recording as its runner describes it.
@@ -469,3 +549,9 @@ pub const HEARTBEAT_SECONDS: u64 = 10;
 
 /// The largest frame on a link, in both directions.
 pub const MAX_LINK_FRAME: usize = 4 * 1024 * 1024;
+
+/// The largest bundle that is packed or taken.
+pub const MAX_BUNDLE: u64 = 64 * 1024 * 1024;
+
+/// How many bytes one stretch of a bundle has at most, before base64.
+pub const BUNDLE_PART: usize = 512 * 1024;

@@ -64,6 +64,9 @@ async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Proble
         RunnerAsk::Restore { workspace, save } => {
             floor.workspaces.restore(floor, workspace, save.as_deref()).await.map(|()| RunnerAnswer::Done)
         }
+        RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } | RunnerAsk::BundleTake { .. } => {
+            Err(Problem::new(ProblemKind::Unavailable, "this runner does not move work yet"))
+        }
         RunnerAsk::Clean { workspace } => floor.workspaces.clean(floor, workspace).await.map(|()| RunnerAnswer::Done),
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
             base: None,
             branch: "work".to_owned(),
             trusted: true,
+            from: None,
         },
         task: None,
     }

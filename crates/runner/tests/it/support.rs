@@ -134,6 +134,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
             base: None,
             branch: "work".to_owned(),
             trusted: true,
+            from: None,
         },
         task: None,
     }

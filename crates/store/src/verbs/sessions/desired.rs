@@ -83,6 +83,7 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
             base: row.text_or_none("base")?,
             branch: row.text("branch")?,
             trusted: row.text("project_owner")? == row.text("owner")?,
+            from: None,
         },
         task: None,
     })
