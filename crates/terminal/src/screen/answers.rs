@@ -51,9 +51,9 @@ impl Answers {
     }
 
     /// DECRQM for ANSI modes.
-    pub(crate) fn mode(&mut self, mode: Mode, modes: &TermMode) {
+    pub(crate) fn mode(&mut self, mode: Mode, insert: bool, modes: &TermMode) {
         let state = match mode {
-            Mode::Named(NamedMode::Insert) => on(modes.contains(TermMode::INSERT)),
+            Mode::Named(NamedMode::Insert) => on(insert),
             Mode::Named(NamedMode::LineFeedNewLine) => on(modes.contains(TermMode::LINE_FEED_NEW_LINE)),
             Mode::Unknown(_) => 0,
         };

@@ -7,8 +7,8 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::vte::ansi::{
     Attr, CharsetIndex, ClearMode, CursorShape, CursorStyle, Handler, Hyperlink, KeyboardModes,
-    KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedColor, NamedPrivateMode, PrivateMode, Rgb,
-    StandardCharset, TabulationClearMode,
+    KeyboardModesApplyBehavior, LineClearMode, Mode, ModifyOtherKeys, NamedColor, NamedMode, NamedPrivateMode,
+    PrivateMode, Rgb, StandardCharset, TabulationClearMode,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -74,11 +74,8 @@ impl Handler for Vt {
         carriage_return();
         substitute();
         scroll_up(rows: usize);
-        set_mode(mode: Mode);
-        unset_mode(mode: Mode);
         set_keypad_application_mode();
         unset_keypad_application_mode();
-        configure_charset(index: CharsetIndex, charset: StandardCharset);
     }
 
     #[inline]
@@ -88,18 +85,22 @@ impl Handler for Vt {
                 // The page's decoder drops byte order marks.
                 _ if character == '\u{feff}' => return,
                 // There is nothing to combine with: it takes a cell of its own.
-                None => return self.input_alone(character),
-                Some(_) if self.combining_before_cursor() >= MOST_COMBINING => return,
-                Some(_) => (),
+                false => return self.input_alone(character),
+                true if self.combining_before_cursor() >= MOST_COMBINING => return,
+                true => (),
             }
+        }
+        if self.does_not_fit(character) {
+            self.forget();
+            return self.no_wrap();
+        }
+        if self.insert {
+            self.make_room(character.width().unwrap_or(0));
         }
         let halves = self.halves_under_cursor(character);
         self.term.input(character);
         self.blank(halves);
-        if self.term.mode().contains(TermMode::INSERT) {
-            self.mend_wide();
-        }
-        self.printed = Some(character);
+        self.printed = true;
     }
 
     fn put_tab(&mut self, count: u16) {
@@ -196,12 +197,16 @@ impl Handler for Vt {
         self.forget();
         self.term.save_cursor_position();
         self.term.grid_mut().saved_cursor.input_needs_wrap = false;
+        self.saved_in_alternate |= self.alternate();
     }
 
     fn restore_cursor_position(&mut self) {
         self.forget();
         self.term.restore_cursor_position();
         self.no_wrap();
+        if self.term.mode().contains(TermMode::ORIGIN) {
+            self.set_line(self.line().clamp(self.region.0, self.region.1));
+        }
     }
 
     fn decaln(&mut self) {
@@ -313,13 +318,14 @@ impl Handler for Vt {
         let (bells, notifications) = (self.bells, self.notifications);
         self.region = (0, size.rows - 1);
         self.region_of_primary = self.region;
-        self.saved_of_primary = None;
         self.tabs = default_tabs(size.cols);
         self.charset = CharsetIndex::G0;
+        self.charsets = Default::default();
         self.cursor_style = None;
         self.keyboard.clear();
         self.keyboard_of_other_screen.clear();
         self.modify_other_keys = 0;
+        self.insert = false;
         self.synchronized = false;
         self.other_modes.values_mut().for_each(|set| *set = false);
         self.titles.clear();
@@ -340,7 +346,31 @@ impl Handler for Vt {
     fn set_active_charset(&mut self, index: CharsetIndex) {
         self.forget();
         self.charset = index;
-        self.term.set_active_charset(index);
+        self.use_charset();
+    }
+
+    fn configure_charset(&mut self, index: CharsetIndex, charset: StandardCharset) {
+        self.forget();
+        self.charsets[index as usize] = charset;
+        if index == self.charset {
+            self.use_charset();
+        }
+    }
+
+    fn set_mode(&mut self, mode: Mode) {
+        self.forget();
+        match mode {
+            Mode::Named(NamedMode::Insert) => self.insert = true,
+            _ => self.term.set_mode(mode),
+        }
+    }
+
+    fn unset_mode(&mut self, mode: Mode) {
+        self.forget();
+        match mode {
+            Mode::Named(NamedMode::Insert) => self.insert = false,
+            _ => self.term.unset_mode(mode),
+        }
     }
 
     fn set_private_mode(&mut self, mode: PrivateMode) {
@@ -350,7 +380,7 @@ impl Handler for Vt {
                 self.save_cursor_position();
                 self.swap_screen(true);
             }
-            PrivateMode::Unknown(47 | 1047) => self.swap_screen_only(true),
+            PrivateMode::Unknown(47 | 1047) => self.swap_screen(true),
             PrivateMode::Unknown(1048) => self.save_cursor_position(),
             PrivateMode::Named(NamedPrivateMode::SyncUpdate) => self.synchronized = true,
             PrivateMode::Named(NamedPrivateMode::BlinkingCursor) => self.other_mode(12, true),
@@ -368,7 +398,7 @@ impl Handler for Vt {
                 self.swap_screen(false);
                 self.restore_cursor_position();
             }
-            PrivateMode::Unknown(47 | 1047) => self.swap_screen_only(false),
+            PrivateMode::Unknown(47 | 1047) => self.swap_screen(false),
             PrivateMode::Unknown(1048) => self.restore_cursor_position(),
             PrivateMode::Named(NamedPrivateMode::Origin) => {
                 self.term.unset_private_mode(mode);
@@ -462,7 +492,7 @@ impl Handler for Vt {
 
     fn report_mode(&mut self, mode: Mode) {
         self.forget();
-        self.answers.mode(mode, self.term.mode());
+        self.answers.mode(mode, self.insert, self.term.mode());
     }
 
     fn report_private_mode(&mut self, mode: PrivateMode) {

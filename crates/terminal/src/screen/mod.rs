@@ -29,6 +29,9 @@ pub const MOST_COLS: u16 = 1000;
 /// The most rows that a screen may have.
 pub const MOST_ROWS: u16 = 500;
 
+/// Ends an unfinished sequence without effect.
+const CANCEL: &[u8] = b"\x18";
+
 /// Synchronized output is applied as it comes; what matters is that watchers are told to wait with painting.
 #[derive(Default)]
 struct Immediately;
@@ -111,15 +114,20 @@ impl Screen {
         while !rest.is_empty() {
             rest = &rest[self.tokens.skip(rest)..];
             let (read, special) = self.tokens.scan(rest);
-            self.parser.advance(&mut self.vt, &rest[..read]);
+            let told = read - usize::from(matches!(special, Some(Special::Repeat(_) | Special::Abandoned)));
+            self.parser.advance(&mut self.vt, &rest[..told]);
             rest = &rest[read..];
             match special {
                 None => (),
+                Some(Special::Repeat(times)) => {
+                    self.parser.advance(&mut self.vt, CANCEL);
+                    self.vt.repeat(times);
+                }
+                Some(Special::Abandoned) => self.parser = Processor::new(),
                 Some(Special::SoftReset) => self.vt.soft_reset(),
                 Some(Special::Version) => self.vt.answers.version(),
                 Some(Special::Notification) => self.vt.notifications += 1,
-                // Cancels the command.
-                Some(Special::Overlong) => self.parser.advance(&mut self.vt, b"\x18"),
+                Some(Special::Overlong) => self.parser.advance(&mut self.vt, CANCEL),
             }
         }
     }

@@ -11,10 +11,12 @@ use unicode_width::UnicodeWidthChar;
 use super::pen::{Pen, Style, blank, untouched};
 use super::vt::Vt;
 
+const DRAWING: StandardCharset = StandardCharset::SpecialCharacterAndLineDrawing;
+
 /// Ends what the terminal was in the middle of, and puts it into its initial state without losing its scrollback.
 const FRESH: &[u8] =
     b"\x18\x1b[?1049l\x1b[!p\x1b[?1;6;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?7;25;1007h\
-\x1b[4;20l\x1b>\x1b(B\x1b)B\x0f\x1b[r\x1b[0 q\x1b[<99u\x1b[>4;0m\x1b]8;;\x1b\\\x1b[0m\x1b[H\x1b[2J\x1b7";
+\x1b[4;20l\x1b>\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b[r\x1b[0 q\x1b[<99u\x1b[>4;0m\x1b]8;;\x1b\\\x1b[0m\x1b[H\x1b[2J\x1b7";
 
 /// The bytes of a snapshot.
 pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
@@ -26,26 +28,25 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
     }
     colours(vt, &mut pen);
     if vt.alternate() {
-        let alternate = vt.term.grid().clone();
-        // The primary screen can only be reached by making it the active one; the way back clears the other.
-        vt.term.swap_alt();
-        grid(vt.term.grid(), &mut pen);
-        if let Some(saved) = &vt.saved_of_primary {
-            saved_cursor(vt, saved, &mut pen);
-        }
-        if vt.region_of_primary != (0, vt.size().rows - 1) {
-            pen.put(format_args!("\x1b[{};{}r", vt.region_of_primary.0 + 1, vt.region_of_primary.1 + 1));
-        }
-        cursor(vt, &vt.term.grid().cursor, false, &mut pen);
-        vt.term.swap_alt();
-        *vt.term.grid_mut() = alternate;
+        vt.look_at_primary(|vt| {
+            grid(vt.term.grid(), &mut pen);
+            if vt.region_of_primary != (0, vt.size().rows - 1) {
+                pen.put(format_args!("\x1b[{};{}r", vt.region_of_primary.0 + 1, vt.region_of_primary.1 + 1));
+            }
+            cursor(&vt.term.grid().cursor, &mut pen);
+        });
         keyboard(&vt.keyboard_of_other_screen, &mut pen);
-        pen.raw(if vt.saved_of_primary.is_some() { b"\x1b[?1047h" } else { b"\x1b[?1049h" });
+        pen.raw(b"\x1b[?1049h");
         pen.style(Style::plain());
-        pen.raw(b"\x1b[<99u\x1b(B\x1b)B\x0f\x1b[H\x1b[2J\x1b7");
+        pen.raw(b"\x1b[<99u\x1b(B\x1b[H\x1b[2J\x1b7");
+    } else if vt.saved_in_alternate {
+        pen.raw(b"\x1b[?47h");
+        cursor(&vt.saved_by_alternate(), &mut pen);
+        pen.raw(b"\x1b7\x1b(B\x1b[?47l\x1b[H");
+        pen.style(Style::plain());
     }
     grid(vt.term.grid(), &mut pen);
-    saved_cursor(vt, &vt.term.grid().saved_cursor, &mut pen);
+    saved_cursor(&vt.term.grid().saved_cursor, &mut pen);
     if vt.tabs_touched {
         pen.raw(b"\x1b[3g");
         for (column, _) in vt.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
@@ -59,10 +60,7 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
     if vt.term.mode().contains(TermMode::ORIGIN) {
         pen.raw(b"\x1b[?6h");
     }
-    cursor(vt, &vt.term.grid().cursor, true, &mut pen);
-    if vt.term.mode().contains(TermMode::INSERT) {
-        pen.raw(b"\x1b[4h");
-    }
+    active_cursor(vt, &mut pen);
     pen.raw(tail);
     pen.out
 }
@@ -79,8 +77,9 @@ fn grid(grid: &Grid<Cell>, pen: &mut Pen) {
         let last = &row[columns - 1];
         let next = (y + 1 < rows).then(|| &grid[Line(y as i32 + 1)][Column(0)]);
         let split = last.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER);
-        let next_is_wide = next.is_some_and(|cell| cell.flags.contains(Flags::WIDE_CHAR));
-        wraps = last.flags.contains(Flags::WRAPLINE) && next.is_some() && split == (split && next_is_wide);
+        // A wide character that did not fit has left a cell of its style.
+        let left_by_next = |cell: &Cell| cell.flags.contains(Flags::WIDE_CHAR) && Style::of(cell) == Style::of(last);
+        wraps = last.flags.contains(Flags::WRAPLINE) && next.is_some_and(|cell| !split || left_by_next(cell));
         let end = match wraps {
             true => columns,
             false => row.iter().rposition(|cell| !untouched(cell)).map_or(0, |column| column + 1),
@@ -151,16 +150,21 @@ fn erasable(row: &[Cell], end: usize) -> usize {
     if end - start < 4 { end } else { start }
 }
 
-/// Writes the cell at `x`; returns how many columns that took.
+/// Writes the cell at `x` after another; returns how many columns that took.
 fn cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
+    // A character without width takes a cell only if nothing was printed right before it; this changes nothing.
+    if row[x].c.width() == Some(0) {
+        pen.raw(b"\x1b[4l");
+    }
+    first_cell(row, x, pen)
+}
+
+/// The same after anything that is not a character.
+fn first_cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
     let cell = &row[x];
     pen.style(Style::of(cell));
     let wide = cell.flags.contains(Flags::WIDE_CHAR);
     let whole = row.get(x + 1).is_some_and(|next| next.flags.contains(Flags::WIDE_CHAR_SPACER));
-    // A character without width takes a cell only if nothing was printed right before it.
-    if cell.c.width() == Some(0) {
-        pen.raw(b"\x0f");
-    }
     match cell.c {
         _ if wide && !whole => pen.raw(b" "),
         '\t' => pen.raw(b" "),
@@ -172,57 +176,78 @@ fn cell(row: &[Cell], x: usize, pen: &mut Pen) -> usize {
     if wide && whole { 2 } else { 1 }
 }
 
-fn saved_cursor(vt: &Vt, saved: &Cursor<Cell>, pen: &mut Pen) {
+fn saved_cursor(saved: &Cursor<Cell>, pen: &mut Pen) {
     if *saved != Cursor::default() {
-        cursor(vt, saved, false, pen);
-        pen.raw(b"\x1b7\x1b(B\x1b)B\x0f");
+        cursor(saved, pen);
+        pen.raw(b"\x1b7\x1b(B");
     }
 }
 
-/// Puts the cursor where it is, with its style and character sets; the active one with what may be pending.
-fn cursor(vt: &Vt, cursor: &Cursor<Cell>, active: bool, pen: &mut Pen) {
-    let top = if active && vt.term.mode().contains(TermMode::ORIGIN) { vt.region.0 } else { 0 };
-    let row = &vt.term.grid()[cursor.point.line][..];
-    let line = (cursor.point.line.0 as usize).saturating_sub(top) + 1;
-    let column = cursor.point.column.0;
-    // The cell is written again if the terminal must know that it was: for a pending wrap, and for what may follow
-    // right after a character (repeat it, or combine with it).
-    let again = match (active && cursor.input_needs_wrap, active && vt.printed.is_some()) {
+/// Puts a cursor where it is, with its style and the character set that it uses.
+fn cursor(cursor: &Cursor<Cell>, pen: &mut Pen) {
+    pen.put(format_args!("\x1b[{};{}H", cursor.point.line.0 + 1, cursor.point.column.0 + 1));
+    pen.style(Style::of(&cursor.template));
+    if cursor.charsets[CharsetIndex::G0] == DRAWING {
+        pen.raw(b"\x1b(0");
+    }
+}
+
+/// The same for the one that is shown, with the modes that would be in the way before it. The cell before it is written
+/// again if the terminal must know that it was: for a pending wrap, and for what may follow right after a character
+/// (repeat it, or combine with it).
+fn active_cursor(vt: &Vt, pen: &mut Pen) {
+    let active = &vt.term.grid().cursor;
+    let row = &vt.term.grid()[active.point.line][..];
+    let top = if vt.term.mode().contains(TermMode::ORIGIN) { vt.region.0 } else { 0 };
+    let line = (active.point.line.0 as usize).saturating_sub(top) + 1;
+    let column = active.point.column.0;
+    let written = match (active.input_needs_wrap, vt.printed) {
         (true, _) => Some(column),
-        (false, true) if column > 0 => Some(column - 1),
-        _ => None,
+        (false, true) => column.checked_sub(1),
+        (false, false) => None,
     };
-    let again = again.map(|x| match row[x].flags.contains(Flags::WIDE_CHAR_SPACER) && x > 0 {
-        true => x - 1,
-        false => x,
-    });
-    match again {
-        Some(x) => {
-            pen.put(format_args!("\x1b[{line};{}H", x + 1));
-            cell(row, x, pen);
-            pen.style(Style::of(&cursor.template));
-        }
-        None => {
-            pen.put(format_args!("\x1b[{line};{}H", column + 1));
-            pen.style(Style::of(&cursor.template));
-        }
+    let first_half = |x: usize| if row[x].flags.contains(Flags::WIDE_CHAR_SPACER) && x > 0 { x - 1 } else { x };
+    let at = written.map_or(column, first_half);
+    // A character set that came with a restored cursor comes so again; it was in use when the cell was written.
+    let restored = active.charsets[CharsetIndex::G0] != vt.charsets[vt.charset as usize];
+    let before = written.is_none() || vt.printed || restored;
+    if before {
+        charsets(vt, restored, pen);
     }
-    charsets(cursor, vt.charset, pen);
+    pen.put(format_args!("\x1b[{line};{}H", at + 1));
+    if written.is_some() && !vt.printed {
+        first_cell(row, at, pen);
+    }
+    pen.style(Style::of(&active.template));
+    if !before {
+        charsets(vt, restored, pen);
+    }
+    if vt.insert {
+        pen.raw(b"\x1b[4h");
+    }
+    if written.is_some() && vt.printed {
+        // Nothing may come after it. It has the style and character set that the cursor still has; what inserting it
+        // moves is moved back first.
+        let width = if row[at].flags.contains(Flags::WIDE_CHAR) { 2 } else { 1 };
+        if vt.insert && at + width < row.len() {
+            pen.put(format_args!("\x1b[{width}P"));
+        }
+        first_cell(row, at, pen);
+    }
 }
 
-fn charsets(cursor: &Cursor<Cell>, active: CharsetIndex, pen: &mut Pen) {
-    for (index, introducer) in
-        [(CharsetIndex::G0, b'('), (CharsetIndex::G1, b')'), (CharsetIndex::G2, b'*'), (CharsetIndex::G3, b'+')]
-    {
-        if cursor.charsets[index] == StandardCharset::SpecialCharacterAndLineDrawing {
-            pen.raw(&[0x1B, introducer, b'0']);
+fn charsets(vt: &Vt, restored: bool, pen: &mut Pen) {
+    for (charset, introducer) in vt.charsets.iter().zip(b"()*+") {
+        if *charset == DRAWING {
+            pen.raw(&[0x1B, *introducer, b'0']);
         }
     }
-    match active {
-        CharsetIndex::G1 => pen.raw(b"\x0e"),
-        CharsetIndex::G2 => pen.raw(b"\x1bn"),
-        CharsetIndex::G3 => pen.raw(b"\x1bo"),
-        CharsetIndex::G0 => (),
+    if vt.charset == CharsetIndex::G1 {
+        pen.raw(b"\x0e");
+    }
+    if restored {
+        pen.raw(b"\x1b8");
+        pen.assume(Style::of(&vt.term.grid().saved_cursor.template));
     }
 }
 

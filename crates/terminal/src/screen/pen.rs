@@ -91,6 +91,11 @@ impl Pen {
         self.out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
+    /// The terminal has this style now, by other means.
+    pub(crate) fn assume(&mut self, style: Style) {
+        self.style = style;
+    }
+
     pub(crate) fn style(&mut self, style: Style) {
         if style == self.style {
             return;

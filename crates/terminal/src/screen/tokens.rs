@@ -8,6 +8,9 @@ const LONGEST_COMMAND: usize = 64 << 10;
 /// So much of an unfinished sequence is kept otherwise; nothing that we understand is longer.
 const LONGEST_SEQUENCE: usize = 4096;
 
+/// A character is not repeated more often; it fills any screen.
+const MOST_TIMES: usize = u16::MAX as usize;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ground,
@@ -32,6 +35,10 @@ pub(crate) enum Special {
     Version,
     /// A desktop notification: OSC 9, 99 or 777.
     Notification,
+    /// `CSI b`, not yet told to the emulator: how often.
+    Repeat(usize),
+    /// A command that was cancelled, not yet told to the emulator, which would do it.
+    Abandoned,
     /// A command became too long: what follows of it is not for the emulator.
     Overlong,
 }
@@ -126,9 +133,9 @@ impl Tokens {
                 return special;
             }
             0x18 | 0x1A => {
-                let special = self.end_of_command();
+                let abandoned = self.state == State::Osc;
                 self.ground();
-                return special;
+                return abandoned.then_some(Special::Abandoned);
             }
             _ => (),
         }
@@ -196,6 +203,7 @@ impl Tokens {
         let special = match (&self.held[2..], last) {
             (b"!", b'p') => Some(Special::SoftReset),
             (b">" | b">0", b'q') => Some(Special::Version),
+            (count, b'b') if count.iter().all(u8::is_ascii_digit) => Some(Special::Repeat(times(count))),
             _ => None,
         };
         self.ground();
@@ -213,6 +221,12 @@ impl Tokens {
             || command.starts_with(b"777;notify;");
         notification.then_some(Special::Notification)
     }
+}
+
+/// A count as sequences have it: nothing and zero are one, and it has an end.
+fn times(digits: &[u8]) -> usize {
+    let count = digits.iter().fold(0, |count: usize, digit| (count * 10 + usize::from(digit - b'0')).min(MOST_TIMES));
+    count.max(1)
 }
 
 #[cfg(test)]

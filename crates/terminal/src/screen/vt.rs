@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use alacritty_terminal::event::VoidListener;
-use alacritty_terminal::grid::{Cursor, Dimensions, Grid};
+use alacritty_terminal::grid::{Cursor, Dimensions};
 use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
-    Attr, CharsetIndex, CursorStyle, Handler, KeyboardModes, Mode, NamedMode, NamedPrivateMode, PrivateMode,
+    Attr, CharsetIndex, CursorStyle, Handler, KeyboardModes, NamedPrivateMode, PrivateMode, StandardCharset,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -54,21 +54,26 @@ pub(crate) struct Vt {
     pub(crate) region: (usize, usize),
     /// That of the primary screen while the other is shown.
     pub(crate) region_of_primary: (usize, usize),
-    /// The cursor that the primary screen has saved, if the other was entered without saving it.
-    pub(crate) saved_of_primary: Option<Cursor<Cell>>,
+    /// Whether the alternate screen has ever saved a cursor, which outlives it.
+    pub(crate) saved_in_alternate: bool,
     pub(crate) tabs: Vec<bool>,
     pub(crate) tabs_touched: bool,
+    /// Character sets by their slot. The emulator gets the one that is in use in its first slot, because a restored cursor
+    /// brings back what was in use and not the slots.
+    pub(crate) charsets: [StandardCharset; 4],
     pub(crate) charset: CharsetIndex,
     pub(crate) cursor_style: Option<CursorStyle>,
     pub(crate) keyboard: Vec<KeyboardModes>,
     pub(crate) keyboard_of_other_screen: Vec<KeyboardModes>,
     pub(crate) modify_other_keys: u8,
+    /// Whether what is printed moves the rest of the line; done here, because the emulator cuts wide characters in half.
+    pub(crate) insert: bool,
     pub(crate) synchronized: bool,
     /// Modes that the emulator does not know, whether they are set. One that was once set must be unset elsewhere too.
     pub(crate) other_modes: BTreeMap<u16, bool>,
     pub(crate) colours_touched: bool,
-    /// The character that was printed last, if nothing else has happened since.
-    pub(crate) printed: Option<char>,
+    /// Whether the last that happened was that a character was printed: it can be repeated, or combined with.
+    pub(crate) printed: bool,
     pub(super) link_bytes: usize,
     scrollback: usize,
 }
@@ -89,18 +94,20 @@ impl Vt {
             notifications: 0,
             region: (0, size.rows - 1),
             region_of_primary: (0, size.rows - 1),
-            saved_of_primary: None,
+            saved_in_alternate: false,
             tabs: default_tabs(size.cols),
             tabs_touched: false,
+            charsets: Default::default(),
             charset: CharsetIndex::G0,
             cursor_style: None,
             keyboard: Vec::new(),
             keyboard_of_other_screen: Vec::new(),
             modify_other_keys: 0,
+            insert: false,
             synchronized: false,
             other_modes: BTreeMap::new(),
             colours_touched: false,
-            printed: None,
+            printed: false,
             link_bytes: 0,
             scrollback,
         }
@@ -125,12 +132,12 @@ impl Vt {
             self.tabs.truncate(size.cols);
             self.tabs.extend_from_slice(&fresh[self.tabs.len()..]);
         }
-        self.printed = None;
+        self.printed = false;
     }
 
     /// `CSI ! p`, which the emulator does not know.
     pub(crate) fn soft_reset(&mut self) {
-        self.printed = None;
+        self.printed = false;
         self.keyboard.clear();
         for mode in [NamedPrivateMode::CursorKeys, NamedPrivateMode::Origin, NamedPrivateMode::BracketedPaste] {
             self.term.unset_private_mode(PrivateMode::Named(mode));
@@ -138,54 +145,77 @@ impl Vt {
         for mode in [NamedPrivateMode::LineWrap, NamedPrivateMode::ShowCursor] {
             self.term.set_private_mode(PrivateMode::Named(mode));
         }
-        self.term.unset_mode(Mode::Named(NamedMode::Insert));
+        self.insert = false;
         self.term.unset_keypad_application_mode();
         let cursor = self.term.grid().cursor.point;
         self.term.set_scrolling_region(1, None);
         self.region = (0, self.size().rows - 1);
         self.term.terminal_attribute(Attr::Reset);
         self.charset = CharsetIndex::G0;
-        self.term.set_active_charset(CharsetIndex::G0);
+        self.charsets = Default::default();
+        self.use_charset();
         let grid = self.term.grid_mut();
         grid.cursor.point = cursor;
-        grid.cursor.charsets = Default::default();
         grid.cursor.template = Default::default();
         grid.saved_cursor = Default::default();
     }
 
     pub(super) fn forget(&mut self) {
-        self.printed = None;
+        self.printed = false;
     }
 
+    /// Shows the other screen, with the cursor where it is. Each has a cursor that it has saved.
     pub(super) fn swap_screen(&mut self, alternate: bool) {
-        if self.alternate() != alternate {
-            self.term.swap_alt();
-            self.no_wrap();
-            if let Some(saved) = self.saved_of_primary.take() {
-                self.term.grid_mut().saved_cursor = saved;
-            }
-            std::mem::swap(&mut self.keyboard, &mut self.keyboard_of_other_screen);
-            // Each screen has its own scroll region; that of the alternate one is always new.
-            let whole = (0, self.size().rows - 1);
-            let region = if alternate { whole } else { self.region_of_primary };
-            self.region_of_primary = if alternate { self.region } else { whole };
-            let cursor = self.term.grid().cursor.point;
-            self.term.set_scrolling_region(region.0 + 1, Some(region.1 + 1));
-            self.term.grid_mut().cursor.point = cursor;
-            self.region = region;
+        if self.alternate() == alternate {
+            return;
+        }
+        let grid = self.term.grid_mut();
+        let cursor = grid.cursor.clone();
+        if alternate {
+            // The emulator takes the current one for the saved one of the screen that is left.
+            grid.cursor = grid.saved_cursor.clone();
+        }
+        self.term.swap_alt();
+        if !alternate {
+            // It was kept at its place in the text when the size changed.
+            let grid = self.term.grid_mut();
+            grid.saved_cursor = grid.cursor.clone();
+        }
+        std::mem::swap(&mut self.keyboard, &mut self.keyboard_of_other_screen);
+        // Each screen has its own scroll region; that of the alternate one is always new.
+        let whole = (0, self.size().rows - 1);
+        let region = if alternate { whole } else { self.region_of_primary };
+        self.region_of_primary = if alternate { self.region } else { whole };
+        self.term.set_scrolling_region(region.0 + 1, Some(region.1 + 1));
+        self.region = region;
+        self.term.grid_mut().cursor = cursor;
+        if alternate {
+            self.term.grid_mut().reset_region(..);
         }
     }
 
-    /// The same without saving or restoring the cursor, which stays where it is.
-    pub(super) fn swap_screen_only(&mut self, alternate: bool) {
-        if self.alternate() != alternate {
-            let Grid { cursor, saved_cursor, .. } = self.term.grid();
-            let (cursor, saved) = (cursor.clone(), saved_cursor.clone());
-            self.swap_screen(alternate);
-            self.term.grid_mut().cursor = cursor;
-            self.no_wrap();
-            self.saved_of_primary = alternate.then_some(saved);
-        }
+    /// Lets somebody look at the primary screen while the other is shown; its cursor is the one that it has saved.
+    pub(crate) fn look_at_primary(&mut self, look: impl FnOnce(&Vt)) {
+        let alternate = self.term.grid().clone();
+        // It can only be reached by making it the active one; the way back clears the other.
+        self.term.swap_alt();
+        look(self);
+        self.term.swap_alt();
+        *self.term.grid_mut() = alternate;
+    }
+
+    /// The cursor that the alternate screen has saved, while the primary is shown.
+    pub(crate) fn saved_by_alternate(&mut self) -> Cursor<Cell> {
+        let saved = self.term.grid().saved_cursor.clone();
+        self.term.swap_alt();
+        let wanted = self.term.grid().saved_cursor.clone();
+        self.term.swap_alt();
+        self.term.grid_mut().saved_cursor = saved;
+        wanted
+    }
+
+    pub(super) fn use_charset(&mut self) {
+        self.term.grid_mut().cursor.charsets[CharsetIndex::G0] = self.charsets[self.charset as usize];
     }
 
     pub(super) fn other_mode(&mut self, number: u16, set: bool) {
@@ -222,6 +252,9 @@ impl Vt {
 
     /// Gives a character without width a cell.
     pub(super) fn input_alone(&mut self, character: char) {
+        if self.insert {
+            self.make_room(1);
+        }
         self.term.input(' ');
         let grid = self.term.grid_mut();
         if !grid.cursor.input_needs_wrap {
@@ -231,23 +264,68 @@ impl Vt {
         if !grid.cursor.input_needs_wrap {
             grid.cursor.point.column += 1;
         }
-        self.printed = Some(character);
+        self.printed = true;
     }
 
-    /// How many combining characters the cell before the cursor has already.
-    pub(super) fn combining_before_cursor(&self) -> usize {
+    /// Moves the rest of the line for a character that is inserted, on the next line if it does not fit.
+    pub(super) fn make_room(&mut self, width: usize) {
+        let columns = self.term.columns();
+        let grid = self.term.grid_mut();
+        let template = grid.cursor.template.clone();
+        let past_end = grid.cursor.input_needs_wrap;
+        let split = !past_end && grid.cursor.point.column.0 + width > columns;
+        if split {
+            *grid.cursor_cell() = Cell { flags: template.flags | Flags::LEADING_WIDE_CHAR_SPACER, ..template.clone() };
+            self.mend_wide_with(&template);
+        }
+        if (past_end || split) && self.term.mode().contains(TermMode::LINE_WRAP) {
+            self.term.grid_mut().cursor_cell().flags.insert(Flags::WRAPLINE);
+            self.term.linefeed();
+            self.term.grid_mut().cursor.point.column = Column(0);
+            self.no_wrap();
+        }
+        self.term.insert_blank(width);
+        self.mend_wide_with(&template);
+    }
+
+    /// The cell of the character before the cursor.
+    fn cell_before_cursor(&self) -> &Cell {
         let grid = self.term.grid();
         let point = grid.cursor.point;
         let column = if grid.cursor.input_needs_wrap { point.column.0 } else { point.column.0.saturating_sub(1) };
         let row = &grid[point.line];
         let column = if row[Column(column)].flags.contains(Flags::WIDE_CHAR_SPACER) { column - 1 } else { column };
-        row[Column(column)].zerowidth().map_or(0, <[char]>::len)
+        &row[Column(column)]
+    }
+
+    /// How many combining characters the cell before the cursor has already.
+    pub(super) fn combining_before_cursor(&self) -> usize {
+        self.cell_before_cursor().zerowidth().map_or(0, <[char]>::len)
+    }
+
+    /// `CSI b`, which the emulator does also when something else has happened since the character was printed, and
+    /// without what it was combined with.
+    pub(crate) fn repeat(&mut self, count: usize) {
+        if !self.printed {
+            return;
+        }
+        let cell = self.cell_before_cursor();
+        let mut characters = vec![cell.c];
+        characters.extend(cell.zerowidth().into_iter().flatten());
+        for _ in 0..count {
+            characters.iter().for_each(|character| self.input(*character));
+        }
+        self.forget();
     }
 
     /// Halves of wide characters in the cursor's line whose other half is gone become blank.
     pub(super) fn mend_wide(&mut self) {
+        let blank = Cell { bg: self.term.grid().cursor.template.bg, ..Cell::default() };
+        self.mend_wide_with(&blank);
+    }
+
+    fn mend_wide_with(&mut self, blank: &Cell) {
         let grid = self.term.grid_mut();
-        let blank = Cell { bg: grid.cursor.template.bg, ..Cell::default() };
         let line = grid.cursor.point.line;
         let row = &mut grid[line][..];
         for column in 0..row.len() {
@@ -262,9 +340,17 @@ impl Vt {
             };
             if lonely {
                 let wraps = flags & Flags::WRAPLINE;
-                row[column] = Cell { flags: wraps, ..blank.clone() };
+                row[column] = Cell { flags: blank.flags | wraps, ..blank.clone() };
             }
         }
+    }
+
+    /// Whether it is a wide character in the last column of lines that do not wrap: it is dropped.
+    #[inline]
+    pub(super) fn does_not_fit(&self, character: char) -> bool {
+        !self.term.mode().contains(TermMode::LINE_WRAP)
+            && self.term.grid().cursor.point.column + 1 >= self.term.columns()
+            && character.width() == Some(2)
     }
 
     /// Which cells beside the one that is written next are halves of what it destroys.
