@@ -5,6 +5,7 @@
 pub mod assign;
 pub mod breaker;
 pub mod budget;
+pub mod conflict;
 pub mod files;
 pub mod graph;
 pub mod liveness;

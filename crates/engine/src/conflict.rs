@@ -1,0 +1,297 @@
+//! Whether two outputs that started from the same commit meet: on the same lines, or in what they say of a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// What one output did to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its path now; where it was, when it is deleted.
+    pub path: String,
+    /// Its path before, when it was renamed.
+    pub from: Option<String>,
+    /// What was done.
+    pub change: Change,
+    /// Names its content now; absent when it is deleted.
+    pub content: Option<String>,
+    /// The lines of the base that were changed, first and last; none when it is not text. An insertion has the line
+    /// before it twice.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    Added,
+    /// It has another content or mode.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It is elsewhere, and may have another content.
+    Renamed,
+    /// It became a link, or stopped being one.
+    TypeChanged,
+}
+
+impl Change {
+    /// The change by its word; a word that nobody knows counts as another kind of file, which meets everything.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "added" => Self::Added,
+            "modified" => Self::Modified,
+            "deleted" => Self::Deleted,
+            "renamed" => Self::Renamed,
+            _ => Self::TypeChanged,
+        }
+    }
+}
+
+/// How two outputs meet. The worse one is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Both changed the same lines of a text.
+    SameLines,
+    /// What one wants of a file excludes what the other wants.
+    Contradiction,
+}
+
+/// A place where two outputs meet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Meeting {
+    /// The file.
+    pub path: String,
+    /// How.
+    pub kind: Kind,
+    /// The lines of the base, when both changed some.
+    pub lines: Option<(u32, u32)>,
+    /// In words.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Meeting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lines {
+            Some((first, last)) if first == last => write!(f, "{}:{first}: {}", self.path, self.why),
+            Some((first, last)) => write!(f, "{}:{first}-{last}: {}", self.path, self.why),
+            None => write!(f, "{}: {}", self.path, self.why),
+        }
+    }
+}
+
+/// Where two outputs of the same base meet, in order of paths; nothing when both can be had.
+pub fn meetings(one: &[File], other: &[File]) -> Vec<Meeting> {
+    let (one, other) = (touched(one), touched(other));
+    let mut found = BTreeSet::new();
+    for (path, a) in &one {
+        if let Some(b) = other.get(path) {
+            found.extend(meet(path, a, b));
+        }
+    }
+    for (mine, theirs) in [(&one, &other), (&other, &one)] {
+        found.extend(mine.iter().filter(|(_, touch)| touch.is_there()).filter_map(|(path, _)| inside(path, theirs)));
+    }
+    found.into_iter().collect()
+}
+
+/// The worst way in which two outputs meet.
+pub fn worst(meetings: &[Meeting]) -> Option<Kind> {
+    meetings.iter().map(|meeting| meeting.kind).max()
+}
+
+/// What an output did to one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Touch<'a> {
+    Created(Option<&'a str>),
+    Changed(Option<&'a str>, &'a [(u32, u32)]),
+    /// It is another kind of file now.
+    Turned(Option<&'a str>),
+    Moved(&'a str, Option<&'a str>),
+    Gone,
+}
+
+impl Touch<'_> {
+    fn is_there(&self) -> bool {
+        !matches!(self, Self::Gone | Self::Moved(..))
+    }
+}
+
+fn touched(files: &[File]) -> BTreeMap<&str, Touch<'_>> {
+    let mut all = BTreeMap::new();
+    for file in files {
+        let content = file.content.as_deref();
+        let touch = match file.change {
+            Change::Added => Touch::Created(content),
+            Change::Modified => Touch::Changed(content, &file.ranges),
+            Change::Deleted => Touch::Gone,
+            Change::TypeChanged => Touch::Turned(content),
+            Change::Renamed => {
+                if let Some(from) = &file.from {
+                    all.insert(from.as_str(), Touch::Moved(&file.path, content));
+                }
+                Touch::Created(content)
+            }
+        };
+        all.insert(file.path.as_str(), touch);
+    }
+    all
+}
+
+fn meet(path: &str, a: &Touch<'_>, b: &Touch<'_>) -> Vec<Meeting> {
+    let one = |kind, why| vec![Meeting { path: path.to_owned(), kind, lines: None, why }];
+    let contradiction = |why| one(Kind::Contradiction, why);
+    match (a, b) {
+        // Whatever they did, it came to the same.
+        _ if a == b => vec![],
+        (Touch::Created(x), Touch::Created(y)) if same(x, y) => vec![],
+        (Touch::Created(_), Touch::Created(_)) => contradiction("both added it, with different contents"),
+        (Touch::Changed(x, _), Touch::Changed(y, _)) if same(x, y) => vec![],
+        (Touch::Changed(_, mine), Touch::Changed(_, theirs)) if mine.is_empty() || theirs.is_empty() => {
+            contradiction("both changed it, and it cannot be compared line by line")
+        }
+        (Touch::Changed(_, mine), Touch::Changed(_, theirs)) => common(mine, theirs)
+            .into_iter()
+            .map(|lines| Meeting {
+                path: path.to_owned(),
+                kind: Kind::SameLines,
+                lines: Some(lines),
+                why: "both changed these lines",
+            })
+            .collect(),
+        (Touch::Moved(to, x), Touch::Moved(there, y)) if to == there && same(x, y) => vec![],
+        (Touch::Moved(to, _), Touch::Moved(there, _)) if to == there => {
+            contradiction("both moved it to the same place, with different contents")
+        }
+        (Touch::Moved(..), Touch::Moved(..)) => contradiction("both moved it, to different places"),
+        (Touch::Gone, Touch::Moved(..)) | (Touch::Moved(..), Touch::Gone) => {
+            contradiction("one deletes it, the other moves it")
+        }
+        (Touch::Gone, _) | (_, Touch::Gone) => contradiction("one deletes it, the other changes it"),
+        (Touch::Moved(..), _) | (_, Touch::Moved(..)) => contradiction("one moves it, the other changes it"),
+        (Touch::Turned(x), Touch::Turned(y)) if same(x, y) => vec![],
+        (Touch::Turned(_), _) | (_, Touch::Turned(_)) => {
+            contradiction("one makes it another kind of file, the other changes it")
+        }
+        (Touch::Created(x), Touch::Changed(y, _)) | (Touch::Changed(y, _), Touch::Created(x)) if same(x, y) => vec![],
+        (Touch::Created(_), Touch::Changed(..)) | (Touch::Changed(..), Touch::Created(_)) => {
+            contradiction("one puts another file in its place, the other changes it")
+        }
+    }
+}
+
+fn same(a: &Option<&str>, b: &Option<&str>) -> bool {
+    a.is_some() && a == b
+}
+
+/// A file of one where the other has a folder.
+fn inside(path: &str, theirs: &BTreeMap<&str, Touch<'_>>) -> Option<Meeting> {
+    let folder = format!("{path}/");
+    let below = theirs.range(folder.as_str()..).take_while(|(there, _)| there.starts_with(&folder));
+    below.into_iter().any(|(_, touch)| touch.is_there()).then(|| Meeting {
+        path: path.to_owned(),
+        kind: Kind::Contradiction,
+        lines: None,
+        why: "it is a file for one and a folder for the other",
+    })
+}
+
+/// The lines that both lists have.
+fn common(mine: &[(u32, u32)], theirs: &[(u32, u32)]) -> BTreeSet<(u32, u32)> {
+    let both = |a: &(u32, u32), b: &(u32, u32)| {
+        let (first, last) = (a.0.max(b.0), a.1.min(b.1));
+        (first <= last).then_some((first, last))
+    };
+    mine.iter().flat_map(|a| theirs.iter().filter_map(move |b| both(a, b))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file(path: &str, change: Change, content: &str, ranges: &[(u32, u32)]) -> File {
+        let content = (!content.is_empty()).then(|| content.to_owned());
+        File { path: path.into(), from: None, change, content, ranges: ranges.to_vec() }
+    }
+
+    fn moved(from: &str, path: &str, content: &str) -> File {
+        File { from: Some(from.into()), ..file(path, Change::Renamed, content, &[]) }
+    }
+
+    #[test]
+    fn what_meets_is_told_apart() {
+        use Change::{Added, Deleted, Modified, TypeChanged};
+        use Kind::{Contradiction, SameLines};
+        let text = |content: &str, ranges: &[(u32, u32)]| file("a", Modified, content, ranges);
+        let cases = [
+            ("other lines", text("x", &[(1, 2)]), text("y", &[(4, 9)]), None),
+            ("the same lines", text("x", &[(1, 5)]), text("y", &[(4, 9)]), Some(SameLines)),
+            ("two insertions at one place", text("x", &[(4, 4)]), text("y", &[(4, 4)]), Some(SameLines)),
+            ("the same change", text("x", &[(1, 5)]), text("x", &[(1, 5)]), None),
+            ("binary files", text("x", &[]), text("y", &[]), Some(Contradiction)),
+            ("equal binary files", text("x", &[]), text("x", &[]), None),
+            ("two new files", file("a", Added, "x", &[]), file("a", Added, "y", &[]), Some(Contradiction)),
+            ("the same new file", file("a", Added, "x", &[]), file("a", Added, "x", &[]), None),
+            ("deleted and changed", file("a", Deleted, "", &[]), text("y", &[(1, 1)]), Some(Contradiction)),
+            ("deleted twice", file("a", Deleted, "", &[]), file("a", Deleted, "", &[]), None),
+            ("moved and changed", moved("a", "b", "x"), text("y", &[(1, 1)]), Some(Contradiction)),
+            ("moved and deleted", moved("a", "b", "x"), file("a", Deleted, "", &[]), Some(Contradiction)),
+            ("moved to two places", moved("a", "b", "x"), moved("a", "c", "x"), Some(Contradiction)),
+            ("moved alike", moved("a", "b", "x"), moved("a", "b", "x"), None),
+            ("moved onto a new file", moved("a", "b", "x"), file("b", Added, "y", &[]), Some(Contradiction)),
+            ("a link now", file("a", TypeChanged, "x", &[]), text("y", &[(1, 1)]), Some(Contradiction)),
+            ("file and folder", file("a", Added, "x", &[]), file("a/b", Added, "y", &[]), Some(Contradiction)),
+            ("neighbours by name", file("a", Added, "x", &[]), file("a.b", Added, "y", &[]), None),
+        ];
+        for (what, one, other, expected) in cases {
+            let found = meetings(std::slice::from_ref(&one), std::slice::from_ref(&other));
+            assert_eq!(worst(&found), expected, "{what}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_named_for_people() {
+        let (one, other) =
+            (file("a", Change::Modified, "x", &[(3, 9)]), file("a", Change::Modified, "y", &[(7, 12), (1, 3)]));
+        let told: Vec<_> = meetings(&[one], &[other]).iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["a:3: both changed these lines", "a:7-9: both changed these lines"]);
+    }
+
+    fn files(names: &'static str) -> impl Strategy<Value = Vec<File>> {
+        let change = prop_oneof![
+            Just(Change::Added),
+            Just(Change::Modified),
+            Just(Change::Deleted),
+            Just(Change::Renamed),
+            Just(Change::TypeChanged)
+        ];
+        let ranges = proptest::collection::vec((0_u32..20, 0_u32..5).prop_map(|(at, more)| (at, at + more)), 0..4);
+        let one = (names, names, change, proptest::option::of("[xyz]"), ranges).prop_map(
+            |(path, from, change, content, ranges)| File {
+                path,
+                from: (change == Change::Renamed).then_some(from),
+                change,
+                content: content.filter(|_| change != Change::Deleted),
+                ranges,
+            },
+        );
+        proptest::collection::vec(one, 0..8)
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_who_came_first(one in files("[ab](/[ab])?"), other in files("[ab](/[ab])?")) {
+            prop_assert_eq!(meetings(&one, &other), meetings(&other, &one));
+        }
+
+        #[test]
+        fn outputs_of_other_files_never_meet(one in files("[ab](/[ab])?"), other in files("[cd](/[cd])?")) {
+            prop_assert_eq!(meetings(&one, &other), vec![]);
+        }
+
+        #[test]
+        fn nothing_meets_an_output_that_changed_nothing(one in files("[ab](/[ab])?")) {
+            prop_assert_eq!(meetings(&one, &[]), vec![]);
+        }
+    }
+}
