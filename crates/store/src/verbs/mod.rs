@@ -15,6 +15,7 @@ mod unread;
 mod upkeep;
 mod users;
 mod versions;
+pub(crate) mod workers;
 mod workspaces;
 
 pub use activities::{CreateActivity, UpdateActivity};
@@ -34,3 +35,4 @@ pub use sessions::{
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
+pub use workers::{ConfigureWork, FreezeFloor, ThawFloor};

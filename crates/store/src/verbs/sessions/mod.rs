@@ -109,6 +109,31 @@ fn announce(tx: &mut Tx<'_>, session: Session) {
     tx.announce_execution(project, owner, Change::Session { session });
 }
 
+/// Asks a session to stop, whoever asks; nothing if it is over or was asked already.
+pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> Result<(), StoreError> {
+    let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
+    stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
+}
+
+/// Asks a session to stop; `None`: that is no news.
+async fn stop(
+    tx: &mut Tx<'_>,
+    before: Session,
+    already: Option<String>,
+    force: bool,
+) -> Result<Option<Session>, StoreError> {
+    let how = if force { "force" } else { "gracefully" };
+    // Asking again is no news, unless it is asked harder.
+    if before.state.ended() || already.as_deref() == Some("force") || already.as_deref() == Some(how) {
+        return Ok(None);
+    }
+    tx.run("UPDATE sessions SET stop = $1 WHERE id = $2", args![how, before.id.to_string()]).await?;
+    tx.desire(before.runner).await?;
+    let after = Session { stopping: true, ..before };
+    announce(tx, after.clone());
+    Ok(Some(after))
+}
+
 /// Asks a session to stop.
 #[derive(Debug, Serialize)]
 pub struct StopSession {
@@ -125,17 +150,10 @@ impl Command for StopSession {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         let caller = tx.caller;
         let (before, row) = find(tx.read(), caller, self.session, Action::Drive).await?;
-        let stop = if self.input.force { "force" } else { "gracefully" };
         let already = row.text_or_none("stop")?;
-        // Asking again is no news, unless it is asked harder.
-        if before.state.ended() || already.as_deref() == Some("force") || already.as_deref() == Some(stop) {
-            return Ok(before);
-        }
-        tx.run("UPDATE sessions SET stop = $1 WHERE id = $2", args![stop, before.id.to_string()]).await?;
-        tx.desire(before.runner).await?;
-        let after = Session { stopping: true, ..before };
-        announce(tx, after.clone());
-        let detail = format!("asked `{}` to stop, {stop}", after.title);
+        let Some(after) = stop(tx, before.clone(), already, self.input.force).await? else { return Ok(before) };
+        let how = if self.input.force { "force" } else { "gracefully" };
+        let detail = format!("asked `{}` to stop, {how}", after.title);
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), detail);
         Ok(after)
     }

@@ -1,0 +1,145 @@
+//! Stop everything, and thaw.
+
+use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
+use protocol::{Freeze, Frozen};
+use serde::Serialize;
+
+use super::rows::{self, save};
+use super::{settings, stop};
+use crate::sql::{Connection, args, text};
+use crate::tx::{AuditScope, Tx};
+use crate::{Command, StoreError};
+
+/// Why a worker of somebody takes nothing who stopped everything.
+pub(crate) const REASON: &str = "everything was stopped: thaw to go on";
+
+/// Whether somebody's workers take nothing in a project.
+pub(crate) async fn frozen(c: &mut Connection<'_>, user: UserId, project: ProjectId) -> Result<bool, StoreError> {
+    let sql = "SELECT project FROM freezes WHERE user_id = $1 AND project IN ('', $2)";
+    Ok(c.first(sql, vec![text(user), text(project)]).await?.is_some())
+}
+
+/// Stops everything of the caller's, in one project or everywhere; nothing is handed to them until it is thawed.
+#[derive(Debug, Serialize)]
+pub struct FreezeFloor {
+    /// Where.
+    pub input: Freeze,
+}
+
+impl Command for FreezeFloor {
+    type Output = Frozen;
+    const VERB: &'static str = "floor.freeze";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
+        let me = caller(tx, self.input.project).await?;
+        let scope = self.input.project.map(|id| id.to_string()).unwrap_or_default();
+        let sql = "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
+        tx.run(sql, args![me.to_string(), scope, tx.now]).await?;
+        let mut workers = 0;
+        for mut slot in rows::of(tx.read(), self.input.project).await? {
+            if slot.view.owner.id != me {
+                continue;
+            }
+            workers += 1;
+            if slot.view.task.is_some() {
+                stop::release(tx, &slot, "everything was stopped", false).await?;
+                slot = rows::get(tx.read(), slot.view.id).await?.unwrap_or(slot);
+            }
+            if matches!(slot.view.status, WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Lost) {
+                slot.becomes(WorkerStatus::Paused, Some(REASON.into()), None);
+                save(tx, &slot).await?;
+            }
+        }
+        let mut sessions = 0;
+        for session in live(tx, me, self.input.project).await? {
+            stop::session(tx, session, false).await?;
+            sessions += 1;
+        }
+        announce(tx, me, self.input.project).await?;
+        let detail = format!("stopped everything: {workers} workers, {sessions} sessions");
+        tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
+        Ok(Frozen { frozen: true, workers, sessions })
+    }
+}
+
+/// Hands out tasks to the caller's workers again.
+#[derive(Debug, Serialize)]
+pub struct ThawFloor {
+    /// Where.
+    pub input: Freeze,
+}
+
+impl Command for ThawFloor {
+    type Output = Frozen;
+    const VERB: &'static str = "floor.thaw";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
+        let me = caller(tx, self.input.project).await?;
+        match self.input.project {
+            Some(project) => {
+                let sql = "DELETE FROM freezes WHERE user_id = $1 AND project = $2";
+                tx.run(sql, vec![text(me), text(project)]).await?;
+            }
+            None => {
+                tx.run("DELETE FROM freezes WHERE user_id = $1", vec![text(me)]).await?;
+            }
+        }
+        let mut workers = 0;
+        let mut still = false;
+        for mut slot in rows::of(tx.read(), self.input.project).await? {
+            if slot.view.owner.id != me {
+                continue;
+            }
+            if frozen(tx.read(), me, slot.view.project).await? {
+                still = true;
+                continue;
+            }
+            workers += 1;
+            if slot.view.status == WorkerStatus::Paused && slot.view.until.is_none() {
+                slot.becomes(WorkerStatus::Idle, None, None);
+                slot.idle_since = Some(tx.now);
+                save(tx, &slot).await?;
+            }
+        }
+        announce(tx, me, self.input.project).await?;
+        tx.audit(Self::VERB, me, scoped(me, self.input.project), format!("thawed {workers} workers"));
+        Ok(Frozen { frozen: still, workers, sessions: 0 })
+    }
+}
+
+/// Who stops or thaws; a project must be one that they see.
+async fn caller(tx: &mut Tx<'_>, project: Option<ProjectId>) -> Result<UserId, StoreError> {
+    if let Some(project) = project {
+        tx.check(project, Action::See, "project").await?;
+    }
+    Ok(tx.caller.person()?.id)
+}
+
+fn scoped(me: UserId, project: Option<ProjectId>) -> AuditScope {
+    project.map_or(AuditScope::Private(me), AuditScope::Project)
+}
+
+/// The sessions of somebody that are not over and were not asked to stop.
+async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Result<Vec<SessionId>, StoreError> {
+    let mut sql = "SELECT id FROM sessions WHERE owner = $1 AND ended_at IS NULL".to_owned();
+    let mut values = vec![text(owner)];
+    if let Some(project) = project {
+        sql.push_str(" AND project = $2");
+        values.push(text(project));
+    }
+    sql.push_str(" ORDER BY created_at, id");
+    tx.read().all(&sql, values).await?.iter().map(|row| row.parsed("id")).collect()
+}
+
+/// Tells whoever sees a project of theirs that it hands out nothing now, or again.
+async fn announce(tx: &mut Tx<'_>, me: UserId, only: Option<ProjectId>) -> Result<(), StoreError> {
+    let rows = tx.read().all("SELECT id FROM projects WHERE owner = $1 ORDER BY id", vec![text(me)]).await?;
+    for row in &rows {
+        let project: ProjectId = row.parsed("id")?;
+        if only.is_none_or(|only| only == project) {
+            settings::ensure(tx, project).await?;
+            settings::announce(tx, project).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! How a project hands out its tasks.
+
+use domain::{Action, AssignStrategy, ProjectId};
+use protocol::{Change, WorkConfigure, WorkSettings};
+use serde::Serialize;
+
+use super::rows::tell;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::tx::{AuditScope, Tx};
+use crate::verbs::projects;
+use crate::{Caller, Command, Store, StoreError};
+
+/// How it is as long as nobody says otherwise.
+pub(crate) const DEFAULTS: WorkSettings = WorkSettings {
+    strategy: AssignStrategy::LeastLoaded,
+    lease_seconds: 90,
+    heartbeat_seconds: 30,
+    missed: 3,
+    tries_per_worker: 2,
+    workers_per_task: 2,
+    breaker_failures: 3,
+    breaker_seconds: 60,
+    scale_least: 0,
+    scale_most: 0,
+    scale_tasks_per_worker: 2,
+    scale_idle_seconds: 300,
+    budget_micros: None,
+    frozen: false,
+};
+
+const COLUMNS: &str = "SELECT s.project, s.settings, (SELECT COUNT(*) FROM freezes f JOIN projects p ON p.owner = \
+    f.user_id WHERE p.id = s.project AND f.project IN ('', s.project)) AS frozen FROM work_settings s";
+
+fn settings(row: &Row) -> Result<WorkSettings, StoreError> {
+    let stored: WorkSettings = row.json("settings")?;
+    Ok(WorkSettings { frozen: row.flag("frozen")?, ..stored })
+}
+
+/// A project's settings, whoever asks.
+pub(crate) async fn of(c: &mut Connection<'_>, project: ProjectId) -> Result<WorkSettings, StoreError> {
+    let row = c.first(&format!("{COLUMNS} WHERE s.project = $1"), vec![text(project)]).await?;
+    row.as_ref().map_or(Ok(DEFAULTS), settings)
+}
+
+/// The settings of every project that has any.
+pub(crate) async fn all(
+    c: &mut Connection<'_>,
+    only: Option<ProjectId>,
+) -> Result<Vec<(ProjectId, WorkSettings)>, StoreError> {
+    let filter = if only.is_some() { "WHERE s.project = $1" } else { "" };
+    let rows = c.all(&format!("{COLUMNS} {filter} ORDER BY s.project"), only.map(text).into_iter().collect()).await?;
+    rows.iter().map(|row| Ok((row.parsed("project")?, settings(row)?))).collect()
+}
+
+/// Makes sure that a project has a row, which also remembers whose turn it is.
+pub(crate) async fn ensure(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreError> {
+    let sql = "INSERT INTO work_settings (project, settings, turn) VALUES ($1, $2, 0) ON CONFLICT (project) DO NOTHING";
+    tx.run(sql, args![project.to_string(), to_json(&DEFAULTS)]).await?;
+    Ok(())
+}
+
+/// Tells those who see a project how it hands out tasks now.
+pub(crate) async fn announce(tx: &mut Tx<'_>, project: ProjectId) -> Result<WorkSettings, StoreError> {
+    let settings = of(tx.read(), project).await?;
+    tell(tx, project, Change::WorkSettings { project, settings: settings.clone() });
+    Ok(settings)
+}
+
+/// Changes how a project hands out its tasks.
+#[derive(Debug, Serialize)]
+pub struct ConfigureWork {
+    /// Which project.
+    pub project: ProjectId,
+    /// What is to be different.
+    pub input: WorkConfigure,
+}
+
+impl Command for ConfigureWork {
+    type Output = WorkSettings;
+    const VERB: &'static str = "work.configure";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<WorkSettings, StoreError> {
+        tx.check(self.project, Action::Govern, "project").await?;
+        let before = of(tx.read(), self.project).await?;
+        let after = changed(&before, &self.input)?;
+        if after == before {
+            return Ok(before);
+        }
+        ensure(tx, self.project).await?;
+        let stored = to_json(&WorkSettings { frozen: false, ..after.clone() });
+        let sql = "UPDATE work_settings SET settings = $1 WHERE project = $2";
+        tx.run(sql, args![stored, self.project.to_string()]).await?;
+        tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), differences(&before, &after));
+        announce(tx, self.project).await
+    }
+}
+
+fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings, StoreError> {
+    let within = |field: &'static str, value: Option<u32>, before: u32, least: u32, most: u32| match value {
+        Some(value) if !(least..=most).contains(&value) => {
+            Err(StoreError::invalid(field, format!("`{field}` is {least} to {most}, not {value}")))
+        }
+        value => Ok(value.unwrap_or(before)),
+    };
+    let budget_micros = match input.budget_micros {
+        Some(0) => None,
+        Some(micros) if i64::try_from(micros).is_err() => {
+            return Err(StoreError::invalid("budget_micros", "`budget_micros` is more than there is"));
+        }
+        given => given.or(before.budget_micros),
+    };
+    let after = WorkSettings {
+        strategy: input.strategy.unwrap_or(before.strategy),
+        lease_seconds: within("lease_seconds", input.lease_seconds, before.lease_seconds, 2, 86_400)?,
+        heartbeat_seconds: within("heartbeat_seconds", input.heartbeat_seconds, before.heartbeat_seconds, 1, 3_600)?,
+        missed: within("missed", input.missed, before.missed, 1, 100)?,
+        tries_per_worker: within("tries_per_worker", input.tries_per_worker, before.tries_per_worker, 0, 20)?,
+        workers_per_task: within("workers_per_task", input.workers_per_task, before.workers_per_task, 1, 20)?,
+        breaker_failures: within("breaker_failures", input.breaker_failures, before.breaker_failures, 1, 100)?,
+        breaker_seconds: within("breaker_seconds", input.breaker_seconds, before.breaker_seconds, 1, 86_400)?,
+        scale_least: within("scale_least", input.scale_least, before.scale_least, 0, 32)?,
+        scale_most: within("scale_most", input.scale_most, before.scale_most, 0, 32)?,
+        scale_tasks_per_worker: within(
+            "scale_tasks_per_worker",
+            input.scale_tasks_per_worker,
+            before.scale_tasks_per_worker,
+            1,
+            1_000,
+        )?,
+        scale_idle_seconds: within(
+            "scale_idle_seconds",
+            input.scale_idle_seconds,
+            before.scale_idle_seconds,
+            1,
+            86_400,
+        )?,
+        budget_micros,
+        frozen: before.frozen,
+    };
+    if after.heartbeat_seconds >= after.lease_seconds {
+        let message = format!(
+            "a heartbeat every {} s cannot keep a lease of {} s: make the lease longer or the heartbeat shorter",
+            after.heartbeat_seconds, after.lease_seconds
+        );
+        return Err(StoreError::invalid("heartbeat_seconds", message));
+    }
+    if after.scale_most != 0 && after.scale_most < after.scale_least {
+        let message = format!("`scale_most` is at least `scale_least`, which is {}", after.scale_least);
+        return Err(StoreError::invalid("scale_most", message));
+    }
+    Ok(after)
+}
+
+/// What differs, in words for the audit trail.
+fn differences(before: &WorkSettings, after: &WorkSettings) -> String {
+    let object = |settings: &WorkSettings| match serde_json::to_value(settings) {
+        Ok(serde_json::Value::Object(object)) => object,
+        _ => serde_json::Map::new(),
+    };
+    let before = object(before);
+    let changed = object(after).into_iter().filter(|(name, value)| before.get(name) != Some(value));
+    changed.map(|(name, value)| format!("{name} → {value}")).collect::<Vec<_>>().join("; ")
+}
+
+impl Store {
+    /// How a project hands out its tasks.
+    pub async fn work_settings(&self, caller: &Caller, project: ProjectId) -> Result<WorkSettings, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        projects::check(&mut c, caller, project, Action::See, "project").await?;
+        of(&mut c, project).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_cannot_work_are_refused_by_name() {
+        let refused = |input: WorkConfigure| match changed(&DEFAULTS, &input) {
+            Err(StoreError::Invalid { field, .. }) => field,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(WorkConfigure { lease_seconds: Some(1), ..Default::default() }), "lease_seconds");
+        assert_eq!(refused(WorkConfigure { lease_seconds: Some(30), ..Default::default() }), "heartbeat_seconds");
+        let scale = WorkConfigure { scale_least: Some(4), scale_most: Some(3), ..Default::default() };
+        assert_eq!(refused(scale), "scale_most");
+        assert_eq!(refused(WorkConfigure { workers_per_task: Some(0), ..Default::default() }), "workers_per_task");
+        let budget = WorkConfigure { budget_micros: Some(5), ..Default::default() };
+        let some = changed(&DEFAULTS, &budget).unwrap_or(DEFAULTS);
+        assert_eq!(some.budget_micros, Some(5));
+        let none = changed(&some, &WorkConfigure { budget_micros: Some(0), ..Default::default() });
+        assert_eq!(none.map(|settings| settings.budget_micros).ok(), Some(None));
+    }
+}
