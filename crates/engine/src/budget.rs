@@ -26,7 +26,6 @@ pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
     let after = purse.spent.saturating_add(purse.promised).saturating_add(expected);
     let spent_up = purse.spent.saturating_add(purse.promised) >= limit;
     (after > limit || spent_up).then(|| {
-        let dollars = |micros: Micros| format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
         format!(
             "{} of {} dollars are spent or promised, and a task costs up to {}",
             dollars(purse.spent.saturating_add(purse.promised)),
@@ -36,9 +35,22 @@ pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
     })
 }
 
-/// Whether work that runs must stop now.
-pub fn overrun(purse: Purse) -> bool {
-    purse.limit.is_some_and(|limit| purse.spent >= limit)
+/// Why work that runs must stop now: one more step as dear as the last would spend more than there is.
+pub fn must_stop(purse: Purse, step: Micros) -> Option<String> {
+    let limit = purse.limit?;
+    (purse.spent >= limit || purse.spent.saturating_add(step) > limit).then(|| {
+        format!(
+            "{} of {} dollars are spent, and the last step cost {}",
+            dollars(purse.spent),
+            dollars(limit),
+            dollars(step)
+        )
+    })
+}
+
+/// Money as people read it.
+pub fn dollars(micros: Micros) -> String {
+    format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
 #[cfg(test)]
@@ -55,7 +67,30 @@ mod tests {
         assert_eq!(refuses(Purse { limit: None, ..purse }, u64::MAX), None);
     }
 
+    #[test]
+    fn work_stops_before_a_step_that_is_too_dear() {
+        let purse = Purse { limit: Some(1_000_000), spent: 700_000, promised: 0 };
+        assert_eq!(must_stop(purse, 300_000), None);
+        let reason = must_stop(purse, 300_001).unwrap();
+        assert_eq!(reason, "0.70 of 1.00 dollars are spent, and the last step cost 0.30");
+        assert!(must_stop(Purse { spent: 1_000_000, ..purse }, 0).is_some());
+        assert_eq!(must_stop(Purse { limit: None, ..purse }, u64::MAX), None);
+    }
+
     proptest! {
+        #[test]
+        fn steps_that_grow_no_dearer_never_overrun(mut steps in proptest::collection::vec(0u64..100, 1..40), limit in 100u64..2000) {
+            steps.sort_unstable_by(|one, other| other.cmp(one));
+            let mut spent = 0;
+            for step in steps {
+                spent += step;
+                if must_stop(Purse { limit: Some(limit), spent, promised: 0 }, step).is_some() {
+                    break;
+                }
+            }
+            prop_assert!(spent <= limit);
+        }
+
         #[test]
         fn what_costs_no_more_than_expected_never_overruns(costs in proptest::collection::vec(0u64..1000, 1..50), limit in 0u64..5000) {
             let most = costs.iter().copied().max().unwrap_or(0);

@@ -14,3 +14,4 @@ pub mod progress;
 pub mod retry;
 pub mod scale;
 pub mod similar;
+pub mod spans;
