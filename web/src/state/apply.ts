@@ -1,8 +1,10 @@
-import type { Answer, Change, FromHub, Message, PresenceEntry } from "../protocol";
+import type { Answer, Change, FromHub, Message, PresenceEntry, TaskDetail, TaskLine } from "../protocol";
+import { lineOfDetail, NO_BOARD, onBoard, paged } from "./board";
 import { hear } from "./chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "./maps";
 import { change, changeAll } from "./things";
+import { decided, painted, paintedAll, paintedBy } from "./workers";
 
 /** The floor after a frame from the hub. */
 export function apply(floor: Floor, frame: FromHub): Floor {
@@ -35,6 +37,7 @@ export function apply(floor: Floor, frame: FromHub): Floor {
 
 function replace(floor: Floor, things: Things, seq: number): Floor {
   const chats = [...floor.chats].filter(([project]) => things.projects.has(project));
+  const boards = [...floor.boards].filter(([project]) => things.projects.has(project));
   return {
     ...floor,
     ...things,
@@ -43,14 +46,28 @@ function replace(floor: Floor, things: Things, seq: number): Floor {
     staging: null,
     newest: new Map(),
     chats: new Map(chats.map(([project, chat]) => [project, { ...chat, fresh: false }])),
+    boards: new Map(boards.map(([project, board]) => [project, { ...board, fresh: false }])),
+    decisions: new Map(),
+    painted: paintedAll(floor.painted, things.workers.values()),
   };
 }
 
 function happened(floor: Floor, what: Change): Floor {
   if (what.kind === "message") return said(floor, what.message);
+  if (what.kind === "tasks") return moved(floor, what.tasks);
+  if (what.kind === "work_entry") {
+    return { ...floor, decisions: decided(floor.decisions, what.entry) };
+  }
   const next = change(floor, what);
+  if (what.kind === "worker") return { ...next, painted: painted(next.painted, what.worker) };
   if (what.kind === "project_gone") {
-    return { ...next, chats: without(next.chats, what.project), newest: without(next.newest, what.project) };
+    return {
+      ...next,
+      chats: without(next.chats, what.project),
+      newest: without(next.newest, what.project),
+      boards: without(next.boards, what.project),
+      decisions: without(next.decisions, what.project),
+    };
   }
   if (what.kind === "execution_gone") return unshared(next, what.project);
   if (what.kind === "user" && what.user.id === floor.me?.user?.id) {
@@ -69,6 +86,22 @@ function unshared(floor: Floor, project: string): Floor {
     workspaces: dropWhere(floor.workspaces, isTheirs),
     sessions: dropWhere(floor.sessions, isTheirs),
   };
+}
+
+// Names for what a task is beside, wherever it is shown.
+function detailed(floor: Floor, detail: TaskDetail): Floor {
+  const { project } = detail.task;
+  const board = floor.boards.get(project) ?? NO_BOARD;
+  const lines = [...detail.deps, ...detail.dependants, lineOfDetail(detail)];
+  return { ...floor, boards: put(floor.boards, project, paged(board, lines)) };
+}
+
+// One command changes tasks of one project only.
+function moved(floor: Floor, tasks: readonly TaskLine[]): Floor {
+  const [first] = tasks;
+  if (!first) return floor;
+  const board = floor.boards.get(first.project) ?? NO_BOARD;
+  return { ...floor, boards: put(floor.boards, first.project, onBoard(board, tasks)) };
 }
 
 function said(floor: Floor, message: Message): Floor {
@@ -131,6 +164,17 @@ function answered(floor: Floor, answer: Answer): Floor {
       return isOlder(answer.value, floor.workspaces.get(answer.value.id))
         ? floor
         : change(floor, { kind: "workspace", workspace: answer.value });
+    case "escalation":
+      // What is answered stays so: an older answer of the hub may still be on its way.
+      return floor.escalations.get(answer.value.id)?.answered_at && !answer.value.answered_at
+        ? floor
+        : change(floor, { kind: "escalation", escalation: answer.value });
+    case "added_tasks":
+      return moved(floor, answer.value.tasks);
+    case "task_detail":
+      return detailed(floor, answer.value);
+    case "worker_detail":
+      return { ...floor, painted: paintedBy(floor.painted, answer.value) };
     case "unread":
       return change(floor, { kind: "unread", unread: answer.value });
     case "message":

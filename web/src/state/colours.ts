@@ -17,11 +17,17 @@ const COLOURS: readonly Colours[] = [
   { accent: "#16b09b", ground: "#090f0d" },
 ];
 
-/** The colours of a session: the same everywhere and for everyone. */
+const FIRST: Colours = { accent: "#6366f1", ground: "#0d0d14" };
+
+/** The colours of a worker, by its place: the same everywhere and for everyone. */
+export function colourOf(place: number): Colours {
+  return COLOURS[place % COLOURS.length] ?? FIRST;
+}
+
+/** The colours of a session that no worker runs: the same everywhere and for everyone. */
 export function coloursOf(session: string): Colours {
   let hash = 0x811c9dc5;
   for (let at = 0; at < session.length; at++)
     hash = Math.imul(hash ^ session.charCodeAt(at), 0x01000193) >>> 0;
-  const index = ((hash ^ (hash >>> 13)) >>> 0) % COLOURS.length;
-  return COLOURS[index] ?? { accent: "#6366f1", ground: "#0d0d14" };
+  return colourOf((hash ^ (hash >>> 13)) >>> 0);
 }

@@ -1,6 +1,8 @@
 import type {
   Activity,
   ActivityId,
+  Escalation,
+  EscalationId,
   Me,
   Message,
   PresenceEntry,
@@ -13,9 +15,14 @@ import type {
   Unread,
   User,
   UserId,
+  Worker,
+  WorkerId,
+  WorkEntry,
+  WorkSettings,
   Workspace,
   WorkspaceId,
 } from "../protocol";
+import type { Board } from "./board";
 
 /** What exists, as far as this page may see it. */
 export type Things = {
@@ -26,6 +33,11 @@ export type Things = {
   workspaces: ReadonlyMap<WorkspaceId, Workspace>;
   sessions: ReadonlyMap<SessionId, Session>;
   unread: ReadonlyMap<ProjectId, Unread>;
+  workers: ReadonlyMap<WorkerId, Worker>;
+  /** Those that are open, and those that were answered while this page looked. */
+  escalations: ReadonlyMap<EscalationId, Escalation>;
+  /** How projects hand out their tasks, as far as they ever said. */
+  work: ReadonlyMap<ProjectId, WorkSettings>;
 };
 
 /** A part of one project's chat: always up to the newest message, and back as far as somebody scrolled. */
@@ -51,6 +63,12 @@ export type Floor = Things & {
   /** The highest message number seen per project, so that an edit is not counted as news. */
   newest: ReadonlyMap<ProjectId, number>;
   presence: ReadonlyMap<UserId, PresenceEntry>;
+  /** Tasks are not part of the sync: a board is fetched when somebody looks, and kept by what is heard. */
+  boards: ReadonlyMap<ProjectId, Board>;
+  /** What was decided since the page was opened, newest first. */
+  decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
+  /** Whose colour a session has: its worker's, also when that works on something else by now. */
+  painted: ReadonlyMap<SessionId, number>;
 };
 
 /** Nothing exists. */
@@ -62,6 +80,9 @@ export const NOTHING: Things = {
   workspaces: new Map(),
   sessions: new Map(),
   unread: new Map(),
+  workers: new Map(),
+  escalations: new Map(),
+  work: new Map(),
 };
 
 /** The floor before the hub has said anything. */
@@ -75,4 +96,7 @@ export const EMPTY: Floor = {
   chats: new Map(),
   newest: new Map(),
   presence: new Map(),
+  boards: new Map(),
+  decisions: new Map(),
+  painted: new Map(),
 };

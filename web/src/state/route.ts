@@ -1,9 +1,17 @@
+import type { TaskQuery } from "./board";
+
 /** A place in the page, as its address names it. */
 export type Route =
   | { name: "home" }
   | { name: "project"; project: string }
   | { name: "activity"; project: string; activity: string }
   | { name: "project-settings"; project: string }
+  | { name: "tasks" | "graph"; project: string; task: string | null; query: TaskQuery }
+  | { name: "workers"; project: string; worker: string | null }
+  | { name: "decisions" | "metrics" | "escalations" | "work"; project: string }
+  | { name: "task"; task: string }
+  | { name: "escalation"; escalation: string }
+  | { name: "needs" }
   | { name: "terminals"; project: string | null }
   | { name: "session"; session: string }
   | { name: "recordings"; project: string | null }
@@ -17,7 +25,10 @@ export type Route =
   | { name: "observe" }
   | { name: "lost" };
 
-const PLAIN = ["people", "runners", "settings", "login", "join", "observe"] as const;
+const PLAIN = ["needs", "people", "runners", "settings", "login", "join", "observe"] as const;
+
+/** Every task. */
+export const ALL_TASKS: TaskQuery = { text: "", worker: null, activity: null };
 
 /** The place that an address names. */
 export function parseRoute(pathname: string, search = ""): Route {
@@ -31,8 +42,10 @@ export function parseRoute(pathname: string, search = ""): Route {
     if (third === "recordings" && parts.length === 3) return { name: "recordings", project: second };
     if (third === "a" && fourth && parts.length === 4)
       return { name: "activity", project: second, activity: fourth };
-    return { name: "lost" };
+    return ofWork(parts, search);
   }
+  if (first === "t" && second && parts.length === 2) return { name: "task", task: second };
+  if (first === "e" && second && parts.length === 2) return { name: "escalation", escalation: second };
   if (first === "s" && second) {
     if (parts.length === 2) return { name: "session", session: second };
     if (third === "recording" && parts.length === 3)
@@ -44,6 +57,32 @@ export function parseRoute(pathname: string, search = ""): Route {
   if (first === "terminals" || first === "recordings") return { name: first, project: null };
   const plain = PLAIN.find((name) => name === first);
   return plain ? { name: plain } : { name: "lost" };
+}
+
+function ofWork([, project = "", third, fourth, fifth]: readonly string[], search: string): Route {
+  if (fifth !== undefined) return { name: "lost" };
+  if (third === "tasks" || third === "graph") {
+    const words = new URLSearchParams(search);
+    const query = {
+      text: words.get("q") ?? "",
+      worker: words.get("worker"),
+      activity: words.get("activity"),
+    };
+    return { name: third, project, task: fourth ?? null, query };
+  }
+  if (third === "workers") return { name: third, project, worker: fourth ?? null };
+  if (fourth !== undefined) return { name: "lost" };
+  if (third === "decisions" || third === "metrics" || third === "escalations" || third === "work")
+    return { name: third, project };
+  return { name: "lost" };
+}
+
+function searchOf(query: TaskQuery): string {
+  const words = new URLSearchParams();
+  if (query.text) words.set("q", query.text);
+  if (query.worker) words.set("worker", query.worker);
+  if (query.activity) words.set("activity", query.activity);
+  return words.size > 0 ? `?${words}` : "";
 }
 
 /** The address of a place. */
@@ -61,6 +100,20 @@ export function pathOf(route: Route): string {
     case "terminals":
     case "recordings":
       return route.project ? `/p/${route.project}/${route.name}` : `/${route.name}`;
+    case "tasks":
+    case "graph":
+      return `/p/${route.project}/${route.name}${route.task ? `/${route.task}` : ""}${searchOf(route.query)}`;
+    case "workers":
+      return `/p/${route.project}/workers${route.worker ? `/${route.worker}` : ""}`;
+    case "decisions":
+    case "metrics":
+    case "escalations":
+    case "work":
+      return `/p/${route.project}/${route.name}`;
+    case "task":
+      return `/t/${route.task}`;
+    case "escalation":
+      return `/e/${route.escalation}`;
     case "session":
       return `/s/${route.session}`;
     case "recording":
@@ -75,6 +128,11 @@ export function pathOf(route: Route): string {
 /** The project that a place is in. */
 export function projectOf(route: Route): string | null {
   return "project" in route && route.name !== "audit" ? route.project : null;
+}
+
+/** The address of a task beside its project's board. */
+export function taskPath(task: { project: string; id: string }): string {
+  return `/p/${task.project}/tasks/${task.id}`;
 }
 
 /** The session that a place is about. */

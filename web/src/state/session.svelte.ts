@@ -3,8 +3,9 @@ import type { Connection } from "../link/connection";
 import { asProblem } from "../link/failure";
 import { whoAmI } from "../link/http";
 import { Link } from "../link/socket";
-import type { FromHub, Place } from "../protocol";
+import type { FromHub, Place, TaskStatus } from "../protocol";
 import { apply } from "./apply";
+import { type Board, NO_BOARD, paged } from "./board";
 import { Channels } from "./channels";
 import { newestPage, olderPage, UNREAD_CHAT } from "./chat";
 import { EMPTY, type Floor } from "./floor";
@@ -13,6 +14,24 @@ import { failed, type Pending, retried, seen, sent, settled } from "./outbox";
 
 /** How many messages one page of history has. */
 export const PAGE = 100;
+
+/** How many tasks one page has, and how many of one status a board fetches at most. */
+const TASKS = 1_000;
+const MOST_TASKS = 10_000;
+
+/** What a board shows first when there are too many to fetch at once. */
+const BY_URGENCY: readonly TaskStatus[] = [
+  "escalated",
+  "running",
+  "assigned",
+  "validating",
+  "reported",
+  "failed",
+  "ready",
+  "blocked",
+  "done",
+  "cancelled",
+];
 
 /** What the page knows and how it asks: the pure floor, drawn at most once per frame. */
 class Session {
@@ -109,6 +128,41 @@ class Session {
     const chat = this.#floor.chats.get(project);
     if (chat)
       this.#update({ ...this.#floor, chats: put(this.#floor.chats, project, olderPage(chat, page, PAGE)) });
+  }
+
+  /** Fetches a project's tasks: all at once where they are few, else what matters first. */
+  async readBoard(project: string): Promise<void> {
+    this.#board(project, (board) => ({ ...board, wanted: true }));
+    const first = await this.call({ verb: "task.list", filter: { project, limit: TASKS } });
+    this.#board(project, (board) => paged(board, first));
+    let cut = false;
+    if (first.length >= TASKS)
+      for (const status of BY_URGENCY) cut = (await this.#readStatus(project, status)) || cut;
+    this.#board(project, (board) => ({ ...board, fresh: true, cut }));
+  }
+
+  /** Fetches what is in work in a project; its board is as far as before. */
+  async readHeld(project: string): Promise<void> {
+    const held: TaskStatus[] = ["assigned", "running", "reported", "validating"];
+    await Promise.all(held.map((status) => this.#readStatus(project, status)));
+  }
+
+  async #readStatus(project: string, status: TaskStatus): Promise<boolean> {
+    let after: string | undefined;
+    for (let count = 0; count < MOST_TASKS;) {
+      const filter = { project, status, limit: TASKS, ...(after ? { after } : {}) };
+      const page = await this.call({ verb: "task.list", filter });
+      this.#board(project, (board) => paged(board, page));
+      if (page.length < TASKS) return false;
+      after = page.at(-1)?.id;
+      count += page.length;
+    }
+    return true;
+  }
+
+  #board(project: string, to: (board: Board) => Board): void {
+    const board = to(this.#floor.boards.get(project) ?? NO_BOARD);
+    this.#update({ ...this.#floor, boards: put(this.#floor.boards, project, board) });
   }
 
   /** Sends a chat message: shown at once, confirmed or refused later. */

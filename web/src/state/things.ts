@@ -2,7 +2,7 @@ import type { Change } from "../protocol";
 import type { Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "./maps";
 
-/** What exists after a change; messages are part of a chat, and whose execution is gone depends on who asks. */
+/** What exists after a change; messages are part of a chat, tasks of a board, and whose execution is gone depends on who asks. */
 export function change<T extends Things>(things: T, what: Change): T {
   switch (what.kind) {
     case "user":
@@ -17,6 +17,9 @@ export function change<T extends Things>(things: T, what: Change): T {
         workspaces: dropWhere(things.workspaces, (workspace) => workspace.project === what.project),
         sessions: dropWhere(things.sessions, (session) => session.project === what.project),
         unread: without(things.unread, what.project),
+        workers: dropWhere(things.workers, (worker) => worker.project === what.project),
+        escalations: dropWhere(things.escalations, (one) => one.project === what.project),
+        work: without(things.work, what.project),
       };
     case "activity":
       return { ...things, activities: put(things.activities, what.activity.id, what.activity) };
@@ -30,8 +33,18 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, workspaces: put(things.workspaces, what.workspace.id, what.workspace) };
     case "session":
       return { ...things, sessions: put(things.sessions, what.session.id, what.session) };
+    case "worker":
+      return { ...things, workers: put(things.workers, what.worker.id, what.worker) };
+    case "worker_gone":
+      return { ...things, workers: without(things.workers, what.worker) };
+    case "escalation":
+      return { ...things, escalations: put(things.escalations, what.escalation.id, what.escalation) };
+    case "work_settings":
+      return { ...things, work: put(things.work, what.project, what.settings) };
     case "execution_gone":
     case "message":
+    case "tasks":
+    case "work_entry":
       return things;
     default:
       return unreachable(what, things);
@@ -47,6 +60,9 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const workspaces = new Map(things.workspaces);
   const sessions = new Map(things.sessions);
   const unread = new Map(things.unread);
+  const workers = new Map(things.workers);
+  const escalations = new Map(things.escalations);
+  const work = new Map(things.work);
   for (const what of changes) {
     if (what.kind === "user") users.set(what.user.id, what.user);
     else if (what.kind === "project") projects.set(what.project.id, what.project);
@@ -55,6 +71,20 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "workspace") workspaces.set(what.workspace.id, what.workspace);
     else if (what.kind === "session") sessions.set(what.session.id, what.session);
     else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
+    else if (what.kind === "worker") workers.set(what.worker.id, what.worker);
+    else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
+    else if (what.kind === "work_settings") work.set(what.project, what.settings);
   }
-  return { users, projects, activities, runners, workspaces, sessions, unread };
+  return {
+    users,
+    projects,
+    activities,
+    runners,
+    workspaces,
+    sessions,
+    unread,
+    workers,
+    escalations,
+    work,
+  };
 }

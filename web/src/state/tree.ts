@@ -1,7 +1,8 @@
-import type { Activity, ActivityStatus, Project, Session, Unread, User } from "../protocol";
+import type { Activity, ActivityStatus, Escalation, Project, Session, Unread, User } from "../protocol";
 import type { Floor } from "./floor";
 import { group } from "./maps";
 import { waitingFor } from "./sessions";
+import { escalationsFor } from "./workers";
 
 /** A project on the floor with what is in it. */
 export type Branch = { project: Project; open: Activity[]; finished: Activity[]; unread: Unread | null };
@@ -11,6 +12,7 @@ export type Owner = { id: string; name: string; mine: boolean; branches: Branch[
 
 /** Something that waits for this person. */
 export type Need =
+  | { kind: "escalation"; project: Project; escalation: Escalation }
   | { kind: "waiting"; project: Project; session: Session }
   | { kind: "mention"; project: Project; count: number }
   | { kind: "blocked"; project: Project; activity: Activity };
@@ -63,11 +65,15 @@ export function isFinished(activity: Activity): boolean {
   return activity.status === "completed" || activity.status === "abandoned";
 }
 
-/** What waits for this person: their agents first, then mentions, and blocked work that is theirs or in a project of theirs. */
+/** What waits for this person: what work cannot go on without, their agents, then mentions, and blocked work that is theirs or in a project of theirs. */
 export function needs(floor: Floor): Need[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
   const found: Need[] = [];
+  for (const escalation of escalationsFor(floor)) {
+    const project = floor.projects.get(escalation.project);
+    if (project) found.push({ kind: "escalation", project, escalation });
+  }
   for (const session of waitingFor(floor)) {
     const project = floor.projects.get(session.project);
     if (project) found.push({ kind: "waiting", project, session });

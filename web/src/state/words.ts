@@ -1,4 +1,4 @@
-import type { ActivityStatus, AuthorKind, LinkKind, Visibility } from "../protocol";
+import type { ActivityStatus, AuthorKind, EscalationKind, LinkKind, Visibility } from "../protocol";
 
 /** How a status is called on screen. */
 export const STATUS_WORD: Record<ActivityStatus, string> = {
@@ -44,6 +44,18 @@ export const LINK_WORD: Record<LinkKind, string> = {
   workspace: "Workspace",
   session: "Session",
   branch: "Branch",
+};
+
+/** Why a person is asked, in a word or two and in a sentence. */
+export const ESCALATION: Record<EscalationKind, { short: string; meaning: string }> = {
+  question: { short: "Question", meaning: "A worker asks and goes on with your answer." },
+  gave_up: { short: "Given up", meaning: "A worker gave the task up to a person." },
+  refused: { short: "Refused", meaning: "The work was refused too often." },
+  stuck: { short: "Stuck", meaning: "Nothing changes however often it is tried." },
+  judgement: { short: "Judge", meaning: "Only a person can say whether this is good." },
+  same_lines: { short: "Same lines", meaning: "Two outputs change the same lines." },
+  contradiction: { short: "Contradiction", meaning: "Two outputs contradict each other." },
+  uncheckable: { short: "Uncheckable", meaning: "The acceptance cannot be checked anywhere." },
 };
 
 /** The name that a text will have: its first visible line, without heading marks. */

@@ -1,4 +1,17 @@
-import type { Activity, Message, Project, Runner, Session, User, Workspace } from "../../protocol";
+import type {
+  Activity,
+  Escalation,
+  Message,
+  Project,
+  Runner,
+  Session,
+  TaskLine,
+  User,
+  Worker,
+  WorkEntry,
+  WorkSettings,
+  Workspace,
+} from "../../protocol";
 
 const at = "2026-11-15T10:00:00.000Z";
 
@@ -137,6 +150,117 @@ export function runner(id: string, more: Partial<Runner> = {}): Runner {
     last_seen_at: at,
     created_at: at,
     about: null,
+    ...more,
+  };
+}
+
+/** A task for tests. */
+export function task(id: string, more: Partial<TaskLine> = {}): TaskLine {
+  return {
+    id,
+    project: "p",
+    activity: null,
+    title: id,
+    status: "ready",
+    reason: null,
+    priority: 5,
+    attempt: 0,
+    assigned_to: null,
+    session: null,
+    progress: null,
+    deps: [],
+    waits_for: 0,
+    created_at: at,
+    updated_at: at,
+    ...more,
+  };
+}
+
+/** A worker for tests. */
+export function worker(id: string, more: Partial<Worker> = {}): Worker {
+  return {
+    id,
+    project: "p",
+    owner: { id: "ann", name: "ann" },
+    name: id,
+    kind: "managed",
+    runner: "r",
+    agent: "codex",
+    model: null,
+    role: null,
+    abilities: [],
+    colour: 0,
+    status: "idle",
+    reason: null,
+    until: null,
+    task: null,
+    session: null,
+    queue: [],
+    failures: 0,
+    done: 0,
+    failed: 0,
+    usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: null },
+    budget_micros: null,
+    context_score: null,
+    seen_at: at,
+    created_at: at,
+    ...more,
+  };
+}
+
+/** An escalation for tests. */
+export function escalation(id: string, more: Partial<Escalation> = {}): Escalation {
+  return {
+    id,
+    project: "p",
+    task: "t",
+    title: "t",
+    kind: "question",
+    worker: null,
+    session: null,
+    question: "Which?",
+    options: [],
+    context: { text: "", screen: null, diff: null, other_task: null, other_diff: null, places: [] },
+    created_at: at,
+    answered_by: null,
+    answered_at: null,
+    answer: null,
+    act: null,
+    ...more,
+  };
+}
+
+/** A decision for tests. */
+export function entry(number: number, more: Partial<WorkEntry> = {}): WorkEntry {
+  return {
+    number,
+    at,
+    project: "p",
+    worker: null,
+    task: null,
+    what: "scaled_up",
+    reason: "12 tasks wait",
+    ...more,
+  };
+}
+
+/** Settings of the work for tests. */
+export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
+  return {
+    strategy: "least_loaded",
+    lease_seconds: 90,
+    heartbeat_seconds: 30,
+    missed: 3,
+    tries_per_worker: 2,
+    workers_per_task: 2,
+    breaker_failures: 3,
+    breaker_seconds: 300,
+    scale_least: 0,
+    scale_most: 0,
+    scale_tasks_per_worker: 4,
+    scale_idle_seconds: 300,
+    budget_micros: null,
+    frozen: false,
     ...more,
   };
 }

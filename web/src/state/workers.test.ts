@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import type { Change, FromHub } from "../protocol";
+import { apply } from "./apply";
+import { columns } from "./board";
+import { EMPTY, type Floor } from "./floor";
+import { look } from "./layered";
+import { entry, escalation, project, settings, task, user, worker } from "./testing/samples";
+import { needs } from "./tree";
+import {
+  decisions,
+  escalationsFor,
+  frozenProjects,
+  openEscalations,
+  sessionColours,
+  spentOf,
+  workersOf,
+} from "./workers";
+
+const me = { user: user("ann"), observes: null, hub: "h", github: false, version: "0" };
+const delta = (seq: number, change: Change): FromHub => ({
+  type: "delta",
+  seq,
+  at: "2026-11-15T10:00:00.000Z",
+  change,
+});
+const sync = (seq: number, ...changes: Change[]): FromHub[] => [
+  { type: "welcome", protocol: 1, hub: "h", me, resumed: false },
+  { type: "sync", seq, part: 0, last: true, changes },
+  { type: "live", seq },
+];
+const play = (floor: Floor, ...frames: FromHub[]) => frames.reduce(apply, floor);
+const start = play(
+  EMPTY,
+  ...sync(
+    1,
+    { kind: "project", project: project("p") },
+    { kind: "project", project: project("q", { owner: { id: "bo", name: "bo" } }) },
+    { kind: "worker", worker: worker("w", { session: "s1", colour: 2 }) },
+    { kind: "work_settings", project: "p", settings: settings() },
+  ),
+);
+
+describe("tasks", () => {
+  it("of one command come together, also where nobody looks at the board", () => {
+    const floor = apply(
+      start,
+      delta(2, { kind: "tasks", tasks: [task("a"), task("b", { status: "done" })] }),
+    );
+    const board = floor.boards.get("p");
+    expect(board?.fresh).toBe(false);
+    expect(look(board?.tasks ?? { base: new Map(), recent: new Map() }, "b")?.status).toBe("done");
+    expect(floor.seq).toBe(2);
+  });
+
+  it("are to be fetched again after a full sync, and are gone with their project", () => {
+    const open = apply(start, delta(2, { kind: "tasks", tasks: [task("a")] }));
+    const known = open.boards.get("p");
+    const fresh = {
+      ...open,
+      boards: new Map([["p", { ...(known as NonNullable<typeof known>), fresh: true }]]),
+    };
+    const again = play(fresh, ...sync(9, { kind: "project", project: project("p") }));
+    expect(again.boards.get("p")?.fresh).toBe(false);
+    expect(apply(again, delta(10, { kind: "project_gone", project: "p" })).boards.has("p")).toBe(false);
+  });
+
+  it("that were just added are on the board before their delta", () => {
+    const floor = apply(start, {
+      type: "answer",
+      id: 1,
+      answer: { kind: "added_tasks", value: { tasks: [task("a")], names: [], similar: [] } },
+    } as FromHub);
+    const board = floor.boards.get("p");
+    expect(board && columns(board.tasks, { text: "", worker: null, activity: null }).ready).toHaveLength(1);
+  });
+});
+
+describe("workers", () => {
+  it("come, change and go", () => {
+    const changed = apply(start, delta(2, { kind: "worker", worker: worker("w", { status: "working" }) }));
+    expect(workersOf(changed, "p").map((one) => one.status)).toEqual(["working"]);
+    expect(workersOf(apply(changed, delta(3, { kind: "worker_gone", worker: "w" })), "p")).toEqual([]);
+  });
+
+  it("colour their sessions, those of before too", () => {
+    const next = apply(
+      start,
+      delta(2, { kind: "worker", worker: worker("w", { session: "s2", colour: 2 }) }),
+    );
+    expect(sessionColours(next, "s1")).toEqual(sessionColours(next, "s2"));
+    expect(sessionColours(next, "s1").accent).toBe("#f59e0b");
+  });
+
+  it("that work stand before those that do not", () => {
+    const floor = play(
+      start,
+      delta(2, { kind: "worker", worker: worker("a", { status: "stopped" }) }),
+      delta(3, { kind: "worker", worker: worker("z", { status: "working" }) }),
+    );
+    expect(workersOf(floor, "p").map((one) => one.id)).toEqual(["z", "w", "a"]);
+  });
+
+  it("have spent a part of their budget", () => {
+    expect(spentOf(500, 1_000)).toBe(0.5);
+    expect(spentOf(null, 1_000)).toBe(0);
+    expect(spentOf(2_000, 1_000)).toBe(1);
+    expect(spentOf(500, null)).toBeNull();
+  });
+});
+
+describe("decisions", () => {
+  it("are kept newest first, each once", () => {
+    const floor = play(
+      start,
+      delta(2, { kind: "work_entry", entry: entry(4) }),
+      delta(3, { kind: "work_entry", entry: entry(5) }),
+      delta(3, { kind: "work_entry", entry: entry(5) }),
+    );
+    const heard = floor.decisions.get("p") ?? [];
+    expect(heard.map((one) => one.number)).toEqual([5, 4]);
+    expect(decisions([entry(4), entry(3)], heard).map((one) => one.number)).toEqual([5, 4, 3]);
+  });
+});
+
+describe("escalations", () => {
+  const asked = play(
+    start,
+    delta(2, { kind: "escalation", escalation: escalation("e1") }),
+    delta(3, { kind: "escalation", escalation: escalation("e2", { project: "q" }) }),
+    delta(4, { kind: "escalation", escalation: escalation("e3", { project: "q", worker: "w" }) }),
+  );
+
+  it("wait for the project's owner and the worker's", () => {
+    expect(openEscalations(asked)).toHaveLength(3);
+    expect(escalationsFor(asked).map((one) => one.id)).toEqual(["e1", "e3"]);
+    expect(needs(asked)[0]).toMatchObject({ kind: "escalation", escalation: { id: "e1" } });
+  });
+
+  it("are over once they are answered, even if an older word comes late", () => {
+    const answered = escalation("e1", { answered_at: "2026-11-15T11:00:00.000Z", answer: "yes" });
+    const done = apply(asked, delta(5, { kind: "escalation", escalation: answered }));
+    expect(openEscalations(done, "p")).toEqual([]);
+    const late = apply(done, {
+      type: "answer",
+      id: 1,
+      answer: { kind: "escalation", value: escalation("e1") },
+    } as FromHub);
+    expect(openEscalations(late, "p")).toEqual([]);
+  });
+});
+
+describe("stop everything", () => {
+  it("is known by the settings of the projects", () => {
+    expect(frozenProjects(start)).toEqual([]);
+    const frozen = apply(
+      start,
+      delta(2, { kind: "work_settings", project: "p", settings: settings({ frozen: true }) }),
+    );
+    expect(frozenProjects(frozen)).toEqual(["p"]);
+  });
+});

@@ -1,0 +1,106 @@
+import type { Escalation, SessionId, Worker, WorkEntry, WorkerDetail } from "../protocol";
+import { type Colours, colourOf, coloursOf } from "./colours";
+import type { Floor } from "./floor";
+import { put } from "./maps";
+
+/** How many decisions are kept that were heard. */
+const DECISIONS = 200;
+
+/** The decisions of a project with one more, newest first. */
+export function decided(known: Floor["decisions"], entry: WorkEntry): Floor["decisions"] {
+  const before = known.get(entry.project) ?? [];
+  if (before.some((one) => one.number === entry.number)) return known;
+  const next = [entry, ...before].sort((a, b) => b.number - a.number).slice(0, DECISIONS);
+  return put(known, entry.project, next);
+}
+
+/** What was fetched and what was heard, each once, newest first. */
+export function decisions(fetched: readonly WorkEntry[], heard: readonly WorkEntry[]): WorkEntry[] {
+  const all = new Map([...heard, ...fetched].map((entry) => [entry.number, entry]));
+  return [...all.values()].sort((a, b) => b.number - a.number);
+}
+
+type Painted = ReadonlyMap<SessionId, number>;
+
+/** Which colour sessions have after a worker was heard of. */
+export function painted(known: Painted, worker: Worker): Painted {
+  if (!worker.session || known.get(worker.session) === worker.colour) return known;
+  return put(known, worker.session, worker.colour);
+}
+
+/** The same for many workers. */
+export function paintedAll(known: Painted, workers: Iterable<Worker>): Painted {
+  const next = new Map(known);
+  for (const worker of workers) if (worker.session) next.set(worker.session, worker.colour);
+  return next;
+}
+
+/** The same for everything that a worker has done. */
+export function paintedBy(known: Painted, detail: WorkerDetail): Painted {
+  const next = new Map(known);
+  for (const { attempt } of detail.attempts)
+    for (const session of attempt.sessions) next.set(session, detail.worker.colour);
+  return next;
+}
+
+/** The colours of a session: its worker's, else its own. */
+export function sessionColours(floor: Floor, session: string): Colours {
+  const colour = floor.painted.get(session);
+  return colour === undefined ? coloursOf(session) : colourOf(colour);
+}
+
+const URGENCY: Record<Worker["status"], number> = {
+  working: 0,
+  paused: 1,
+  lost: 1,
+  offline: 1,
+  spent: 1,
+  idle: 2,
+  stopping: 3,
+  stopped: 4,
+};
+
+/** The workers of a project: those that do something first, then by name. */
+export function workersOf(floor: Floor, project: string): Worker[] {
+  return [...floor.workers.values()]
+    .filter((worker) => worker.project === project)
+    .sort(
+      (a, b) =>
+        URGENCY[a.status] - URGENCY[b.status] ||
+        a.name.localeCompare(b.name, undefined, { numeric: true, sensitivity: "base" }),
+    );
+}
+
+/** Whether a worker would go on by itself, or is at it. */
+export function isUp(worker: Worker): boolean {
+  return worker.status !== "stopped" && worker.status !== "stopping";
+}
+
+/** What is left of a budget, from 0 to 1; null when there is none. */
+export function spentOf(used: number | null, budget: number | null): number | null {
+  if (budget === null || budget <= 0) return null;
+  return Math.min(1, Math.max(0, (used ?? 0) / budget));
+}
+
+/** The escalations that nobody has answered, longest first. */
+export function openEscalations(floor: Floor, project?: string): Escalation[] {
+  return [...floor.escalations.values()]
+    .filter((one) => one.answered_at === null && (project === undefined || one.project === project))
+    .sort((a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0));
+}
+
+/** Those of them that wait for this person: about their project, or asked by a worker of theirs. */
+export function escalationsFor(floor: Floor): Escalation[] {
+  const me = floor.me?.user?.id;
+  if (!me) return [];
+  return openEscalations(floor).filter(
+    (one) =>
+      floor.projects.get(one.project)?.owner.id === me ||
+      floor.workers.get(one.worker ?? "")?.owner.id === me,
+  );
+}
+
+/** The projects in which nothing is handed out, because somebody stopped everything. */
+export function frozenProjects(floor: Floor): string[] {
+  return [...floor.work].filter(([, settings]) => settings.frozen).map(([project]) => project);
+}
