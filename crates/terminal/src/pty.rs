@@ -4,24 +4,22 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use rustix::termios::{LocalModes, SpecialCodeIndex};
+use tokio::net::unix::pipe;
 use tokio::process::Child;
 
 use crate::Spec;
 
 /// Our side of a pseudo-terminal.
 pub(crate) struct Pty {
-    fd: OwnedFd,
+    fd: pipe::Sender,
 }
 
 /// A pseudo-terminal with the child in it.
 pub(crate) struct Opened {
     pub(crate) pty: Pty,
-    pub(crate) reader: OwnedReadPty,
-    pub(crate) writer: OwnedWritePty,
     /// The terminal is there even if the child could not be started.
     pub(crate) child: io::Result<Child>,
 }
@@ -31,15 +29,20 @@ pub(crate) fn open(spec: &Spec) -> io::Result<Opened> {
     let (pty, inside) = pty_process::open().map_err(into_io)?;
     pty.resize(pty_process::Size::new(spec.rows, spec.cols)).map_err(into_io)?;
     let child = start(spec, inside);
-    let fd = rustix::io::fcntl_dupfd_cloexec(pty.as_fd(), 3)?;
-    let (reader, writer) = pty.into_split();
-    Ok(Opened { pty: Pty { fd }, reader, writer, child })
+    // Another thread reads: this one is not to be woken for it.
+    let fd = pipe::Sender::from_owned_fd_unchecked(pty.into())?;
+    Ok(Opened { pty: Pty { fd }, child })
 }
 
 impl Pty {
     pub(crate) fn resize(&self, cols: u16, rows: u16) -> io::Result<()> {
         let size = rustix::termios::Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
         Ok(rustix::termios::tcsetwinsize(&self.fd, size)?)
+    }
+
+    /// The same for whoever reads.
+    pub(crate) fn reader(&self) -> io::Result<OwnedFd> {
+        self.fd.as_fd().try_clone_to_owned()
     }
 
     /// Reads until the buffer is full or nothing is left: the kernel hands out at most 4 KiB at a time.
@@ -64,6 +67,17 @@ impl Pty {
                 Err(Errno::INTR) => (),
                 Err(Errno::AGAIN) => return Ok(0),
                 Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Writes as soon as the terminal takes something.
+    pub(crate) async fn write_soon(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            self.fd.writable().await?;
+            match self.fd.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
+                written => return written,
             }
         }
     }

@@ -109,10 +109,6 @@ impl Core {
         self.type_in(&answers);
     }
 
-    pub(crate) fn offset(&self) -> u64 {
-        self.ring.end()
-    }
-
     pub(crate) fn resized(&mut self, cols: u16, rows: u16) {
         self.screen.resize(cols, rows);
         if let Some(recorder) = &mut self.recorder {

@@ -2,6 +2,7 @@
 
 mod connection;
 mod core;
+mod intake;
 mod own;
 mod processes;
 mod run;

@@ -8,9 +8,7 @@ use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use pty_process::{OwnedReadPty, OwnedWritePty};
 use rustix::process::Pid;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -18,21 +16,22 @@ use tokio::task::spawn_local;
 
 use super::connection;
 use super::core::Core;
+use super::intake::Intake;
 use super::own::Owned;
 use super::processes;
 use crate::pty::{self, Opened, Pty};
 use crate::recording::{Header, Recorder};
 use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
-/// Under load, output is collected for so long before watchers are woken…
+/// Under load, output is collected for so long before it is taken in and watchers are woken…
 const COLLECT: Duration = Duration::from_millis(4);
 /// …or until so much has come.
-const COLLECT_BYTES: u64 = 32 << 10;
-/// It is load when watchers are woken more often than this, after a few times at once.
+const COLLECT_BYTES: usize = 128 << 10;
+/// It is load when that happens more often than this, after a few times at once.
 const UNHURRIED: Duration = Duration::from_millis(2);
 const AT_ONCE: u32 = 8;
-/// The most that is read before others have their turn.
-const READ: usize = 64 << 10;
+/// The size of the pieces in which the rest is read.
+const REST: usize = 64 << 10;
 /// How long the host stays for connections that have not been told everything.
 const LINGER: Duration = Duration::from_secs(10);
 /// How long it stays for the one who started it.
@@ -73,7 +72,7 @@ fn record(dir: &Path, spec: &Spec, core: &Rc<RefCell<Core>>) {
 type Status = (Option<i32>, Option<i32>);
 
 async fn live(spec: &Spec, core: &Rc<RefCell<Core>>) -> io::Result<Status> {
-    let Opened { pty, reader, writer, child } = pty::open(spec)?;
+    let Opened { pty, child } = pty::open(spec)?;
     let child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -84,7 +83,7 @@ async fn live(spec: &Spec, core: &Rc<RefCell<Core>>) -> io::Result<Status> {
         }
     };
     Session { pty, core: Rc::clone(core), pid: pty::pid(&child), grace: Duration::from_millis(spec.stop_grace_ms) }
-        .run(child, reader, writer)
+        .run(child)
         .await
 }
 
@@ -96,7 +95,8 @@ struct Session {
 }
 
 impl Session {
-    async fn run(self, mut child: Child, mut reader: OwnedReadPty, mut writer: OwnedWritePty) -> io::Result<Status> {
+    async fn run(self, mut child: Child) -> io::Result<Status> {
+        let intake = Intake::start(self.pty.reader()?)?;
         let kick = Rc::clone(&self.core.borrow().kick);
         // Hang-ups and interrupts of whoever started us are not for us.
         let (mut hangups, mut interrupts) = (signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?);
@@ -108,13 +108,12 @@ impl Session {
         });
         let mut status: Option<ExitStatus> = None;
         let mut tree: Option<tokio::task::JoinHandle<()>> = None;
-        let mut buffer = vec![0; READ];
-        let mut open = true;
+        let mut buffer = Vec::new();
         let mut pace = Pace::new();
 
         loop {
             let typed = self.core.borrow().next_input();
-            let next = earliest(pace.wake_at, self.clock());
+            let next = self.clock();
             tokio::select! {
                 biased;
                 () = kick.notified() => {}
@@ -128,23 +127,21 @@ impl Session {
                     tree = Some(spawn_local(async move { processes::stop_all(grace, None).await }));
                 }
                 () = finished(&mut tree), if tree.is_some() => {
-                    self.drain(&mut buffer);
+                    self.drain(&intake, &mut buffer).await;
                     break;
                 }
                 () = at(next) => {}
-                written = writer.write(&typed), if !typed.is_empty() => self.core.borrow_mut().typed_in(written),
-                first = reader.read(&mut buffer), if open => match first {
-                    Ok(count) if count > 0 => {
-                        let more = self.pty.read(&mut buffer[count..]);
-                        self.core.borrow_mut().output(&buffer[..count + more]);
-                    }
-                    // Nobody has the other side open any more.
-                    _ => open = false,
-                },
+                written = self.pty.write_soon(&typed), if !typed.is_empty() => self.core.borrow_mut().typed_in(written),
+                () = pace.output(&intake) => {
+                    intake.take(&mut buffer);
+                    let mut core = self.core.borrow_mut();
+                    core.output(&buffer);
+                    core.wake_all();
+                    pace.taken();
+                }
             }
             self.wishes()?;
             self.type_input();
-            self.wake(&mut pace);
             // Connections have their turn, however much output there is.
             tokio::task::yield_now().await;
         }
@@ -156,13 +153,6 @@ impl Session {
         let mut core = self.core.borrow_mut();
         let now = Instant::now();
         earliest(core.observers(now), core.record(now))
-    }
-
-    fn wake(&self, pace: &mut Pace) {
-        let mut core = self.core.borrow_mut();
-        if pace.now(core.offset()) {
-            core.wake_all();
-        }
     }
 
     fn stop(&self, grace: Duration) {
@@ -209,7 +199,17 @@ impl Session {
         }
     }
 
-    fn drain(&self, buffer: &mut [u8]) {
+    async fn drain(&self, intake: &Intake, buffer: &mut Vec<u8>) {
+        loop {
+            intake.end().await;
+            intake.take(buffer);
+            if buffer.is_empty() {
+                break;
+            }
+            self.core.borrow_mut().output(buffer);
+        }
+        // If somebody has opened it again since.
+        buffer.resize(REST, 0);
         loop {
             match self.pty.read(buffer) {
                 0 => return,
@@ -219,34 +219,35 @@ impl Session {
     }
 }
 
-/// When watchers are woken: at once as long as that is not too often, otherwise when enough has come together.
+/// When output is taken in: at once as long as that is not too often, otherwise when enough has come together.
 struct Pace {
-    woken_at: Instant,
-    woken_offset: u64,
-    wake_at: Option<Instant>,
-    /// How often they can be woken at once before it is load.
+    taken_at: Instant,
+    /// How often it can be taken at once before it is load.
     left: u32,
 }
 
 impl Pace {
     fn new() -> Pace {
-        Pace { woken_at: Instant::now(), woken_offset: 0, wake_at: None, left: AT_ONCE }
+        Pace { taken_at: Instant::now(), left: AT_ONCE }
     }
 
-    fn now(&mut self, offset: u64) -> bool {
-        if offset == self.woken_offset {
-            return false;
+    /// Returns when there is output that should be taken in now.
+    async fn output(&self, intake: &Intake) {
+        if self.left(Instant::now()) == 0 {
+            let due = self.taken_at + COLLECT;
+            let _ = tokio::time::timeout_at(due.into(), intake.filled(COLLECT_BYTES)).await;
         }
+        intake.filled(1).await;
+    }
+
+    fn taken(&mut self) {
         let now = Instant::now();
-        let rested = (now - self.woken_at).as_micros() / UNHURRIED.as_micros();
-        let left = self.left.saturating_add(u32::try_from(rested).unwrap_or(AT_ONCE)).min(AT_ONCE);
-        let due = self.woken_at + COLLECT;
-        if left == 0 && now < due && offset - self.woken_offset < COLLECT_BYTES {
-            self.wake_at = Some(due);
-            return false;
-        }
-        *self = Pace { woken_at: now, woken_offset: offset, wake_at: None, left: left.saturating_sub(1) };
-        true
+        *self = Pace { taken_at: now, left: self.left(now).saturating_sub(1) };
+    }
+
+    fn left(&self, now: Instant) -> u32 {
+        let rested = (now - self.taken_at).as_micros() / UNHURRIED.as_micros();
+        self.left.saturating_add(u32::try_from(rested).unwrap_or(AT_ONCE)).min(AT_ONCE)
     }
 }
 
