@@ -6,11 +6,11 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 macro_rules! words {
-    ($(#[doc = $doc:literal])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+    ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)* }) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
         pub enum $name {
-            $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
+            $($(#[doc = $vdoc])* #[serde(rename = $word)] $variant,)*
         }
 
         impl $name {
@@ -20,6 +20,11 @@ macro_rules! words {
             /// The word used from SQL to button.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
+            }
+
+            /// What the word means, in one or two sentences.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($vdoc),*).trim()),* }
             }
         }
 
