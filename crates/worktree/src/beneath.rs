@@ -17,13 +17,20 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLO
 
 /// A folder that everything is looked up beneath.
 #[derive(Debug)]
-pub(crate) struct Root(OwnedFd);
+pub struct Root(OwnedFd);
 
 /// What is at a path.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub enum Found {
     /// A regular file, open for reading.
-    File { file: File, size: u64, executable: bool },
+    File {
+        /// The open file.
+        file: File,
+        /// How many bytes it has.
+        size: u64,
+        /// Whether its owner may run it.
+        executable: bool,
+    },
     /// A link, with its target as bytes.
     Link(Vec<u8>),
     /// A folder.
@@ -36,12 +43,12 @@ pub(crate) enum Found {
 
 impl Root {
     /// Opens the folder itself, which must not be a link.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         openat(CWD, path, FOLDER, Mode::empty()).map(Self).map_err(Error::sys("open", path))
     }
 
     /// A folder beneath.
-    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+    pub fn folder(&self, path: &Path) -> io::Result<Self> {
         let mut at = self.0.try_clone()?;
         for part in parts(path)? {
             at = openat(&at, part, FOLDER, Mode::empty())?;
@@ -60,7 +67,7 @@ impl Root {
     }
 
     /// What is at a path beneath; a link on the way counts as nothing.
-    pub(crate) fn look(&self, path: &Path) -> io::Result<Found> {
+    pub fn look(&self, path: &Path) -> io::Result<Found> {
         let absent = |error: &io::Error| {
             let raw = error.raw_os_error().map(Errno::from_raw_os_error);
             matches!(raw, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
@@ -76,7 +83,7 @@ impl Root {
     }
 
     /// The content of a regular file beneath, if it is one and not larger than the limit.
-    pub(crate) fn read(&self, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    pub fn read(&self, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         match self.look(path)? {
             Found::File { file, size, .. } if size <= limit => read_all(file, limit),
             _ => Ok(None),
@@ -84,7 +91,7 @@ impl Root {
     }
 
     /// The names in this folder, with their kinds, in order.
-    pub(crate) fn entries(&self) -> io::Result<Vec<(Vec<u8>, FileType)>> {
+    pub fn entries(&self) -> io::Result<Vec<(Vec<u8>, FileType)>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;

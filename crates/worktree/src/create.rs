@@ -5,6 +5,7 @@ use std::fs;
 use domain::WorkspaceId;
 
 use crate::bare::{self, Oid};
+use crate::bundle;
 use crate::commit::Commit;
 use crate::git::Git;
 use crate::layout::{Facts, Home, folder, now, sync, write};
@@ -27,6 +28,28 @@ pub struct Plan {
     pub copy: Vec<String>,
     /// Where they are copied from; the repository's own folder when it is on this machine and this is absent.
     pub copy_from: Option<std::path::PathBuf>,
+    /// Work that is there already, to go on with.
+    pub from: Option<Start>,
+}
+
+/// Work that was done elsewhere; it counts as changed against the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A branch of the repository.
+    Branch(BranchName),
+    /// A file that another runner packed.
+    Bundle(std::path::PathBuf),
+}
+
+/// What a new workspace has in it.
+struct Beginning {
+    base: Option<BranchName>,
+    /// The commit that its work is compared with.
+    base_commit: Option<Oid>,
+    /// The commit that is checked out.
+    head: Option<Oid>,
+    /// The commit whose files are there; another one than `head` when not all of it was committed.
+    files: Option<Oid>,
 }
 
 /// A workspace on this machine.
@@ -56,21 +79,21 @@ impl Worktrees {
         *space = None;
         let store = Store(self.layout().store(plan.location.as_ref()));
         let start = self.start(&store, plan, progress).await?;
+        let making = Home(self.layout().making().join(id.to_string()));
+        let aside = making.0.clone();
+        blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
+        let begin = self.begin(&store, plan, start, &making).await?;
         let facts = Facts {
             id,
             location: plan.location.clone(),
-            base: start.as_ref().map(|(base, _)| base.clone()),
-            base_commit: start.as_ref().map(|(_, commit)| commit.to_string()),
+            base: begin.base.clone(),
+            base_commit: begin.base_commit.as_ref().map(Oid::to_string),
             branch: plan.location.as_ref().and(plan.branch.clone()),
             created_at: now(),
         };
         progress.tell("Checking out", None);
-        let making = Home(self.layout().making().join(id.to_string()));
-        let aside = making.0.clone();
-        blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
-        let commit = start.as_ref().map(|(_, commit)| commit);
-        build(&making, &store, &facts, commit).await?;
-        begin_chain(&store, id, commit).await?;
+        build(&making, &store, &facts, &begin).await?;
+        begin_chain(&store, id, begin.files.as_ref()).await?;
         let copied = self.copy_in(&making, plan).await?;
         making.write_facts(&facts)?;
         sync(&making.0);
@@ -103,22 +126,58 @@ impl Worktrees {
             None => Err(store.no_branch(location, &base).await),
         }
     }
+
+    /// What is in the workspace at first: what the base has, or work that goes on.
+    async fn begin(
+        &self,
+        store: &Store,
+        plan: &Plan,
+        start: Option<(BranchName, Oid)>,
+        making: &Home,
+    ) -> Result<Beginning> {
+        let (base, commit) = start.unzip();
+        match (&plan.from, &plan.location) {
+            (Some(Start::Branch(branch)), Some(location)) => {
+                let Some(head) = store.head(branch).await? else { return Err(store.no_branch(location, branch).await) };
+                let left = match &commit {
+                    Some(commit) => store.merge_base(commit, &head).await?,
+                    None => None,
+                };
+                let base_commit = left.or(commit);
+                Ok(Beginning { base, base_commit, head: Some(head.clone()), files: Some(head) })
+            }
+            (Some(Start::Bundle(file)), _) => {
+                let taken = bundle::take(store, &making.0.join("taken.git"), file).await?;
+                let base_commit = taken.base.or(commit);
+                Ok(Beginning { base, base_commit, head: taken.head, files: Some(taken.files) })
+            }
+            _ => Ok(Beginning { base, base_commit: commit.clone(), head: commit.clone(), files: commit }),
+        }
+    }
 }
 
 /// The agent's folder with a `.git` of its own, and our repository beside it.
-async fn build(home: &Home, store: &Store, facts: &Facts, commit: Option<&Oid>) -> Result<()> {
+async fn build(home: &Home, store: &Store, facts: &Facts, begin: &Beginning) -> Result<()> {
     let (tree, control) = (home.tree(), home.control());
     folder(&tree)?;
     bare::make(&control, &[&store.objects()])?;
-    if let Some(commit) = commit {
+    if let Some(commit) = &begin.head {
         // Files are written by our repository's rules; the agent's git gets a copy of the index and finds all unchanged.
-        let git = Git::new(&control, "read-tree").work_tree(&tree).timeout(std::time::Duration::from_secs(900));
-        git.args(["-u", "--reset"]).operands([commit]).run().await?;
+        check_out(home, commit).await?;
     }
     if let (Some(location), Some(branch)) = (&facts.location, &facts.branch) {
-        agents_git(home, store, location, branch, facts.base.as_ref(), commit).await?;
+        agents_git(home, store, location, branch, facts.base.as_ref(), begin.head.as_ref()).await?;
     }
-    Ok(())
+    match &begin.files {
+        Some(files) if begin.files != begin.head => check_out(home, files).await,
+        _ => Ok(()),
+    }
+}
+
+async fn check_out(home: &Home, commit: &Oid) -> Result<()> {
+    let git = Git::new(&home.control(), "read-tree").work_tree(&home.tree());
+    let git = git.timeout(std::time::Duration::from_secs(900)).args(["-u", "--reset"]);
+    git.operands([commit]).run().await.map(drop)
 }
 
 /// The agent's `.git`: its own configuration and refs, with the store's objects.

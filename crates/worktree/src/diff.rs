@@ -199,7 +199,7 @@ impl Space {
     }
 }
 
-const SAFE: [&str; 5] = ["-r", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+pub(crate) const SAFE: [&str; 5] = ["-r", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
 
 /// Reads `--raw --numstat -z`: first all paths with their status, then all numbers in the same order.
 fn entries(out: &[u8]) -> Vec<Entry> {

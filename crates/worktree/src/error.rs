@@ -153,6 +153,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Work that came from another runner cannot be used.
+    #[error("the work of another runner ({name}) cannot be used: {why}")]
+    Bundle {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// All ports are taken.
     #[error("no {size} free ports are left in {first}–{last}; name a larger range or clean a workspace")]
     NoPorts {

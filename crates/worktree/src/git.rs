@@ -103,6 +103,7 @@ pub(crate) struct Git {
     reach: Reach,
     timeout: Duration,
     limit: usize,
+    cut: bool,
     input: Input,
 }
 
@@ -119,6 +120,7 @@ impl Git {
             reach: Reach::Nothing,
             timeout: Duration::from_secs(120),
             limit: 64 << 20,
+            cut: false,
             input: Input::Nothing,
         }
     }
@@ -182,6 +184,15 @@ impl Git {
         let what = self.what;
         let ended = self.ended(|_| {}).await?;
         if ended.status.success() { Ok(ended.stdout) } else { Err(failed(what, &ended)) }
+    }
+
+    /// Runs it for the first `limit` bytes of what it says.
+    pub(crate) async fn beginning(mut self, limit: usize) -> Result<Vec<u8>> {
+        (self.limit, self.cut) = (limit, true);
+        let what = self.what;
+        let ended = self.ended(|_| {}).await?;
+        // Nobody listened any more: that ended it.
+        if ended.status.success() || !ended.whole { Ok(ended.stdout) } else { Err(failed(what, &ended)) }
     }
 
     /// Runs it for one short line.
@@ -263,7 +274,7 @@ impl Git {
         let mut args = vec![OsString::from(self.what)];
         args.extend(self.args);
         let what = format!("git {}", self.what);
-        Process { what, program: program(), args, env, cwd, timeout: self.timeout, limit: self.limit }
+        Process { what, program: program(), args, env, cwd, timeout: self.timeout, limit: self.limit, cut: self.cut }
     }
 }
 

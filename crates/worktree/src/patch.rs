@@ -1,5 +1,7 @@
 //! Reads unified hunks, with the numbers that each line had and has.
 
+use std::collections::BTreeMap;
+
 use crate::diff::{Hunk, Line};
 
 const LONGEST_LINE: usize = 2000;
@@ -36,6 +38,71 @@ pub(crate) fn hunks(patch: &[u8]) -> Vec<Hunk> {
         }
     }
     hunks
+}
+
+/// Which lines of the base each file's patch without context changes; an insertion has the line before it twice.
+///
+/// The key is the path before. What has no changed line, or is not text, is not in it.
+pub(crate) fn base_ranges(patch: &[u8]) -> BTreeMap<Vec<u8>, Vec<(u32, u32)>> {
+    let mut all: BTreeMap<Vec<u8>, Vec<(u32, u32)>> = BTreeMap::new();
+    let mut name: Option<Vec<u8>> = None;
+    let (mut old_left, mut new_left) = (0, 0);
+    for line in patch.split(|b| *b == b'\n') {
+        if old_left > 0 || new_left > 0 {
+            match line.first() {
+                Some(b'-') => old_left = u32::saturating_sub(old_left, 1),
+                Some(b'+') => new_left = u32::saturating_sub(new_left, 1),
+                _ => {}
+            }
+        } else if line.starts_with(b"diff --git ") {
+            name = None;
+        } else if let Some(path) = line.strip_prefix(b"rename from ") {
+            name = Some(unquoted(path));
+        } else if let Some(path) = line.strip_prefix(b"--- ") {
+            name = name.or_else(|| Some(unquoted(path).strip_prefix(b"a/")?.to_vec()));
+        } else if let Some(((start, count), (_, new_count))) = head(line) {
+            (old_left, new_left) = (count, new_count);
+            if let Some(name) = &name {
+                all.entry(name.clone()).or_default().push((start, start + count.saturating_sub(1)));
+            }
+        }
+    }
+    all
+}
+
+/// A path as a patch names it: one with odd characters is in quotes, with a tab after it when it has blanks.
+fn unquoted(path: &[u8]) -> Vec<u8> {
+    let path = path.strip_suffix(b"\t").unwrap_or(path);
+    let Some(inner) = path.strip_prefix(b"\"").and_then(|path| path.strip_suffix(b"\"")) else { return path.to_vec() };
+    let mut plain = Vec::new();
+    let mut bytes = inner.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            plain.push(byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(digit @ b'0'..=b'3') => {
+                let mut value = u32::from(digit - b'0');
+                for _ in 0..2 {
+                    value = value * 8 + bytes.next_if(u8::is_ascii_digit).map_or(0, |digit| u32::from(digit - b'0'));
+                }
+                plain.push(u8::try_from(value).unwrap_or(b'?'));
+            }
+            Some(letter) => plain.push(match letter {
+                b'a' => 7,
+                b'b' => 8,
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'v' => 11,
+                b'f' => 12,
+                b'r' => b'\r',
+                other => other,
+            }),
+            None => {}
+        }
+    }
+    plain
 }
 
 /// `@@ -1,2 +3,4 @@`: where a hunk starts and how long it is, before and now.

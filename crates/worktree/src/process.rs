@@ -23,6 +23,8 @@ pub(crate) struct Process {
     pub(crate) cwd: PathBuf,
     pub(crate) timeout: Duration,
     pub(crate) limit: usize,
+    /// Whether more than the limit is left out instead of being an error.
+    pub(crate) cut: bool,
 }
 
 /// What goes into a process: nothing, bytes, or bytes as they come.
@@ -37,6 +39,8 @@ pub(crate) enum Input {
 pub(crate) struct Ended {
     pub(crate) status: std::process::ExitStatus,
     pub(crate) stdout: Vec<u8>,
+    /// Whether that is all it said.
+    pub(crate) whole: bool,
     pub(crate) stderr: String,
 }
 
@@ -104,8 +108,11 @@ impl Process {
             done.map_err(|_| Error::TimedOut { what: self.what.clone(), after: self.timeout })?;
         let status = status.map_err(Error::io("wait for", Path::new(&self.program)))?;
         group.ended();
-        let stdout = stdout.ok_or(Error::TooMuch { what: self.what, limit })?;
-        Ok(Ended { status, stdout, stderr })
+        let (stdout, whole) = stdout;
+        if !whole && !self.cut {
+            return Err(Error::TooMuch { what: self.what, limit });
+        }
+        Ok(Ended { status, stdout, whole, stderr })
     }
 
     /// Starts it for a conversation; it ends when it is dropped.
@@ -140,13 +147,15 @@ impl Process {
     }
 }
 
-/// All bytes, or nothing when there are more than the limit.
-async fn all(from: Option<impl AsyncRead + Unpin>, limit: usize) -> Option<Vec<u8>> {
+/// The bytes up to the limit, and whether those are all.
+async fn all(from: Option<impl AsyncRead + Unpin>, limit: usize) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     if let Some(from) = from {
         let _ = from.take(limit as u64 + 1).read_to_end(&mut bytes).await;
     }
-    (bytes.len() <= limit).then_some(bytes)
+    let whole = bytes.len() <= limit;
+    bytes.truncate(limit);
+    (bytes, whole)
 }
 
 async fn lines(from: Option<impl AsyncRead + Unpin>, mut said: impl FnMut(&str)) -> String {

@@ -104,6 +104,7 @@ impl Worktrees {
             cwd: workspace.path,
             timeout: script.timeout,
             limit: 0,
+            cut: false,
         };
         let status = process.run_into(file).await?;
         if status.success() {

@@ -144,8 +144,7 @@ impl Space {
         if base == head {
             return Ok(Some(base.clone()));
         }
-        let ended = self.store.git("merge-base").operands([base, head]).ended(|_| {}).await?;
-        Ok(String::from_utf8_lossy(&ended.stdout).trim().parse().ok())
+        self.store.merge_base(base, head).await
     }
 
     /// What differs between a commit, or nothing, and the newest save.
@@ -225,11 +224,16 @@ impl Space {
     /// A merge in memory; its objects are thrown away.
     async fn conflicts(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Vec<String>>> {
         let (Some(base), Some(_)) = (base, head) else { return Ok(None) };
+        self.conflicts_of(base, &self.saved).await
+    }
+
+    /// The files that a merge of two commits would leave in conflict; nothing when they cannot be merged at all.
+    pub(crate) async fn conflicts_of(&self, base: &Oid, side: &Oid) -> Result<Option<Vec<String>>> {
         let scratch = self.home.control().join("scratch");
         folder(&scratch)?;
         let git = Git::new(&self.store.0, "merge-tree").objects(&scratch, &[&self.store.objects()]);
         let git = git.args(["--write-tree", "--name-only", "--no-messages", "-z"]);
-        let ended = git.operands([base, &self.saved]).ended(|_| {}).await;
+        let ended = git.operands([base, side]).ended(|_| {}).await;
         let _ = std::fs::remove_dir_all(&scratch);
         let ended = ended?;
         match ended.status.code() {

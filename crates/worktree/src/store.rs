@@ -111,6 +111,12 @@ impl Store {
         git.timeout(Duration::from_secs(1800)).run().await.map(drop)
     }
 
+    /// Where two histories parted; nothing when they have nothing in common.
+    pub(crate) async fn merge_base(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>> {
+        let ended = self.git("merge-base").operands([one, other]).ended(|_| {}).await?;
+        Ok(String::from_utf8_lossy(&ended.stdout).trim().parse().ok())
+    }
+
     /// Whether a commit is part of another one's history; nothing when it is not here at all.
     pub(crate) async fn is_ancestor(&self, commit: &Oid, of: &str) -> Result<Option<bool>> {
         let git = self.git("merge-base").args(["--is-ancestor"]).operands([commit.as_str(), of]);

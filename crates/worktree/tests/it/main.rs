@@ -4,8 +4,10 @@
 mod support;
 
 mod basics;
+mod bundles;
 mod cut;
 mod exact;
+mod examined;
 mod hostile;
 mod names;
 mod ready;

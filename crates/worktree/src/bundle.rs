@@ -1,0 +1,154 @@
+//! Work on its way to another runner: a branch and what is not committed, as one file that git can check.
+
+use std::path::Path;
+
+use domain::WorkspaceId;
+use serde::{Deserialize, Serialize};
+
+use crate::bare::{self, Oid, oid};
+use crate::create::blocking;
+use crate::git::Reach;
+use crate::process::Input;
+use crate::scan::Scope;
+use crate::space::Space;
+use crate::store::Store;
+use crate::{Error, Result, Worktrees};
+
+const SIGNATURE: &[u8] = b"# v2 git bundle\n";
+const PACKED: &str = "refs/shopfloor/packed";
+/// What the files of a bundle may take once they are written.
+const LARGEST_TREE: u64 = 8 << 30;
+
+/// A workspace's work, packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// The file's bytes.
+    pub bytes: Vec<u8>,
+    /// The commit that the work started from; absent without a repository.
+    pub base: Option<String>,
+    /// The commit that was checked out.
+    pub head: Option<String>,
+}
+
+/// The message of the commit that holds what is not committed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Note {
+    base: Option<String>,
+}
+
+/// What came out of a bundle.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// The commit whose tree the files are.
+    pub(crate) files: Oid,
+    /// The commit that was checked out.
+    pub(crate) head: Option<Oid>,
+    /// The commit that the work started from.
+    pub(crate) base: Option<Oid>,
+}
+
+impl Worktrees {
+    /// Saves a workspace and packs its branch and what is not committed, if that is not more than `limit` bytes.
+    pub async fn pack(&self, id: WorkspaceId, limit: usize) -> Result<Packed> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        space.save(self.options(), &Scope::All).await?;
+        let base = self.base(space).await?;
+        space.pack(base, limit).await
+    }
+}
+
+impl Space {
+    async fn pack(&self, base: Option<Oid>, limit: usize) -> Result<Packed> {
+        let problem = self.refs.as_ref().err().or(self.not_kept.as_ref());
+        if let Some(why) = problem {
+            return Err(Error::Tampered { path: self.home.tree().join(".git"), why: why.clone() });
+        }
+        let head = self.head();
+        let base = self.merge_base(base.as_ref(), head.as_ref()).await?;
+        let note = serde_json::to_string(&Note { base: base.as_ref().map(Oid::to_string) }).unwrap_or_default();
+        let mut git = self.store.git("commit-tree");
+        if let Some(head) = &head {
+            git = git.args(["-p", head.as_str()]);
+        }
+        let git = git.args(["-F", "-"]).operands([&self.tree]).input(Input::Bytes(note.into_bytes()));
+        let files = oid(&git.line().await?)?;
+        let name = format!("{PACKED}/{}", self.facts.id);
+        self.store.git("update-ref").operands([name.as_str(), files.as_str()]).run().await?;
+        let mut git = self.store.git("bundle").args(["create", "--quiet", "--version=2", "-", &name]).limit(limit);
+        if let Some(base) = &base {
+            git = git.args([format!("^{base}")]);
+        }
+        let bytes = git.run().await;
+        self.store.git("update-ref").args(["-d"]).operands([name.as_str()]).run().await?;
+        Ok(Packed { bytes: bytes?, base: base.map(|base| base.to_string()), head: head.map(|head| head.to_string()) })
+    }
+}
+
+/// Takes a bundle's objects into the store, checked one by one.
+pub(crate) async fn take(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
+    // git takes other files for other things: one that names a folder would be followed there.
+    let looked = file.to_owned();
+    let begins = blocking(move || begins_right(&looked)).await;
+    if !begins.map_err(Error::io("read", file))? {
+        return Err(unusable(file, "it is not a bundle of git"));
+    }
+    let gone = aside.to_owned();
+    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
+    bare::make(aside, &[&store.objects()])?;
+    let taken = take_aside(store, aside, file).await;
+    let gone = aside.to_owned();
+    blocking(move || crate::beneath::delete(&gone)).await.map_err(Error::io("delete", aside))?;
+    taken
+}
+
+async fn take_aside(store: &Store, aside: &Path, file: &Path) -> Result<Taken> {
+    let scratch = Store(aside.to_owned());
+    let quiet = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--quiet", "--no-recurse-submodules"];
+    let packed = format!("{PACKED}/*:refs/taken/*");
+    let git = scratch.git("fetch").args(quiet).operands([file.as_os_str(), packed.as_ref()]).reach(Reach::Files);
+    git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
+    let refs = scratch.refs("refs/taken/").await?;
+    let [(_, files)] = refs.as_slice() else { return Err(unusable(file, "it does not hold one workspace")) };
+    // From a repository of ours into the store: that way every object is checked, whatever git's version.
+    let git = store.git("fetch").args(quiet).operands([aside.as_os_str(), files.as_ref()]).reach(Reach::Files);
+    git.run().await.map_err(|error| unusable(file, &error.to_string()))?;
+    let commit = store.git("cat-file").args(["commit"]).operands([files]).limit(1 << 20).run().await?;
+    let commit = String::from_utf8_lossy(&commit).into_owned();
+    let (head, note) = commit.split_once("\n\n").unwrap_or((&commit, ""));
+    let parents: Vec<Oid> = head.lines().filter_map(|line| line.strip_prefix("parent ")?.parse().ok()).collect();
+    let note: Note = serde_json::from_str(note.trim()).unwrap_or_default();
+    let head = parents.first().cloned();
+    let mut base = None;
+    if let (Some(named), Some(head)) = (note.base.and_then(|base| base.parse::<Oid>().ok()), &head)
+        && store.is_ancestor(&named, head.as_str()).await? == Some(true)
+    {
+        base = Some(named);
+    }
+    if size(store, files).await? > LARGEST_TREE {
+        return Err(unusable(file, "its files would take too much room"));
+    }
+    Ok(Taken { files: files.clone(), head, base })
+}
+
+async fn size(store: &Store, commit: &Oid) -> Result<u64> {
+    let out = store.git("ls-tree").args(["-r", "-z", "--format=%(objectsize)"]).operands([commit]).run().await;
+    let out = out?;
+    let sizes = out.split(|b| *b == 0).filter_map(|size| std::str::from_utf8(size).ok()?.trim().parse::<u64>().ok());
+    Ok(sizes.fold(0, u64::saturating_add))
+}
+
+fn begins_right(file: &Path) -> std::io::Result<bool> {
+    use std::io::Read;
+    let mut first = [0_u8; SIGNATURE.len()];
+    match std::fs::File::open(file)?.read_exact(&mut first) {
+        Ok(()) => Ok(first == SIGNATURE),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn unusable(file: &Path, why: &str) -> Error {
+    Error::Bundle { name: file.file_name().unwrap_or_default().to_string_lossy().into_owned(), why: why.to_owned() }
+}

@@ -1,0 +1,218 @@
+//! What a workspace changed, told so that it can be judged and compared with what others changed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use domain::WorkspaceId;
+
+use crate::bare::Oid;
+use crate::diff::{FileStatus, SAFE};
+use crate::git::EMPTY_TREE;
+use crate::patch::base_ranges;
+use crate::save::LeftOut;
+use crate::scan::{Scope, paths};
+use crate::space::Space;
+use crate::{Error, Result, Worktrees};
+
+/// Files that are listed at most.
+const MOST_FILES: usize = 20_000;
+/// How much text is read to find out which lines changed.
+const MOST_LINES: usize = 32 << 20;
+/// How many commits of a branch are counted.
+const MOST_COMMITS: &str = "--max-count=10000";
+
+/// What a workspace changed against the commit that its branch left the base at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// That commit; absent without a repository, or in an empty one.
+    pub base: Option<String>,
+    /// The commit that is checked out.
+    pub head: Option<String>,
+    /// Whether that commit is on a branch.
+    pub on_branch: bool,
+    /// Names the content of all files, those that are not committed included.
+    pub tree: String,
+    /// What differs between the base and the files as they are now, in order of the paths.
+    pub files: Vec<TouchedFile>,
+    /// Every path that differs from the base, in a commit or in the files; both paths of what was moved.
+    pub paths: Vec<PathBuf>,
+    /// Whether there are more than can be listed.
+    pub more: bool,
+    /// The beginning of the patch, without control characters.
+    pub patch: String,
+    /// Commits that the base does not have.
+    pub new_commits: u32,
+    /// Whether those commits change anything.
+    pub commits_change: bool,
+    /// What is not committed.
+    pub uncommitted: Vec<PathBuf>,
+    /// Files that would conflict with the base as last fetched; absent when that could not be found out.
+    pub conflicts: Option<Vec<String>>,
+    /// What could not be saved, and so could not be looked at either.
+    pub left_out: Vec<LeftOut>,
+    /// What is wrong with the agent's `.git`.
+    pub problem: Option<String>,
+}
+
+/// What was changed in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TouchedFile {
+    /// Its path now; where it was, when it is deleted.
+    pub path: PathBuf,
+    /// Its path before, when it was renamed.
+    pub from: Option<PathBuf>,
+    /// How it was changed.
+    pub status: FileStatus,
+    /// Names its content now; absent when it is deleted.
+    pub content: Option<String>,
+    /// The lines of the base that were changed, first and last; an insertion has the line before it twice. Empty when
+    /// it is not text, or new.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+impl Worktrees {
+    /// Saves, then tells what was changed; at most `patch` bytes of the patch.
+    pub async fn examine(&self, id: WorkspaceId, patch: usize) -> Result<Examined> {
+        let space = self.space(id);
+        let mut space = space.lock().await;
+        let space = self.found(id, &mut space).await?;
+        space.save(self.options(), &Scope::All).await?;
+        let base = self.base(space).await?;
+        space.examine(base, patch).await
+    }
+}
+
+impl Space {
+    async fn examine(&mut self, base: Option<Oid>, patch: usize) -> Result<Examined> {
+        let problem = self.refs.as_ref().err().cloned().or_else(|| self.not_kept.clone());
+        // A commit that was not taken over cannot be looked at: the problem says so.
+        let head = self.head().filter(|_| problem.is_none());
+        let from = self.merge_base(base.as_ref(), head.as_ref()).await?;
+        let start = from.as_ref().map_or(EMPTY_TREE, Oid::as_str);
+        let mut files = self.touched(start, self.tree.as_str()).await?;
+        let mut all: Vec<PathBuf> =
+            files.iter().flat_map(|file| file.from.iter().chain([&file.path])).cloned().collect();
+        all.extend(self.left_out.keys().cloned());
+        let mut uncommitted: Vec<PathBuf> = self.left_out.keys().cloned().collect();
+        let (mut new_commits, mut commits_change) = (0, false);
+        if let Some(head) = &head {
+            let committed = self.names(start, head.as_str()).await?;
+            commits_change = !committed.is_empty();
+            all.extend(committed);
+            uncommitted.extend(self.names(head.as_str(), self.tree.as_str()).await?);
+            new_commits = self.commits(from.as_ref(), head).await?;
+        } else if self.facts.location.is_some() {
+            uncommitted.extend(files.iter().map(|file| file.path.clone()));
+        }
+        for list in [&mut all, &mut uncommitted] {
+            list.sort();
+            list.dedup();
+        }
+        let more = files.len() > MOST_FILES;
+        files.truncate(MOST_FILES);
+        let conflicts = self.all_conflicts(base.as_ref(), head.as_ref()).await?;
+        Ok(Examined {
+            base: from.as_ref().map(Oid::to_string),
+            on_branch: self.refs.as_ref().is_ok_and(|refs| refs.branch.is_some()),
+            head: head.map(|head| head.to_string()),
+            tree: self.tree.to_string(),
+            patch: self.beginning(start, patch).await?,
+            files,
+            paths: all,
+            more,
+            new_commits,
+            commits_change,
+            uncommitted,
+            conflicts,
+            left_out: self.left_out.values().cloned().collect(),
+            problem,
+        })
+    }
+
+    async fn touched(&self, from: &str, to: &str) -> Result<Vec<TouchedFile>> {
+        let git = self.store.git("diff-tree").args(SAFE).args(["--raw", "-z"]);
+        let mut files = entries(&git.operands([from, to]).run().await?);
+        let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=0"]).limit(MOST_LINES);
+        let lines = match git.operands([from, to]).run().await {
+            Ok(patch) => base_ranges(&patch),
+            // Then nobody knows which lines: whoever compares must take it for all of them.
+            Err(Error::TooMuch { .. }) => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        for file in &mut files {
+            let name = file.from.as_ref().unwrap_or(&file.path).as_os_str().as_bytes();
+            if let Some(lines) = lines.get(name) {
+                file.ranges.clone_from(lines);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The paths that differ between two trees; what was moved is two of them.
+    async fn names(&self, from: &str, to: &str) -> Result<Vec<PathBuf>> {
+        let git = self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only"]);
+        Ok(paths(&git.operands([from, to]).run().await?))
+    }
+
+    async fn commits(&self, from: Option<&Oid>, head: &Oid) -> Result<u32> {
+        let git = self.store.git("rev-list").args(["--count", MOST_COMMITS]);
+        let range = from.map_or_else(|| head.to_string(), |from| format!("{from}..{head}"));
+        Ok(git.operands([range]).line().await?.parse().unwrap_or(0))
+    }
+
+    /// What of the commits, or of the files as they are, would conflict.
+    async fn all_conflicts(&self, base: Option<&Oid>, head: Option<&Oid>) -> Result<Option<Vec<String>>> {
+        let Some(base) = base else { return Ok(Some(vec![])) };
+        let Some(head) = head else { return Ok(None) };
+        let mut all = Vec::new();
+        for side in [head, &self.saved] {
+            match self.conflicts_of(base, side).await? {
+                Some(found) => all.extend(found),
+                None => return Ok(None),
+            }
+        }
+        all.sort();
+        all.dedup();
+        Ok(Some(all))
+    }
+
+    async fn beginning(&self, from: &str, limit: usize) -> Result<String> {
+        let git = self.store.git("diff-tree").args(SAFE).args(["-p", "--unified=3"]);
+        let patch = git.operands([from, self.tree.as_str()]).beginning(limit).await?;
+        let text = String::from_utf8_lossy(&patch);
+        let mut plain: String = text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
+        plain.truncate(plain.floor_char_boundary(limit));
+        Ok(plain)
+    }
+}
+
+/// Reads `--raw -z`: modes, ids and a status, then one path or two.
+fn entries(out: &[u8]) -> Vec<TouchedFile> {
+    let path = |name: &[u8]| PathBuf::from(OsString::from_vec(name.to_vec()));
+    let mut files = Vec::new();
+    let mut fields = out.split(|b| *b == 0);
+    while let Some(field) = fields.next().filter(|field| field.first() == Some(&b':')) {
+        let text = String::from_utf8_lossy(field);
+        let columns: Vec<&str> = text.split(' ').collect();
+        let content = columns.get(3).and_then(|id| id.parse::<Oid>().ok()).map(|id| id.to_string());
+        let status = match columns.get(4).and_then(|word| word.chars().next()) {
+            Some('A') => FileStatus::Added,
+            Some('D') => FileStatus::Deleted,
+            Some('R' | 'C') => FileStatus::Renamed,
+            Some('T') => FileStatus::TypeChanged,
+            _ => FileStatus::Modified,
+        };
+        let first = fields.next().map(path).unwrap_or_default();
+        let second = if status == FileStatus::Renamed { fields.next().map(path) } else { None };
+        let (from, path) = match second {
+            Some(second) => (Some(first), second),
+            None => (None, first),
+        };
+        // Only its mode is another: that meets no change of its lines.
+        let same = status == FileStatus::Modified && columns.get(2) == columns.get(3);
+        files.push(TouchedFile { path, from, status, content, ranges: if same { vec![(0, 0)] } else { vec![] } });
+    }
+    files
+}

@@ -1,0 +1,121 @@
+//! What a workspace changed, committed or not, as it can be judged and compared.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use worktree::{Examined, FileStatus};
+
+use crate::support::{Bench, git, write};
+
+type Touched = (String, FileStatus, Vec<(u32, u32)>);
+
+fn touched(examined: &Examined) -> Vec<Touched> {
+    let each = examined.files.iter();
+    each.map(|file| (file.path.to_string_lossy().into_owned(), file.status, file.ranges.clone())).collect()
+}
+
+#[tokio::test]
+async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    let (id, tree) = (made.facts.id, made.path.clone());
+    let before = bench.trees.examine(id, 1000).await.unwrap();
+    assert_eq!((touched(&before), before.new_commits, before.uncommitted.len()), (vec![], 0, 0));
+    write(&tree, "src/lib.rs", "fn one() {}\nfn three() {}\nfn four() {}\n");
+    git(&tree, &["commit", "-qam", "two goes, four comes"]);
+    git(&tree, &["mv", "README.md", "docs.md"]);
+    write(&tree, "new file", "x\n");
+    symlink("/etc/passwd", tree.join("link")).unwrap();
+    write(&tree, "target/ignored", "x");
+    let found = bench.trees.examine(id, 1 << 16).await.unwrap();
+    assert_eq!(
+        touched(&found),
+        [
+            ("docs.md".into(), FileStatus::Renamed, vec![]),
+            ("link".into(), FileStatus::Added, vec![]),
+            ("new file".into(), FileStatus::Added, vec![]),
+            ("src/lib.rs".into(), FileStatus::Modified, vec![(2, 2), (3, 3)]),
+        ]
+    );
+    let names: Vec<&str> = found.paths.iter().filter_map(|path| path.to_str()).collect();
+    assert_eq!(names, ["README.md", "docs.md", "link", "new file", "src/lib.rs"]);
+    assert_eq!(found.uncommitted.len(), 4);
+    assert_eq!((found.new_commits, found.commits_change, found.on_branch), (1, true, true));
+    assert_eq!(found.conflicts, Some(vec![]));
+    assert!(found.patch.contains("-fn two() {}"), "{}", found.patch);
+    assert_eq!(found.base, made.facts.base_commit);
+    assert_eq!(found.head, Some(git(&tree, &["rev-parse", "HEAD"])));
+    let short = bench.trees.examine(id, 40).await.unwrap();
+    assert_eq!(short.patch, &found.patch[..40]);
+    assert_eq!(short.tree, found.tree);
+}
+
+#[tokio::test]
+async fn what_was_committed_and_then_only_deleted_still_counts() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    write(&made.path, "secret.pem", "key\n");
+    git(&made.path, &["add", "-A"]);
+    git(&made.path, &["commit", "-qm", "in"]);
+    std::fs::remove_file(made.path.join("secret.pem")).unwrap();
+    let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
+    assert_eq!(touched(&found), vec![]);
+    assert_eq!(found.paths, [PathBuf::from("secret.pem")]);
+    assert_eq!(found.uncommitted, [PathBuf::from("secret.pem")]);
+}
+
+#[tokio::test]
+async fn a_conflict_with_the_base_is_found_in_commits_and_in_files() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    let id = made.facts.id;
+    write(&made.path, "README.md", "mine\nworld\n");
+    git(&made.path, &["commit", "-qam", "mine"]);
+    write(&bench.seed(), "README.md", "theirs\nworld\n");
+    git(&bench.seed(), &["commit", "-qam", "theirs"]);
+    git(&bench.seed(), &["push", "-q", "origin", "main"]);
+    bench.trees.refresh(&bench.origin(), &worktree::Progress::none()).await.unwrap();
+    let found = bench.trees.examine(id, 100).await.unwrap();
+    assert_eq!(found.conflicts, Some(vec!["README.md".to_owned()]));
+    // Resolved in the files only: the branch itself still conflicts.
+    write(&made.path, "README.md", "theirs\nworld\n");
+    let found = bench.trees.examine(id, 100).await.unwrap();
+    assert_eq!(found.conflicts, Some(vec!["README.md".to_owned()]));
+    // What the base got meanwhile is not this workspace's.
+    assert_eq!(found.base, made.facts.base_commit);
+}
+
+#[tokio::test]
+async fn odd_names_have_their_lines_too() {
+    let bench = Bench::empty().await;
+    let seed = bench.seed();
+    let names = ["a b.txt", "quote\"d.txt", "tab\there.txt", "ümlaut.txt"];
+    for name in names {
+        write(&seed, name, "one\ntwo\nthree\n");
+    }
+    git(&seed, &["add", "-A"]);
+    git(&seed, &["commit", "-qm", "first"]);
+    git(&seed, &["push", "-q", "origin", "main"]);
+    let made = bench.workspace("work").await;
+    for name in names {
+        write(&made.path, name, "one\n2\nthree\n");
+    }
+    let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
+    assert_eq!(found.files.len(), names.len());
+    for file in &found.files {
+        assert_eq!(file.ranges, [(2, 2)], "{}", file.path.display());
+        assert!(names.iter().any(|name| file.path == Path::new(name)));
+    }
+}
+
+#[tokio::test]
+async fn a_broken_git_folder_is_a_problem_and_not_a_crash() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    std::fs::remove_dir_all(made.path.join(".git")).unwrap();
+    write(&made.path, "x", "y");
+    let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
+    assert!(found.problem.is_some());
+    assert_eq!(found.head, None);
+    assert_eq!(found.uncommitted, [PathBuf::from("x")]);
+}
