@@ -1,0 +1,107 @@
+//! From what a model sent to what a tool takes; what does not fit is refused with the way to make it fit.
+
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::schema::Shape;
+use crate::trouble::Trouble;
+
+/// Names that models use for ours.
+const ALIASES: &[(&str, &str)] = &[
+    ("task_id", "task"),
+    ("id", "task"),
+    ("project_id", "project"),
+    ("activity_id", "activity"),
+    ("message", "text"),
+    ("content", "text"),
+    ("description", "summary"),
+    ("result", "summary"),
+    ("deliverables", "files"),
+    ("dependencies", "deps"),
+    ("depends_on", "deps"),
+    ("title", "description"),
+    ("criteria", "acceptance"),
+    ("acceptance_criteria", "acceptance"),
+    ("reason", "question"),
+    ("timeout", "wait_seconds"),
+    ("agent", "worker"),
+    ("name", "worker"),
+    ("capabilities", "abilities"),
+    ("error", "failed"),
+    ("status", "progress"),
+];
+
+/// Reads the arguments of a tool; `null` is the same as absent.
+pub(crate) fn decode<T: DeserializeOwned>(shape: &Shape, given: Option<JsonObject>) -> Result<T, Trouble> {
+    let mut given = given.unwrap_or_default();
+    given.retain(|_, value| !value.is_null());
+    if let Some(unknown) = given.keys().find(|name| !shape.has(name)) {
+        return Err(unknown_field(shape, unknown));
+    }
+    if let Some(missing) = shape.required().find(|name| !given.contains_key(*name)) {
+        return Err(Trouble::new(format!("`{missing}` is missing. {}", shape.usage())));
+    }
+    serde_json::from_value(Value::Object(given))
+        .map_err(|error| Trouble::new(format!("An argument does not fit: {error}. {}", shape.usage())))
+}
+
+fn unknown_field(shape: &Shape, unknown: &str) -> Trouble {
+    let lower = unknown.to_lowercase();
+    let alias = ALIASES.iter().filter(|(from, to)| *from == lower && shape.has(to)).map(|(_, to)| *to).next();
+    let close = alias.or_else(|| shape.names().find(|name| near(name, &lower)));
+    let hint = close.map(|name| format!(" Did you mean `{name}`?")).unwrap_or_default();
+    let shown: String = unknown.chars().take(60).collect();
+    Trouble::new(format!("There is no argument `{shown}`.{hint} {}", shape.usage()))
+}
+
+/// Whether one is the other with a letter more, less or different.
+fn near(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let (short, long) = (short.as_bytes(), long.as_bytes());
+    if long.len() - short.len() > 1 {
+        return false;
+    }
+    let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+    let skipped = if short.len() == long.len() { same + 1 } else { same };
+    short.get(skipped..).unwrap_or_default() == long.get(same + 1..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools;
+
+    fn refused(tool: &str, given: Value) -> String {
+        let spec = tools::ALL.iter().find(|spec| spec.name == tool).unwrap();
+        let Value::Object(given) = given else { panic!("arguments are an object") };
+        decode::<Value>(&Shape::of(spec), Some(given)).unwrap_err().text
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_what_would() {
+        let text = refused("report", serde_json::json!({ "sumary": "done" }));
+        assert!(text.contains("`sumary`") && text.contains("Did you mean `summary`?"), "{text}");
+        assert!(text.contains("Required: summary"), "{text}");
+        let text = refused("report", serde_json::json!({ "summary": "done", "task_id": "t" }));
+        assert!(text.contains("Did you mean `task`?"), "{text}");
+        let text = refused("report", serde_json::json!({ "files": ["a"] }));
+        assert!(text.starts_with("`summary` is missing."), "{text}");
+        let text = refused("chat_send", serde_json::json!({ "text": null }));
+        assert!(text.starts_with("`text` is missing."), "null is absent: {text}");
+    }
+
+    #[test]
+    fn near_is_one_letter() {
+        for (one, other, is) in [
+            ("summary", "sumary", true),
+            ("file", "files", true),
+            ("branch", "brunch", true),
+            ("task", "text", false),
+            ("a", "abc", false),
+        ] {
+            assert_eq!(near(one, other), is, "{one} {other}");
+            assert_eq!(near(other, one), is, "{other} {one}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Renews a lease in the background: models forget.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::TaskId;
+use parking_lot::Mutex;
+use protocol::{Call, Lease, ProblemKind, TaskDetail, TaskHeartbeat};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::floor::{Floor, ask};
+
+/// When the caller was last heard from.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    last: Mutex<Instant>,
+    /// How long silence is no sign of death; `None`: the connection itself is the sign of life.
+    grace: Option<Duration>,
+}
+
+impl Pulse {
+    pub(crate) fn new(grace: Option<Duration>) -> Self {
+        Self { last: Mutex::new(Instant::now()), grace }
+    }
+
+    pub(crate) fn beat(&self) {
+        *self.last.lock() = Instant::now();
+    }
+
+    pub(crate) fn silent_for(&self) -> Duration {
+        self.last.lock().elapsed()
+    }
+
+    fn is_alive(&self) -> bool {
+        self.grace.is_none_or(|grace| self.silent_for() < grace)
+    }
+}
+
+/// Renews a lease until it is dropped, the lease is lost, or the caller was silent for too long.
+#[derive(Debug)]
+pub(crate) struct Keeper(JoinHandle<()>);
+
+impl Keeper {
+    pub(crate) fn start(floor: Arc<dyn Floor>, pulse: Arc<Pulse>, task: TaskId, fence: u64, every: Duration) -> Self {
+        Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                if !pulse.is_alive() || !renew(&*floor, task, fence).await {
+                    return;
+                }
+            }
+        }))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Renews once; false when the lease is lost for good.
+async fn renew(floor: &dyn Floor, task: TaskId, fence: u64) -> bool {
+    let input = TaskHeartbeat { fence, progress: None };
+    let Err(problem) = ask::<Lease>(floor, Call::TaskHeartbeat { task, input }).await else { return true };
+    match problem.kind {
+        // While a report is checked nothing can be renewed, but the hold may come back with a refusal.
+        ProblemKind::Conflict => match ask::<TaskDetail>(floor, Call::TaskShow { task }).await {
+            Ok(detail) => detail.task.lease.is_some_and(|lease| lease.fence == fence),
+            Err(problem) => passes(problem.kind),
+        },
+        kind => passes(kind),
+    }
+}
+
+fn passes(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::Unavailable | ProblemKind::RateLimited | ProblemKind::Storage | ProblemKind::Internal)
+}

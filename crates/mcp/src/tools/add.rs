@@ -1,0 +1,135 @@
+//! `add_tasks`: a coordinator splits work.
+
+use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Spec, list};
+use crate::desk::Desk;
+use crate::floor::ask;
+use crate::trouble::Trouble;
+use crate::{project, schema};
+
+pub(super) static SPEC: Spec = Spec {
+    name: "add_tasks",
+    title: "Add tasks",
+    description: "Adds tasks to the project's queue, all or none. Each should be one worker's work of minutes to an hour, \
+        understandable without your context, with `acceptance` that a machine can check. Use `id` as a name within \
+        this call and `deps` to say what must be done before. Example: {\"tasks\": [{\"id\": \"parser\", \
+        \"description\": \"Write a parser for dates\\nIn src/date.rs, ISO 8601 only.\", \"files\": [\"src/date.rs\"], \
+        \"acceptance\": [{\"kind\": \"file_exists\", \"path\": \"src/date.rs\"}, {\"kind\": \"command\", \"argv\": \
+        [\"cargo\", \"test\", \"date\"]}]}, {\"description\": \"Document the date parser\", \"deps\": [\"parser\"]}]}. \
+        The answer names open tasks that say nearly the same as a new one.",
+    schema,
+    reads: false,
+};
+
+fn schema() -> Value {
+    let criterion = json!({
+        "type": "object",
+        "description": "What must be true. file_exists: path. file_matches: path and one or more of regex, not_regex, \
+                        min_words, json_schema, parses. command: argv (no shell), maybe exit_code, timeout_seconds. \
+                        only_touches: globs. no_conflict_with_base and committed: nothing more. text: text, which a \
+                        person judges.",
+        "properties": {
+            "kind": schema::choice(
+                ["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"],
+                "Which check it is.",
+            ),
+            "path": schema::text("file_exists, file_matches: the file, relative to the workspace."),
+            "regex": schema::text("file_matches: must be found in the file."),
+            "not_regex": schema::text("file_matches: must not be found in the file."),
+            "min_words": schema::number(0, u32::MAX.into(), "file_matches: how many words the file has at least."),
+            "json_schema": json!({ "type": "object", "description": "file_matches: a JSON Schema that the file meets." }),
+            "parses": schema::choice(
+                ["json", "jsonl", "toml", "yaml", "csv", "xml", "text"],
+                "file_matches: the format that the file is whole and correct in.",
+            ),
+            "argv": schema::texts("command: the program and its arguments, as [\"make\", \"test\"]."),
+            "exit_code": json!({ "type": "integer", "description": "command: 0 when left out." }),
+            "timeout_seconds": schema::number(1, 86_400, "command: 300 when left out."),
+            "globs": schema::texts("only_touches: patterns, as [\"src/**\", \"docs/*.md\"]."),
+            "text": schema::text("text: what must be true, for a person to judge."),
+        },
+        "required": ["kind"],
+        "additionalProperties": false,
+    });
+    let task = json!({
+        "type": "object",
+        "properties": {
+            "id": schema::text("A name for this task within this call, so that others can depend on it."),
+            "description": schema::text("What is to be done. The first line is the title."),
+            "context": schema::text("What the worker should know: decisions, places to look at."),
+            "acceptance": json!({ "type": "array", "items": criterion, "description": "What the work is checked against." }),
+            "files": schema::texts("Files that it will change: paths or patterns. Keeps two workers off the same file."),
+            "deps": schema::texts("What must be done before: names from this call, or ids as tsk_…."),
+            "priority": schema::number(0, 9, "Higher goes first; 5 when left out."),
+            "needs": schema::texts("Abilities that the worker must have. Usually left out."),
+            "activity": schema::text("The activity that it belongs to, as act_…. Usually left out."),
+        },
+        "required": ["description"],
+        "additionalProperties": false,
+    });
+    let tasks = json!({ "type": "array", "items": task, "minItems": 1, "description": "The tasks, in any order." });
+    schema::object(&["tasks"], json!({ "tasks": tasks, "project": schema::project() }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    tasks: Vec<Value>,
+    project: Option<String>,
+}
+
+pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
+    let tasks: Vec<TaskAdd> =
+        given.tasks.into_iter().enumerate().map(|(index, task)| one(index, task)).collect::<Result<_, _>>()?;
+    let project = project::resolve(desk, given.project.as_deref()).await?;
+    let added: AddedTasks = ask(&*desk.floor, Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
+    let mut answer = json!({
+        "tasks": added.tasks.iter().map(list::line).collect::<Vec<_>>(),
+        "next": "They are in the queue: free workers take them.",
+    });
+    if !added.names.is_empty() {
+        let names: serde_json::Map<String, Value> =
+            added.names.iter().map(|named| (named.name.clone(), json!(named.task))).collect();
+        answer["names"] = Value::Object(names);
+    }
+    if !added.similar.is_empty() {
+        let similar = added.similar.iter();
+        answer["similar"] = similar.map(|one| json!({ "new": one.task, "open": one.to, "title": one.title })).collect();
+        answer["next"] = json!("They are in the queue. Some say nearly the same as open ones: see `similar`.");
+    }
+    Ok(answer)
+}
+
+/// Reads one task; an error says which one it is, and where.
+fn one(index: usize, task: Value) -> Result<TaskAdd, Trouble> {
+    let Value::Object(mut task) = task else {
+        let text = format!("tasks[{index}] must be an object as {{\"description\": \"…\"}}, not {}.", short(&task));
+        return Err(Trouble::new(text));
+    };
+    task.retain(|_, value| !value.is_null());
+    if let Some(Value::Array(criteria)) = task.get_mut("acceptance") {
+        for (place, criterion) in criteria.iter_mut().enumerate() {
+            if let Value::Object(fields) = criterion {
+                fields.retain(|_, value| !value.is_null());
+            }
+            if let Err(error) = serde_json::from_value::<protocol::Criterion>(criterion.clone()) {
+                let text = format!(
+                    "tasks[{index}].acceptance[{place}] does not fit: {error}. It must be as {{\"kind\": \"file_exists\", \
+                     \"path\": \"…\"}}; the kinds are file_exists, file_matches, command, only_touches, \
+                     no_conflict_with_base, committed, text. Nothing was added."
+                );
+                return Err(Trouble::new(text));
+            }
+        }
+    }
+    serde_json::from_value(Value::Object(task)).map_err(|error| {
+        Trouble::new(format!("tasks[{index}] does not fit: {error}. Nothing was added: correct it and call again."))
+    })
+}
+
+fn short(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
+}

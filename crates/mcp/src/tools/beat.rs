@@ -1,0 +1,84 @@
+//! `heartbeat`: a sign of life, progress, and answers of people.
+
+use domain::TaskId;
+use protocol::{Call, Escalation, Lease, TaskHeartbeat};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Spec;
+use crate::desk::{Desk, Hold};
+use crate::floor::ask;
+use crate::schema;
+use crate::trouble::Trouble;
+
+pub(super) static SPEC: Spec = Spec {
+    name: "heartbeat",
+    title: "Say how far you are",
+    description: "Renews the lease of the task you hold and tells people how far you are. Call it at each step of \
+        longer work, as {\"progress\": \"3 of 5 files done\"}. The answer has `answers` when a person has answered a \
+        question of yours. If it says that the lease is lost, stop working on that task: somebody else has it.",
+    schema: || {
+        schema::object(
+            &[],
+            json!({
+                "progress": schema::text("How far you are, in a few words."),
+                "task": schema::task(),
+                "fence": schema::fence(),
+            }),
+        )
+    },
+    reads: false,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    progress: Option<String>,
+    task: Option<TaskId>,
+    fence: Option<u64>,
+}
+
+pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
+    let hold = desk.hold(given.task, given.fence).await?;
+    let input = TaskHeartbeat { fence: hold.fence, progress: given.progress };
+    let lease: Result<Lease, _> = ask(&*desk.floor, Call::TaskHeartbeat { task: hold.task, input }).await;
+    let lease = lease.map_err(|problem| lost(desk, hold, problem.into()))?;
+    let mut answer = json!({ "task": hold.task, "lease_ends_at": lease.expires_at, "next": "Go on with your work." });
+    let answers = answers(desk, hold).await;
+    if !answers.is_empty() {
+        answer["answers"] = json!(answers);
+        answer["next"] = json!("A person has answered: go on with the answer.");
+    }
+    Ok(answer)
+}
+
+/// What the hub's refusal means for a task in hand.
+pub(super) fn lost(desk: &Desk, hold: Hold, trouble: Trouble) -> Trouble {
+    if !trouble.is_conflict() {
+        return trouble;
+    }
+    desk.forget_hold(hold);
+    trouble.next("Stop working on this task and change nothing more for it. take_task gives you another one.")
+}
+
+/// What people have answered since the last time.
+async fn answers(desk: &Desk, hold: Hold) -> Vec<Value> {
+    let open = desk.with(hold.task, |held| held.asked.clone()).unwrap_or_default();
+    let mut found = Vec::new();
+    for escalation in open {
+        let Ok(shown) = ask::<Escalation>(&*desk.floor, Call::EscalationShow { escalation }).await else { continue };
+        if let Some(answer) = spoken(&shown) {
+            desk.with(hold.task, |held| held.asked.retain(|one| *one != escalation));
+            found.push(json!({ "question": shown.question, "answer": answer }));
+        }
+    }
+    found
+}
+
+/// What a person has answered, if they have.
+pub(super) fn spoken(escalation: &Escalation) -> Option<String> {
+    escalation.answered_at?;
+    let by = escalation.answered_by.as_ref().map_or("a person", |user| user.name.as_str());
+    let words = escalation.answer.clone().or_else(|| escalation.act.map(|act| act.word().to_owned()));
+    Some(format!("{} (answered by {by})", words.unwrap_or_else(|| "no words".to_owned())))
+}

@@ -1,0 +1,69 @@
+//! Every tool: its name, what a model is told about it, what it takes, and what it does.
+
+mod activity;
+mod add;
+mod ask;
+mod beat;
+mod chat;
+mod doing;
+mod list;
+mod report;
+mod take;
+
+use std::sync::Arc;
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use crate::arguments::decode;
+use crate::desk::Desk;
+use crate::schema::Shape;
+use crate::trouble::Trouble;
+
+/// A tool as models see it.
+pub(crate) struct Spec {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) schema: fn() -> Value,
+    /// Whether it changes nothing.
+    pub(crate) reads: bool,
+}
+
+/// Every tool, in the order of a worker's day.
+pub(crate) static ALL: &[&Spec] = &[
+    &list::SPEC,
+    &take::SPEC,
+    &beat::SPEC,
+    &report::SPEC,
+    &ask::ASK,
+    &ask::ESCALATE,
+    &chat::SEND,
+    &chat::READ,
+    &activity::SPEC,
+    &doing::SPEC,
+    &add::SPEC,
+];
+
+/// Runs a tool; its answer is an object whose `next` says what to do.
+pub(crate) async fn run(spec: &'static Spec, desk: Arc<Desk>, given: Option<JsonObject>) -> Result<Value, Trouble> {
+    let desk = &*desk;
+    let shape = &Shape::of(spec);
+    match spec.name {
+        "list_tasks" => list::run(desk, decode(shape, given)?).await,
+        "take_task" => take::run(desk, decode(shape, given)?).await,
+        "heartbeat" => beat::run(desk, decode(shape, given)?).await,
+        "report" => report::run(desk, decode(shape, given)?).await,
+        "ask" => ask::ask(desk, decode(shape, given)?).await,
+        "escalate" => ask::escalate(desk, decode(shape, given)?).await,
+        "chat_send" => chat::send(desk, decode(shape, given)?).await,
+        "chat_read" => chat::read(desk, decode(shape, given)?).await,
+        "activity_update" => activity::run(desk, decode(shape, given)?).await,
+        "who_is_doing_what" => doing::run(desk, decode(shape, given)?).await,
+        "add_tasks" => add::run(desk, decode(shape, given)?).await,
+        other => Err(Trouble::new(format!("there is no tool `{other}`"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

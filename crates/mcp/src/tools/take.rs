@@ -1,0 +1,140 @@
+//! `take_task`: the next task, under a lease that is renewed from then on.
+
+use std::time::Duration;
+
+use domain::TaskId;
+use protocol::{Call, Taken, TakenTask, TaskDetail, TaskTake};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Spec;
+use crate::desk::Desk;
+use crate::floor::ask;
+use crate::trouble::Trouble;
+use crate::{project, schema};
+
+/// The hub is asked again after this long: an answer must come before proxies lose patience.
+const ONE_WAIT: u32 = 20;
+const BETWEEN: Duration = Duration::from_secs(1);
+
+pub(super) static SPEC: Spec = Spec {
+    name: "take_task",
+    title: "Take a task",
+    description: "Takes the next ready task for you, under a lease. Usually called with no arguments: {}. The answer \
+        has `brief`: everything you need to know, with the acceptance criteria that your work is checked against. Do \
+        the work, then call report. While you are connected the lease is renewed for you. Called again before you \
+        reported, it answers with the same task. {\"taken\": false} means there is nothing to do now; `why_not` \
+        says why.",
+    schema: || {
+        schema::object(
+            &[],
+            json!({
+                "project": schema::project(),
+                "task": schema::text("Only this task, as tsk_…. Leave it out for the next in the queue."),
+                "worker": schema::text("What you are called, as \"codex-1\". Leave it out: you get a name."),
+                "abilities": schema::texts(
+                    "What you can do, for tasks that need something special, as [\"rust\", \"gpu\"]. Usually left out.",
+                ),
+                "wait_seconds": schema::number(0, 55, "How long to wait for a task when there is none; 0 when left out."),
+            }),
+        )
+    },
+    reads: false,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    project: Option<String>,
+    task: Option<TaskId>,
+    worker: Option<String>,
+    #[serde(default)]
+    abilities: Vec<String>,
+    wait_seconds: Option<u32>,
+}
+
+pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
+    let worker = given.worker.clone().or_else(|| desk.settings.worker.clone());
+    if let Some(answer) = again(desk, &given, worker.as_deref()).await {
+        return Ok(answer);
+    }
+    let project = project::resolve(desk, given.project.as_deref()).await?;
+    let until = Instant::now() + Duration::from_secs(given.wait_seconds.unwrap_or(0).min(55).into());
+    loop {
+        let left = until.saturating_duration_since(Instant::now()).as_secs() as u32;
+        let input = TaskTake {
+            task: given.task,
+            worker: worker.clone(),
+            abilities: given.abilities.clone(),
+            wait_seconds: (left > 0).then(|| left.min(ONE_WAIT)),
+        };
+        let Taken { taken, why_not } = ask(&*desk.floor, Call::TaskTake { project, input }).await.map_err(advise)?;
+        if let Some(taken) = taken {
+            let answer = describe(&taken);
+            desk.keep(&taken, worker, answer.clone());
+            return Ok(answer);
+        }
+        if Instant::now() + BETWEEN >= until {
+            return Ok(json!({
+                "taken": false,
+                "why_not": why_not.unwrap_or_else(|| "no task is ready".to_owned()),
+                "next": "Call take_task with wait_seconds: 50 to wait for one, or stop if you were told to.",
+            }));
+        }
+        tokio::time::sleep(BETWEEN).await;
+    }
+}
+
+/// The task that the worker has already, if it still has it.
+async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<Value> {
+    let (hold, mut answer) = desk.in_hand(worker)?;
+    if given.task.is_some_and(|task| task != hold.task) {
+        return None;
+    }
+    let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await.ok()?;
+    if detail.task.lease.is_none_or(|lease| lease.fence != hold.fence) {
+        desk.forget_hold(hold);
+        return None;
+    }
+    answer["again"] = json!("You hold this task already. Finish it with report before you take another.");
+    if let Some(refused) = detail.reports.last().and_then(|report| report.reason.clone()) {
+        answer["refused"] = json!(refused);
+    }
+    Some(answer)
+}
+
+fn advise(problem: protocol::Problem) -> Trouble {
+    let trouble = Trouble::from(problem);
+    if trouble.is_conflict() {
+        trouble.next("Call take_task without `task` for the next one, or list_tasks to see who has what.")
+    } else {
+        trouble
+    }
+}
+
+fn describe(taken: &TakenTask) -> Value {
+    let task = &taken.task;
+    let mut answer = json!({
+        "taken": true,
+        "task": task.id,
+        "fence": taken.lease.fence,
+        "lease_ends_at": taken.lease.expires_at,
+        "attempt": task.attempt,
+        "brief": taken.brief,
+        "next": "Do the work. Say how far you are with heartbeat {\"progress\": \"…\"} now and then. When it is done, call \
+                 report {\"summary\": \"what you did\", \"files\": [\"paths you changed\"]}. Ask a person with ask.",
+    });
+    if !task.files.is_empty() {
+        answer["files"] = json!(task.files);
+    }
+    if let Some(refused) = &taken.refused {
+        answer["refused"] = json!(refused);
+    }
+    if let Some(handover) = &taken.handover {
+        let Value::Object(mut known) = json!(handover) else { return answer };
+        known.retain(|_, value| !value.is_null());
+        answer["handover"] = Value::Object(known);
+    }
+    answer
+}

@@ -1,0 +1,309 @@
+//! The tools over a floor that answers as it is told.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{ProjectId, SessionId, TaskId, TaskStatus, Timestamp, UserId, WorkerId};
+use parking_lot::Mutex;
+use protocol::{
+    Answer, Call, Criterion, CriterionResult, Lease, Problem, ProblemKind, Report, Taken, TakenTask, Task, TaskDetail,
+    UserRef,
+};
+use serde_json::{Value, json};
+
+use super::{ALL, run};
+use crate::{Desk, Floor, Running, Settings};
+
+/// Answers each call from a list, and remembers what was asked.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<Result<Answer, Problem>>>,
+    asked: Mutex<Vec<Call>>,
+}
+
+impl Floor for Script {
+    fn run(&self, call: Call) -> Running<'_> {
+        let answer = match &call {
+            Call::TaskHeartbeat { input, .. } if input.progress.is_none() => Ok(Answer::Lease(lease(input.fence))),
+            _ => self.answers.lock().pop_front().unwrap_or_else(|| panic!("nothing is scripted for {call:?}")),
+        };
+        self.asked.lock().push(call);
+        Box::pin(async move { answer })
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_millis(1_000)
+}
+
+fn lease(fence: u64) -> Lease {
+    Lease { worker: WorkerId::generate(), fence, expires_at: now() }
+}
+
+fn task(id: TaskId, status: TaskStatus, fence: Option<u64>) -> Task {
+    Task {
+        id,
+        project: ProjectId::generate(),
+        activity: None,
+        description: "Write it".into(),
+        context: String::new(),
+        acceptance: vec![],
+        files: vec![],
+        deps: vec![],
+        priority: 5,
+        needs: vec![],
+        status,
+        reason: None,
+        attempt: 1,
+        lease: fence.map(lease),
+        assigned_to: None,
+        session: None,
+        progress: None,
+        created_by: UserRef { id: UserId::generate(), name: "ann".into() },
+        created_at: now(),
+        updated_at: now(),
+    }
+}
+
+fn taken(id: TaskId, fence: u64) -> Answer {
+    let task = task(id, TaskStatus::Assigned, Some(fence));
+    let brief = "Write it well.".to_owned();
+    let taken = TakenTask { task, lease: lease(fence), heartbeat_seconds: 30, handover: None, refused: None, brief };
+    Answer::Taken(Taken { taken: Some(taken), why_not: None })
+}
+
+fn report(id: TaskId, verdict: domain::ReportVerdict, reasons: &[&str]) -> Report {
+    let results = reasons.iter().map(|reason| CriterionResult {
+        criterion: 0,
+        passed: Some(false),
+        reason: (*reason).to_owned(),
+    });
+    Report {
+        id: "rep_01900000000070008000000000000001".parse().unwrap(),
+        task: id,
+        attempt: 1,
+        worker: WorkerId::generate(),
+        at: now(),
+        summary: "done".into(),
+        deliverables: protocol::Deliverables::default(),
+        context_score: None,
+        usage: None,
+        collected: false,
+        verdict,
+        results: results.collect(),
+        reason: None,
+    }
+}
+
+fn shown(task: Task, reports: Vec<Report>) -> Answer {
+    Answer::TaskDetail(TaskDetail {
+        task,
+        deps: vec![],
+        dependants: vec![],
+        attempts: vec![],
+        reports,
+        escalations: vec![],
+    })
+}
+
+fn desk(answers: impl IntoIterator<Item = Result<Answer, Problem>>) -> (Arc<Desk>, Arc<Script>) {
+    let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
+    let settings = Settings { project: Some(ProjectId::generate().to_string()), ..Settings::default() };
+    (Arc::new(Desk::new(script.clone(), settings)), script)
+}
+
+async fn call(desk: &Arc<Desk>, tool: &str, given: Value) -> Result<Value, String> {
+    let spec = ALL.iter().find(|spec| spec.name == tool).unwrap();
+    let Value::Object(given) = given else { panic!("arguments are an object") };
+    run(spec, desk.clone(), Some(given)).await.map_err(|trouble| trouble.text)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_fence_is_remembered_the_lease_renewed_and_a_refusal_can_be_mended_in_the_same_session() {
+    let id = TaskId::generate();
+    let accepted = report(id, domain::ReportVerdict::Accepted, &[]);
+    let refused = report(id, domain::ReportVerdict::Refused, &["src/a.rs is not there"]);
+    let (desk, script) = desk([
+        Ok(taken(id, 7)),
+        Ok(Answer::Report(report(id, domain::ReportVerdict::Pending, &[]))),
+        Ok(shown(task(id, TaskStatus::Validating, Some(7)), vec![report(id, domain::ReportVerdict::Pending, &[])])),
+        Ok(shown(task(id, TaskStatus::Running, Some(7)), vec![refused])),
+        Ok(Answer::Report(report(id, domain::ReportVerdict::Pending, &[]))),
+        Ok(shown(task(id, TaskStatus::Done, None), vec![accepted])),
+    ]);
+    let answer = call(&desk, "take_task", json!({})).await.unwrap();
+    assert_eq!((&answer["task"], &answer["fence"], &answer["taken"]), (&json!(id), &json!(7), &json!(true)));
+    assert_eq!(answer["brief"], "Write it well.");
+
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let beats = || script.asked.lock().iter().filter(|call| matches!(call, Call::TaskHeartbeat { .. })).count();
+    assert_eq!(beats(), 3, "every thirty seconds, without the model");
+
+    let answer = call(&desk, "report", json!({ "summary": "done" })).await.unwrap();
+    assert_eq!(answer["verdict"], "refused");
+    assert_eq!(answer["reasons"], json!(["src/a.rs is not there"]));
+    assert!(answer["next"].as_str().unwrap().contains("report again"));
+    let answer = call(&desk, "report", json!({ "summary": "mended", "files": ["src/a.rs"] })).await.unwrap();
+    assert_eq!(answer["verdict"], "accepted");
+    let fences: Vec<u64> = script
+        .asked
+        .lock()
+        .iter()
+        .filter_map(|call| if let Call::TaskReport { input, .. } = call { Some(input.fence) } else { None })
+        .collect();
+    assert_eq!(fences, [7, 7]);
+
+    let before = beats();
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert_eq!(beats(), before, "what is done is not renewed");
+    let error = call(&desk, "report", json!({ "summary": "again" })).await.unwrap_err();
+    assert!(error.contains("You hold no task") && error.contains("take_task"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_lease_tells_the_model_to_stop() {
+    let id = TaskId::generate();
+    let conflict = || Problem::new(ProblemKind::Conflict, "another worker has this task");
+    let gone = || Ok(shown(task(id, TaskStatus::Running, Some(8)), vec![]));
+    let (desk, _) = desk([Ok(taken(id, 7)), Err(conflict()), gone()]);
+    call(&desk, "take_task", json!({})).await.unwrap();
+    let error = call(&desk, "report", json!({ "summary": "done" })).await.unwrap_err();
+    assert!(error.contains("another worker has this task. Stop working on this task"), "{error}");
+    assert!(desk.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_that_does_not_come_can_be_waited_for_again() {
+    let id = TaskId::generate();
+    let pending = || report(id, domain::ReportVerdict::Pending, &[]);
+    let checking = || Ok(shown(task(id, TaskStatus::Validating, Some(7)), vec![pending()]));
+    let conflict = Problem::new(ProblemKind::Conflict, "it is being checked");
+    let (desk, _) = desk([
+        Ok(taken(id, 7)),
+        Ok(Answer::Report(pending())),
+        checking(),
+        Err(conflict),
+        checking(),
+        Ok(shown(task(id, TaskStatus::Done, None), vec![report(id, domain::ReportVerdict::Accepted, &[])])),
+    ]);
+    call(&desk, "take_task", json!({})).await.unwrap();
+    let answer = call(&desk, "report", json!({ "summary": "done", "wait_seconds": 0 })).await.unwrap();
+    assert_eq!(answer["verdict"], "pending");
+    let answer = call(&desk, "report", json!({ "summary": "done" })).await.unwrap();
+    assert_eq!(answer["verdict"], "accepted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_silent_for_too_long_over_http_loses_the_lease() {
+    let id = TaskId::generate();
+    let script = Arc::new(Script { answers: Mutex::new(VecDeque::from([Ok(taken(id, 7))])), asked: Mutex::default() });
+    let project = Some(ProjectId::generate().to_string());
+    let settings = Settings { project, grace: Some(Duration::from_secs(100)), ..Settings::default() };
+    let desk = Arc::new(Desk::new(script.clone(), settings));
+    call(&desk, "take_task", json!({})).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1000)).await;
+    assert_eq!(script.asked.lock().len(), 1 + 3, "one take, and three beats within the hundred seconds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_agent_of_a_session_need_not_take_the_task_that_it_was_spawned_for() {
+    let (id, session) = (TaskId::generate(), SessionId::generate());
+    let mut mine = task(id, TaskStatus::Running, Some(3));
+    mine.session = Some(session);
+    let mut theirs = mine.clone();
+    theirs.session = Some(SessionId::generate());
+    let answers = [Ok(shown(mine, vec![])), Ok(Answer::Lease(lease(3))), Ok(shown(theirs, vec![]))];
+    let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
+    let settings = Settings { session: Some(session), task: Some(id), ..Settings::default() };
+    let desk = Arc::new(Desk::new(script.clone(), settings));
+    call(&desk, "heartbeat", json!({ "progress": "half" })).await.unwrap();
+    let asked = script.asked.lock().clone();
+    assert!(matches!(&asked[1], Call::TaskHeartbeat { task, input } if *task == id && input.fence == 3), "{asked:?}");
+    let error = call(&desk, "heartbeat", json!({ "progress": "half" })).await.unwrap_err();
+    assert!(error.contains("You hold no task"), "another session has got it since: {error}");
+}
+
+#[tokio::test]
+async fn tasks_that_do_not_fit_are_refused_with_their_place() {
+    let (desk, script) = desk([]);
+    for (tasks, place) in [
+        (json!(["text"]), "tasks[0] must be an object"),
+        (json!([{ "description": "a" }, { "descriptoin": "b" }]), "tasks[1] does not fit: unknown field"),
+        (json!([{ "description": "a", "acceptance": [{ "kind": "file" }] }]), "tasks[0].acceptance[0] does not fit"),
+        (json!([{ "description": "a", "acceptance": [{ "kind": "file_exists" }] }]), "missing field `path`"),
+    ] {
+        let error = call(&desk, "add_tasks", json!({ "tasks": tasks })).await.unwrap_err();
+        assert!(error.contains(place), "{error}");
+    }
+    assert!(script.asked.lock().is_empty(), "nothing was added");
+}
+
+/// An example value for a property.
+fn example(name: &str, schema: &Value) -> Value {
+    match (schema["type"].as_str().unwrap(), schema["enum"].as_array()) {
+        (_, Some(words)) => words[0].clone(),
+        ("string", _) if name == "task" || name == "after" => json!(TaskId::generate()),
+        ("string", _) if name == "activity" => json!(domain::ActivityId::generate()),
+        ("string", _) => json!("text"),
+        ("integer", _) => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        ("number", _) => json!(0.5),
+        ("array", _) => json!([example(name, &schema["items"])]),
+        ("object", _) => {
+            let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+            properties.iter().map(|(name, schema)| (name.clone(), example(name, schema))).collect()
+        }
+        (other, _) => panic!("{name} is of type {other}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_that_a_schema_offers_is_understood_and_nothing_else() {
+    for spec in ALL {
+        let schema = (spec.schema)();
+        let Value::Object(mut given) = example(spec.name, &schema) else { panic!("arguments are an object") };
+        if spec.name == "activity_update" {
+            given.remove("append");
+        }
+        if spec.name == "add_tasks" {
+            given["tasks"][0]["acceptance"] = json!([]);
+        }
+        let (desk, _) = desk([Err(Problem::new(ProblemKind::Unavailable, "scripted"))]);
+        let answer = run(spec, desk.clone(), Some(given.clone())).await.unwrap_err();
+        // What got as far as the hub was understood.
+        assert!(
+            answer.text.starts_with("scripted") || answer.text.contains("nothing is scripted"),
+            "{}: {answer:?}",
+            spec.name
+        );
+        given.insert("nonsense".into(), json!(1));
+        let error = run(spec, desk, Some(given)).await.unwrap_err().text;
+        assert!(error.contains("There is no argument `nonsense`"), "{}: {error}", spec.name);
+        assert!(spec.description.contains('{'), "{} shows an example", spec.name);
+        assert!(spec.description.len() < 1000, "{} is read by models each time", spec.name);
+    }
+}
+
+#[test]
+fn every_kind_of_criterion_is_offered() {
+    let schema = (ALL.iter().find(|spec| spec.name == "add_tasks").unwrap().schema)();
+    let criterion = &schema["properties"]["tasks"]["items"]["properties"]["acceptance"]["items"];
+    let fields = criterion["properties"].as_object().unwrap();
+    for kind in criterion["properties"]["kind"]["enum"].as_array().unwrap() {
+        let mut all: serde_json::Map<String, Value> =
+            fields.iter().map(|(name, schema)| (name.clone(), example(name, schema))).collect();
+        all["kind"] = kind.clone();
+        // Fields of other kinds are refused one by one; what is left is a criterion.
+        let known = loop {
+            match serde_json::from_value::<Criterion>(Value::Object(all.clone())) {
+                Ok(known) => break known,
+                Err(error) => {
+                    let text = error.to_string();
+                    let unknown = text.split('`').nth(1).unwrap_or_else(|| panic!("{kind}: {text}")).to_owned();
+                    assert!(text.starts_with("unknown field") && all.remove(&unknown).is_some(), "{kind}: {text}");
+                }
+            }
+        };
+        assert_eq!(&serde_json::to_value(&known).unwrap()["kind"], kind);
+    }
+}

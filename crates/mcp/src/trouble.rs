@@ -1,0 +1,61 @@
+//! Why a tool did not do what was asked, in words that say what to do next.
+
+use protocol::{Problem, ProblemKind};
+
+/// Why a tool did not do what was asked: one text for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) text: String,
+    /// The hub's word for it, if the hub said so.
+    pub(crate) kind: Option<ProblemKind>,
+}
+
+impl Trouble {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kind: None }
+    }
+
+    /// Adds what to do next.
+    pub(crate) fn next(mut self, advice: &str) -> Self {
+        self.text = format!("{} {advice}", self.text);
+        self
+    }
+
+    /// Whether the hub says that things are not as the caller believes.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.kind == Some(ProblemKind::Conflict)
+    }
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        let mut text = sentence(&problem.detail);
+        for error in &problem.errors {
+            text.push_str(&format!(" {}: {}", error.field, sentence(&error.message)));
+        }
+        let next = match problem.kind {
+            ProblemKind::Invalid | ProblemKind::TooLarge => "Change the arguments and call again.".to_owned(),
+            ProblemKind::NotFound => {
+                "It does not exist, or your token may not see it: list_tasks shows what there is.".to_owned()
+            }
+            ProblemKind::Forbidden => "Your token may not do this: ask a person.".to_owned(),
+            ProblemKind::Unauthenticated => {
+                "The token is not valid any more: tell the person who started you, and stop.".to_owned()
+            }
+            ProblemKind::RateLimited => {
+                format!("Wait {} seconds, then call again.", problem.retry_after_seconds.unwrap_or(5))
+            }
+            ProblemKind::Unavailable | ProblemKind::Storage | ProblemKind::Internal => {
+                "The hub cannot answer now; nothing is lost: go on working and call again in a minute.".to_owned()
+            }
+            // What to do about these depends on the tool.
+            ProblemKind::Conflict | ProblemKind::Protocol => String::new(),
+        };
+        Self { text: format!("{text} {next}").trim_end().to_owned(), kind: Some(problem.kind) }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
