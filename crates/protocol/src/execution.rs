@@ -109,6 +109,7 @@ views! {
     }
 
     /// What a session used of its model.
+    #[derive(Default)]
     Usage {
         /// Tokens that were sent, cached ones included.
         #[ts(type = "number")]

@@ -25,6 +25,8 @@ CREATE TABLE tasks (
     -- How often the current worker's work was refused, and how many workers have had it refused for good.
     refusals BIGINT NOT NULL,
     workers_tried BIGINT NOT NULL,
+    -- Whose work was refused for good: others go first.
+    not_by TEXT NOT NULL,
     waits_for BIGINT NOT NULL,
     queue_key BIGINT NOT NULL,
     ready_at BIGINT,
@@ -38,15 +40,24 @@ CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready
 CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX tasks_by_session ON tasks (session) WHERE session IS NOT NULL;
 
+-- Tables about tasks do not refer to them by constraint: rows of one transaction are written in any order, and a task is
+-- deleted only with its project.
 CREATE TABLE task_deps (
-    task TEXT NOT NULL REFERENCES tasks (id),
-    dep TEXT NOT NULL REFERENCES tasks (id),
-    PRIMARY KEY (task, dep)
+    task TEXT NOT NULL,
+    dep TEXT NOT NULL,
+    PRIMARY KEY (dep, task)
 );
-CREATE INDEX task_dependants ON task_deps (dep);
+
+-- What open tasks say, shortened to a number: nearly equal texts are likely to share one.
+CREATE TABLE task_gists (
+    project TEXT NOT NULL,
+    gist BIGINT NOT NULL,
+    task TEXT NOT NULL,
+    PRIMARY KEY (project, gist, task)
+);
 
 CREATE TABLE attempts (
-    task TEXT NOT NULL REFERENCES tasks (id),
+    task TEXT NOT NULL,
     number BIGINT NOT NULL,
     project TEXT NOT NULL,
     fence BIGINT NOT NULL,
@@ -62,6 +73,8 @@ CREATE TABLE attempts (
     last_sign_at BIGINT,
     outcome TEXT NOT NULL,
     reason TEXT,
+    -- What its agent said last: the report of one that does not report itself.
+    said TEXT,
     usage TEXT NOT NULL,
     PRIMARY KEY (task, number)
 );
@@ -70,7 +83,7 @@ CREATE INDEX attempts_by_project ON attempts (project, started_at);
 
 CREATE TABLE reports (
     id TEXT PRIMARY KEY,
-    task TEXT NOT NULL REFERENCES tasks (id),
+    task TEXT NOT NULL,
     project TEXT NOT NULL,
     attempt BIGINT NOT NULL,
     fence BIGINT NOT NULL,
@@ -96,7 +109,7 @@ CREATE INDEX reports_to_check ON reports (runner) WHERE verdict = 'pending';
 CREATE TABLE escalations (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL REFERENCES projects (id),
-    task TEXT NOT NULL REFERENCES tasks (id),
+    task TEXT NOT NULL,
     kind TEXT NOT NULL,
     worker TEXT,
     session TEXT,
@@ -148,6 +161,7 @@ CREATE TABLE workers (
 );
 CREATE INDEX workers_by_project ON workers (project) WHERE removed_at IS NULL;
 CREATE INDEX workers_by_runner ON workers (runner) WHERE removed_at IS NULL;
+CREATE INDEX workers_by_session ON workers (session) WHERE session IS NOT NULL;
 
 CREATE TABLE work_settings (
     project TEXT PRIMARY KEY REFERENCES projects (id),
@@ -173,3 +187,11 @@ CREATE TABLE freezes (
     at BIGINT NOT NULL,
     PRIMARY KEY (user_id, project)
 );
+
+-- The task that a session works on, and the fence of the lease that it works under.
+ALTER TABLE sessions ADD COLUMN task TEXT;
+ALTER TABLE sessions ADD COLUMN fence BIGINT;
+CREATE INDEX sessions_by_task ON sessions (task) WHERE task IS NOT NULL;
+
+-- Work that a fresh workspace goes on with.
+ALTER TABLE workspaces ADD COLUMN start_from TEXT;

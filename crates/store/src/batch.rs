@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::sql::{Connection, Value, args, to_json};
+use crate::verbs::tasks::Book;
+use crate::verbs::workers::Crew;
 use crate::{Event, EventBody, StoreError};
 
 /// An event that has no position yet.
@@ -50,6 +52,8 @@ pub(crate) struct Batch {
     pub(crate) audits: Vec<PendingAudit>,
     pub(crate) requests: Vec<PendingRequest>,
     pub(crate) known: Known,
+    pub(crate) crew: Crew,
+    pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
 }
 
@@ -67,12 +71,16 @@ impl Batch {
         for (head, rows) in self.rows.drain(..) {
             insert(c, head, rows).await?;
         }
+        self.book.flush(c).await?;
+        self.crew.flush(c).await?;
         self.known.flush(c).await
     }
 
     /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         let id = project.to_string();
+        self.book.forget(project);
+        self.crew.forget(project);
         for event in self.events.iter_mut().filter(|event| event.project == Some(project)) {
             event.body = EventBody::gone(project);
         }
@@ -82,6 +90,10 @@ impl Batch {
     /// Writes everything and returns the events with their positions.
     pub(crate) async fn write(mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         self.flush(c).await?;
+        let told = self.book.events();
+        self.events.extend(told);
+        let told = self.crew.events();
+        self.events.extend(told);
         insert(
             c,
             "INSERT INTO requests (actor, request_key, fingerprint, answer, at)",

@@ -72,6 +72,14 @@ macro_rules! bind_all {
 }
 
 impl Connection<'_> {
+    /// The same connection, borrowed once more.
+    pub(crate) fn again(&mut self) -> Connection<'_> {
+        match self {
+            Self::Sqlite(connection) => Connection::Sqlite(connection),
+            Self::Postgres(connection) => Connection::Postgres(connection),
+        }
+    }
+
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);

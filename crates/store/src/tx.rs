@@ -6,6 +6,8 @@ use protocol::Change;
 use crate::batch::{Batch, PendingAudit, PendingEvent};
 use crate::sql::{Connection, Value, text};
 use crate::verbs::projects;
+use crate::verbs::tasks::Book;
+use crate::verbs::workers::Crew;
 use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
@@ -45,6 +47,35 @@ impl<'c> Tx<'c> {
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         self.wrote = true;
         self.batch.later(head, row);
+    }
+
+    /// What is known of tasks and workers.
+    pub(crate) fn book(&mut self) -> &mut Book {
+        &mut self.batch.book
+    }
+
+    /// The same, to change it: the command must not refuse any more.
+    pub(crate) fn change(&mut self) -> &mut Book {
+        self.wrote = true;
+        &mut self.batch.book
+    }
+
+    /// What is known of workers.
+    pub(crate) fn crew(&mut self) -> &mut Crew {
+        &mut self.batch.crew
+    }
+
+    /// The same, to change it: the command must not refuse any more.
+    pub(crate) fn change_crew(&mut self) -> &mut Crew {
+        self.wrote = true;
+        &mut self.batch.crew
+    }
+
+    /// The same transaction in the hands of somebody else.
+    pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
+        // What is done for others is never refused half-way: their right was checked before.
+        self.wrote = true;
+        Tx { connection: self.connection.again(), batch: self.batch, wrote: true, caller, now: self.now }
     }
 
     /// Inserts what was left for later, so that what follows can refer to it.

@@ -2,7 +2,7 @@
 
 mod desired;
 mod facts;
-mod spawn;
+pub(crate) mod spawn;
 mod tokens;
 
 pub use desired::Desired;
@@ -69,7 +69,7 @@ fn session(row: &Row) -> Result<Session, StoreError> {
 }
 
 /// A session, whoever asks.
-async fn get(c: &mut Connection<'_>, id: SessionId) -> Result<Option<(Session, Row)>, StoreError> {
+pub(crate) async fn get(c: &mut Connection<'_>, id: SessionId) -> Result<Option<(Session, Row)>, StoreError> {
     let Some(row) = c.first(&format!("{COLUMNS} WHERE s.id = $1"), vec![text(id)]).await? else { return Ok(None) };
     Ok(Some((session(&row)?, row)))
 }

@@ -3,9 +3,10 @@
 use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MAX_LINKS, MODEL, NAME, PROMPT, TextError, plain, title};
 use domain::{
-    Action, LinkKind, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, UserId, WorkspaceId, WorkspaceStatus,
-    branch,
+    Action, LinkKind, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId, WorkspaceId,
+    WorkspaceStatus, branch,
 };
+use protocol::link::StartFrom;
 use protocol::{
     Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, RunnerAbout, Sandbox, Session,
     SessionSpawn, SessionState, Usage, UserRef, Workspace,
@@ -48,7 +49,10 @@ impl Command for SpawnSession {
         };
         let workspace = match place.workspace {
             Some(workspace) => workspace,
-            None => self.make_workspace(tx, &activity, &owner, place.runner, place.repository).await?,
+            None => {
+                let start = Start { branch: self.input.branch.clone(), base: self.input.base.clone(), from: None };
+                make_workspace(tx, &activity, &owner, place.runner, place.repository, start).await?
+            }
         };
         let input = &self.input;
         let plan = Plan {
@@ -64,8 +68,11 @@ impl Command for SpawnSession {
             rows: input.rows.unwrap_or(32),
             conversation: None,
             resumes: None,
+            task: None,
         };
-        add(tx, plan, activity, workspace, Self::VERB).await
+        let made = add(tx, plan, &activity, &workspace).await?;
+        audit(tx, Self::VERB, &made, &activity);
+        Ok(made)
     }
 }
 
@@ -126,28 +133,9 @@ impl SpawnSession {
     /// The caller's own runner that takes it. Decided in the transaction: of two who want the last room one gets it, and
     /// a retry with the same key is not refused because of itself.
     async fn choose(&self, tx: &mut Tx<'_>, owner: UserId, wanted: Option<RunnerId>) -> Result<RunnerId, StoreError> {
-        let sql = "SELECT r.id, r.name, r.about, (SELECT COUNT(*) FROM sessions s WHERE s.runner = r.id AND \
-                   s.ended_at IS NULL) AS live FROM runners r WHERE r.owner = $1";
-        let rows = tx.read().all(sql, vec![text(owner)]).await?;
-        let candidates = rows.iter().map(|row| self.candidate(row)).collect::<Result<Vec<_>, StoreError>>()?;
+        let candidates = candidates(tx, owner, &self.connected).await?;
         let needs = Needs { runner: wanted, agent: &self.input.agent, labels: &self.input.labels };
         place(needs, &candidates).map_err(StoreError::Conflict)
-    }
-
-    fn candidate(&self, row: &Row) -> Result<Candidate, StoreError> {
-        let about: Option<RunnerAbout> = workspaces::json_or_none(row, "about")?;
-        let about = about.as_ref();
-        let runner = row.parsed("id")?;
-        let installed = about.into_iter().flat_map(|about| &about.agents).filter(|agent| agent.version.is_some());
-        Ok(Candidate {
-            runner,
-            name: row.text("name")?,
-            connected: self.connected.contains(&runner),
-            labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
-            agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
-            capacity: about.map_or(0, |about| about.capacity),
-            sessions: row.count("live")?,
-        })
     }
 
     /// A fresh activity: there are no orphans.
@@ -161,44 +149,84 @@ impl SpawnSession {
         tx.settle().await?;
         Ok(made)
     }
+}
 
-    /// A fresh workspace on a branch of its own.
-    async fn make_workspace(
-        &self,
-        tx: &mut Tx<'_>,
-        activity: &Activity,
-        owner: &UserRef,
-        runner: RunnerId,
-        repository: Option<Repository>,
-    ) -> Result<Workspace, StoreError> {
-        let id = WorkspaceId::generate();
-        let branch = match &self.input.branch {
-            Some(name) => name.clone(),
-            None => branch::of_workspace(&activity.name, id),
-        };
-        let base = self.input.base.clone().or_else(|| repository.as_ref().and_then(|r| r.base_branch.clone()));
-        let made = Workspace {
-            id,
-            project: activity.project,
-            activity: activity.id,
-            runner,
-            owner: owner.clone(),
-            repository: repository.as_ref().map(|repository| repository.location.clone()),
-            branch: repository.as_ref().map(|_| branch.clone()),
-            base,
-            path: None,
-            status: WorkspaceStatus::Preparing,
-            detail: None,
-            ports: None,
-            stats: None,
-            disk_bytes: None,
-            saved_at: None,
-            created_at: tx.now,
-            updated_at: tx.now,
-        };
-        workspaces::add(tx, &made, repository.as_ref(), &branch).await?;
-        Ok(made)
+/// Somebody's runners, as far as placing a session depends on them.
+pub(crate) async fn candidates(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    connected: &[RunnerId],
+) -> Result<Vec<Candidate>, StoreError> {
+    let sql = "SELECT r.id, r.name, r.about, (SELECT COUNT(*) FROM sessions s WHERE s.runner = r.id AND \
+               s.ended_at IS NULL) AS live FROM runners r WHERE r.owner = $1";
+    let rows = tx.read().all(sql, vec![text(owner)]).await?;
+    rows.iter().map(|row| candidate(row, connected)).collect()
+}
+
+fn candidate(row: &Row, connected: &[RunnerId]) -> Result<Candidate, StoreError> {
+    let about: Option<RunnerAbout> = workspaces::json_or_none(row, "about")?;
+    let about = about.as_ref();
+    let runner = row.parsed("id")?;
+    let installed = about.into_iter().flat_map(|about| &about.agents).filter(|agent| agent.version.is_some());
+    Ok(Candidate {
+        runner,
+        name: row.text("name")?,
+        connected: connected.contains(&runner),
+        labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
+        agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
+        capacity: about.map_or(0, |about| about.capacity),
+        sessions: row.count("live")?,
+    })
+}
+
+/// What a fresh workspace starts with.
+#[derive(Debug, Default)]
+pub(crate) struct Start {
+    /// Its own branch; a name is made when absent.
+    pub(crate) branch: Option<String>,
+    /// The branch to start from; the repository's base branch when absent.
+    pub(crate) base: Option<String>,
+    /// Work that is there already.
+    pub(crate) from: Option<StartFrom>,
+}
+
+/// A fresh workspace on a branch of its own.
+pub(crate) async fn make_workspace(
+    tx: &mut Tx<'_>,
+    activity: &Activity,
+    owner: &UserRef,
+    runner: RunnerId,
+    repository: Option<Repository>,
+    start: Start,
+) -> Result<Workspace, StoreError> {
+    let id = WorkspaceId::generate();
+    let branch = start.branch.unwrap_or_else(|| branch::of_workspace(&activity.name, id));
+    let base = start.base.or_else(|| repository.as_ref().and_then(|r| r.base_branch.clone()));
+    let made = Workspace {
+        id,
+        project: activity.project,
+        activity: activity.id,
+        runner,
+        owner: owner.clone(),
+        repository: repository.as_ref().map(|repository| repository.location.clone()),
+        branch: repository.as_ref().map(|_| branch.clone()),
+        base,
+        path: None,
+        status: WorkspaceStatus::Preparing,
+        detail: None,
+        ports: None,
+        stats: None,
+        disk_bytes: None,
+        saved_at: None,
+        created_at: tx.now,
+        updated_at: tx.now,
+    };
+    workspaces::add(tx, &made, repository.as_ref(), &branch).await?;
+    if let Some(from) = start.from {
+        let sql = "UPDATE workspaces SET start_from = $1 WHERE id = $2";
+        tx.run(sql, args![to_json(&from), id.to_string()]).await?;
     }
+    Ok(made)
 }
 
 /// Goes on with the conversation of a session that is over.
@@ -238,33 +266,38 @@ impl Command for ResumeSession {
             rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
             conversation: Some(conversation),
             resumes: Some(before.id),
+            task: None,
         };
-        add(tx, plan, activity, workspace, Self::VERB).await
+        let made = add(tx, plan, &activity, &workspace).await?;
+        audit(tx, Self::VERB, &made, &activity);
+        Ok(made)
     }
 }
 
 /// What a session is started with.
-struct Plan {
-    agent: String,
-    mode: SessionMode,
-    model: Option<String>,
-    title: String,
-    prompt: String,
-    argv: Vec<String>,
-    sandbox: Option<Sandbox>,
-    record_input: bool,
-    cols: u16,
-    rows: u16,
-    conversation: Option<String>,
-    resumes: Option<SessionId>,
+pub(crate) struct Plan {
+    pub(crate) agent: String,
+    pub(crate) mode: SessionMode,
+    pub(crate) model: Option<String>,
+    pub(crate) title: String,
+    pub(crate) prompt: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) record_input: bool,
+    pub(crate) cols: u16,
+    pub(crate) rows: u16,
+    pub(crate) conversation: Option<String>,
+    pub(crate) resumes: Option<SessionId>,
+    /// The task that it works on, and the fence of the lease.
+    pub(crate) task: Option<(TaskId, u64)>,
 }
 
-async fn add(
+/// Adds a session's row, names it in its activity, and lets its runner know.
+pub(crate) async fn add(
     tx: &mut Tx<'_>,
     plan: Plan,
-    activity: Activity,
-    workspace: Workspace,
-    verb: &'static str,
+    activity: &Activity,
+    workspace: &Workspace,
 ) -> Result<Session, StoreError> {
     let made = Session {
         id: SessionId::generate(),
@@ -288,8 +321,8 @@ async fn add(
     };
     let sql = "INSERT INTO sessions (id, project, activity, workspace, runner, owner, agent, mode, model, title, \
                prompt, argv, sandbox, record_input, cols, rows_high, status, since, usage, conversation, resumes, \
-               output_bytes, disk_bytes, duration_ms, keep, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
-               $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 0, 0, $22)";
+               output_bytes, disk_bytes, duration_ms, keep, created_at, task, fence) VALUES ($1, $2, $3, $4, $5, $6, \
+               $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 0, 0, $22, $23, $24)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -313,14 +346,20 @@ async fn add(
         plan.conversation,
         made.resumes.map(|id| id.to_string()),
         tx.now,
+        plan.task.map(|(task, _)| task.to_string()),
+        plan.task.map(|(_, fence)| fence.cast_signed()),
     ];
     tx.run(sql, values).await?;
     tx.desire(made.runner).await?;
     announce(tx, made.clone());
-    link(tx, &activity, &made, &workspace).await?;
+    link(tx, activity, &made, workspace).await?;
+    Ok(made)
+}
+
+/// Writes down who started a session.
+fn audit(tx: &mut Tx<'_>, verb: &'static str, made: &Session, activity: &Activity) {
     let detail = format!("`{}` by {} for `{}`", made.title, made.agent, activity.name);
     tx.audit(verb, made.id, AuditScope::Project(made.project), detail);
-    Ok(made)
 }
 
 /// Names session, workspace and branch in the activity; the oldest sessions make room when there are too many links.

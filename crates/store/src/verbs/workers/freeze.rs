@@ -4,7 +4,7 @@ use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
 use protocol::{Freeze, Frozen};
 use serde::Serialize;
 
-use super::rows::{self, save};
+use super::rows::{self, get, put};
 use super::{settings, stop};
 use crate::sql::{Connection, args, text};
 use crate::tx::{AuditScope, Tx};
@@ -36,18 +36,18 @@ impl Command for FreezeFloor {
         let sql = "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
         tx.run(sql, args![me.to_string(), scope, tx.now]).await?;
         let mut workers = 0;
-        for mut slot in rows::of(tx.read(), self.input.project).await? {
-            if slot.view.owner.id != me {
+        for mut slot in rows::of(tx, self.input.project).await? {
+            if slot.owner.id != me {
                 continue;
             }
             workers += 1;
-            if slot.view.task.is_some() {
+            if slot.task.is_some() {
                 stop::release(tx, &slot, "everything was stopped", false).await?;
-                slot = rows::get(tx.read(), slot.view.id).await?.unwrap_or(slot);
+                slot = get(tx, slot.id).await?.unwrap_or(slot);
             }
-            if matches!(slot.view.status, WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Lost) {
+            if matches!(slot.status, WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Lost) {
                 slot.becomes(WorkerStatus::Paused, Some(REASON.into()), None);
-                save(tx, &slot).await?;
+                put(tx, slot);
             }
         }
         let mut sessions = 0;
@@ -86,19 +86,19 @@ impl Command for ThawFloor {
         }
         let mut workers = 0;
         let mut still = false;
-        for mut slot in rows::of(tx.read(), self.input.project).await? {
-            if slot.view.owner.id != me {
+        for mut slot in rows::of(tx, self.input.project).await? {
+            if slot.owner.id != me {
                 continue;
             }
-            if frozen(tx.read(), me, slot.view.project).await? {
+            if frozen(tx.read(), me, slot.project).await? {
                 still = true;
                 continue;
             }
             workers += 1;
-            if slot.view.status == WorkerStatus::Paused && slot.view.until.is_none() {
+            if slot.status == WorkerStatus::Paused && slot.until.is_none() {
                 slot.becomes(WorkerStatus::Idle, None, None);
                 slot.idle_since = Some(tx.now);
-                save(tx, &slot).await?;
+                put(tx, slot);
             }
         }
         announce(tx, me, self.input.project).await?;

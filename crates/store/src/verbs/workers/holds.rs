@@ -1,12 +1,11 @@
 //! What taking a task and letting it go means for a worker: its status, its history, its breaker.
 
-use domain::{SessionId, TaskId, WorkerId, WorkerStatus};
+use domain::{SessionId, TaskId, Timestamp, WorkerId, WorkerStatus};
 use engine::breaker::{Breaker, Limits, Outcome};
 use protocol::{Usage, WorkSettings};
 
 use super::log::decided;
-use super::rows::{self, Slot, get, save, sum};
-use super::settings;
+use super::rows::{Slot, get, put, put_quietly, sum};
 use crate::StoreError;
 use crate::tx::Tx;
 
@@ -25,10 +24,10 @@ pub(crate) enum Ended {
 
 /// What a breaker's columns say.
 pub(crate) fn breaker(slot: &Slot, settings: &WorkSettings) -> Breaker {
-    match (slot.view.status, slot.view.until) {
+    match (slot.status, slot.until) {
         (WorkerStatus::Offline, Some(until)) => Breaker::Open { until },
-        _ if slot.view.failures >= settings.breaker_failures && slot.view.task.is_some() => Breaker::HalfOpen,
-        _ => Breaker::Closed { failures: slot.view.failures.min(settings.breaker_failures.saturating_sub(1)) },
+        _ if slot.failures >= settings.breaker_failures && slot.task.is_some() => Breaker::HalfOpen,
+        _ => Breaker::Closed { failures: slot.failures.min(settings.breaker_failures.saturating_sub(1)) },
     }
 }
 
@@ -39,78 +38,98 @@ pub(crate) fn limits(settings: &WorkSettings) -> Limits {
 
 /// A worker has a task from now on.
 pub(crate) async fn took(tx: &mut Tx<'_>, worker: WorkerId, task: TaskId) -> Result<Slot, StoreError> {
-    let mut slot = get(tx.read(), worker).await?.ok_or(StoreError::NotFound("worker"))?;
-    slot.view.task = Some(task);
-    slot.view.session = None;
-    slot.view.queue.retain(|queued| *queued != task);
-    slot.view.seen_at = Some(tx.now);
+    let mut slot = get(tx, worker).await?.ok_or(StoreError::NotFound("worker"))?;
+    slot.task = Some(task);
+    slot.session = None;
+    slot.queue.retain(|queued| *queued != task);
+    slot.seen_at = Some(tx.now);
     slot.idle_since = None;
     slot.becomes(WorkerStatus::Working, None, None);
-    save(tx, &slot).await?;
+    put(tx, slot.clone());
     Ok(slot)
 }
 
 /// The session that works on a worker's task.
 pub(crate) async fn works_in(tx: &mut Tx<'_>, worker: WorkerId, session: SessionId) -> Result<(), StoreError> {
-    let Some(mut slot) = get(tx.read(), worker).await? else { return Ok(()) };
-    slot.view.session = Some(session);
-    save(tx, &slot).await
+    if let Some(mut slot) = get(tx, worker).await? {
+        slot.session = Some(session);
+        put(tx, slot);
+    }
+    Ok(())
 }
 
-/// A worker's hold on a task ended. What it becomes is decided here: free, offline, or what it was told to be.
+/// A worker was heard from.
+pub(crate) async fn seen(tx: &mut Tx<'_>, worker: WorkerId) -> Result<(), StoreError> {
+    if let Some(mut slot) = get(tx, worker).await? {
+        slot.seen_at = Some(tx.now);
+        put_quietly(tx, slot);
+    }
+    Ok(())
+}
+
+/// A worker's hold on a task ended. What it becomes is decided here: free, offline, lost, or what it was told to be.
 pub(crate) async fn let_go(
     tx: &mut Tx<'_>,
     worker: WorkerId,
     task: TaskId,
     ended: Ended,
 ) -> Result<Option<Slot>, StoreError> {
-    let Some(mut slot) = get(tx.read(), worker).await? else { return Ok(None) };
-    let settings = settings::of(tx.read(), slot.view.project).await?;
+    let Some(mut slot) = get(tx, worker).await? else { return Ok(None) };
+    let settings = tx.work_settings(slot.project).await?;
     let before = breaker(&slot, &settings);
-    if slot.view.task == Some(task) {
-        slot.view.task = None;
+    if slot.task == Some(task) {
+        slot.task = None;
+        slot.session = None;
         slot.idle_since = Some(tx.now);
     }
-    let mut offline = None;
-    match &ended {
+    if let Some(reason) = end(&mut slot, &ended, before, limits(&settings), tx.now) {
+        decided(tx, slot.project, Some(worker), Some(task), "breaker_open", reason).await?;
+    }
+    put(tx, slot.clone());
+    Ok(Some(slot))
+}
+
+/// What a worker becomes; says why its breaker opened, if it did.
+fn end(slot: &mut Slot, ended: &Ended, breaker: Breaker, limits: Limits, now: Timestamp) -> Option<String> {
+    let mut open = None;
+    match ended {
         Ended::Accepted(score) => {
-            slot.view.done += 1;
-            slot.view.failures = 0;
+            slot.done += 1;
+            slot.failures = 0;
             if let Some(score) = score {
                 slot.scores += 1;
                 slot.score_sum += u32::from(*score);
-                slot.view.context_score = Some(slot.score_sum.saturating_mul(100) / slot.scores);
+                slot.context_score = Some(slot.score_sum.saturating_mul(100) / slot.scores);
             }
         }
         Ended::Failed(reason) | Ended::Lost(reason) => {
-            slot.view.failed += 1;
-            slot.view.failures += 1;
-            if let Breaker::Open { until } = before.after(Outcome::Failure, tx.now, limits(&settings)) {
-                offline = Some((until, format!("{} failures in a row; the last: {reason}", slot.view.failures)));
+            slot.failed += 1;
+            slot.failures += 1;
+            if let Breaker::Open { until } = breaker.after(Outcome::Failure, now, limits) {
+                open = Some((until, format!("{} failures in a row; the last: {reason}", slot.failures)));
             }
         }
         Ended::Released => {}
     }
-    let free = slot.view.task.is_none() && slot.view.status == WorkerStatus::Working;
-    if let Some((until, reason)) = offline
-        && (free || slot.view.status == WorkerStatus::Paused)
-    {
-        slot.becomes(WorkerStatus::Offline, Some(reason.clone()), Some(until));
-        decided(tx, slot.view.project, Some(worker), Some(task), "breaker_open", reason).await?;
-    } else if free {
-        match &ended {
-            Ended::Lost(reason) => slot.becomes(WorkerStatus::Lost, Some(reason.clone()), None),
-            _ => slot.becomes(WorkerStatus::Idle, None, None),
-        }
+    // One that is paused, spent or stopping stays so; it is looked at again when that ends.
+    if slot.task.is_some() || slot.status != WorkerStatus::Working {
+        return None;
     }
-    save(tx, &slot).await?;
-    Ok(Some(slot))
+    match (open, ended) {
+        (Some((until, reason)), _) => {
+            slot.becomes(WorkerStatus::Offline, Some(reason.clone()), Some(until));
+            return Some(reason);
+        }
+        (None, Ended::Lost(reason)) => slot.becomes(WorkerStatus::Lost, Some(reason.clone()), None),
+        (None, _) => slot.becomes(WorkerStatus::Idle, None, None),
+    }
+    None
 }
 
 /// A worker used more of its model.
 pub(crate) async fn used(tx: &mut Tx<'_>, worker: WorkerId, more: &Usage) -> Result<Option<Slot>, StoreError> {
-    let Some(mut slot) = rows::get(tx.read(), worker).await? else { return Ok(None) };
-    slot.view.usage = sum(&slot.view.usage, more);
-    save(tx, &slot).await?;
+    let Some(mut slot) = get(tx, worker).await? else { return Ok(None) };
+    slot.usage = sum(&slot.view.usage, more);
+    put(tx, slot.clone());
     Ok(Some(slot))
 }

@@ -1,16 +1,18 @@
 //! Workers' rows: reading them, writing them, and who may see and change them.
 
-use domain::{Action, ProjectId, Resource, Timestamp, WorkerId, WorkerKind, WorkerStatus};
+use domain::{Action, ProjectId, Timestamp, WorkerId, WorkerKind, WorkerStatus};
 use protocol::{Change, Sandbox, Usage, UserRef, Worker};
 
+pub(crate) use super::crew::{add, get, put, put_quietly};
+
 use crate::batch::PendingEvent;
-use crate::sql::{Connection, Row, args, text, to_json};
+use crate::sql::{Connection, Row, args, text};
 use crate::tx::Tx;
 use crate::verbs::workspaces::{json_or_none, size_or_none};
 use crate::verbs::{projects, users};
 use crate::{Caller, EventBody, StoreError};
 
-const COLUMNS: &str = "SELECT w.id, w.project, w.owner, u.name AS owner_name, w.name, w.kind, w.runner, w.agent, \
+pub(crate) const COLUMNS: &str = "SELECT w.id, w.project, w.owner, u.name AS owner_name, w.name, w.kind, w.runner, w.agent, \
     w.model, w.role, w.abilities, w.argv, w.sandbox, w.colour, w.status, w.reason, w.until_at, w.task, w.session, \
     w.queue, w.failures, w.done, w.failed, w.usage, w.budget_micros, w.scores, w.score_sum, w.scaled, w.seen_at, \
     w.idle_since, w.created_at, w.removed_at FROM workers w JOIN users u ON u.id = w.owner";
@@ -27,7 +29,21 @@ pub(crate) struct Slot {
     pub(crate) idle_since: Option<Timestamp>,
     pub(crate) scores: u32,
     pub(crate) score_sum: u32,
-    pub(crate) removed: bool,
+    pub(crate) removed_at: Option<Timestamp>,
+}
+
+impl std::ops::Deref for Slot {
+    type Target = Worker;
+
+    fn deref(&self) -> &Worker {
+        &self.view
+    }
+}
+
+impl std::ops::DerefMut for Slot {
+    fn deref_mut(&mut self) -> &mut Worker {
+        &mut self.view
+    }
 }
 
 /// Nothing used yet.
@@ -80,7 +96,7 @@ impl Slot {
             created_at: now,
         };
         let idle_since = Some(now);
-        Self { view, argv: Vec::new(), sandbox: None, scaled: false, idle_since, scores: 0, score_sum: 0, removed: false }
+        Self { view, argv: Vec::new(), sandbox: None, scaled: false, idle_since, scores: 0, score_sum: 0, removed_at: None }
     }
 
     /// The agent and model, as attempts name them.
@@ -137,26 +153,29 @@ pub(crate) fn slot(row: &Row) -> Result<Slot, StoreError> {
         idle_since: row.time_or_none("idle_since")?,
         scores,
         score_sum,
-        removed: row.time_or_none("removed_at")?.is_some(),
+        removed_at: row.time_or_none("removed_at")?,
     })
 }
 
-/// A worker, whoever asks; one that was removed, too.
-pub(crate) async fn get(c: &mut Connection<'_>, id: WorkerId) -> Result<Option<Slot>, StoreError> {
-    c.first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?.as_ref().map(slot).transpose()
-}
-
 /// The workers of one project or of all that are there, oldest first. What may be seen is for the caller to check.
-pub(crate) async fn of(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<Slot>, StoreError> {
+pub(crate) async fn all(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<Slot>, StoreError> {
     let filter = if only.is_some() { "AND w.project = $1" } else { "" };
     let sql = format!("{COLUMNS} WHERE w.removed_at IS NULL {filter} ORDER BY w.created_at, w.colour, w.id");
     c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(slot).collect()
 }
 
+/// The same, as this transaction has them.
+pub(crate) async fn of(tx: &mut Tx<'_>, only: Option<ProjectId>) -> Result<Vec<Slot>, StoreError> {
+    tx.settle().await?;
+    all(tx.read(), only).await
+}
+
 /// A worker that is there, if the caller may see its project.
 pub(crate) async fn find(c: &mut Connection<'_>, caller: &Caller, id: WorkerId) -> Result<Slot, StoreError> {
-    let found = get(c, id).await?.filter(|slot| !slot.removed).ok_or(StoreError::NotFound("worker"))?;
-    projects::check(c, caller, found.view.project, Action::See, "worker").await?;
+    let sql = format!("{COLUMNS} WHERE w.id = $1 AND w.removed_at IS NULL");
+    let row = c.first(&sql, vec![text(id)]).await?.ok_or(StoreError::NotFound("worker"))?;
+    let found = slot(&row)?;
+    projects::check(c, caller, found.project, Action::See, "worker").await?;
     Ok(found)
 }
 
@@ -166,101 +185,23 @@ pub(crate) async fn own(tx: &mut Tx<'_>, id: WorkerId) -> Result<Slot, StoreErro
     let found = find(tx.read(), caller, id).await?;
     let me = caller.person()?;
     // Whoever sees the project sees its workers: there is nothing to hide, only to refuse.
-    if me.id != found.view.owner.id {
+    if me.id != found.owner.id {
         return Err(StoreError::Forbidden("only its owner may do this: talk to them in the project's chat"));
     }
-    Ok(found)
+    get(tx, id).await?.ok_or(StoreError::NotFound("worker"))
 }
 
-/// The lowest colour that no worker of the project has.
-pub(crate) async fn free_colour(c: &mut Connection<'_>, project: ProjectId) -> Result<u32, StoreError> {
-    let rows = c.all("SELECT colour FROM workers WHERE project = $1 AND removed_at IS NULL", vec![text(project)]).await?;
-    let taken = rows.iter().map(|row| row.count("colour")).collect::<Result<Vec<_>, _>>()?;
-    Ok((0..).find(|colour| !taken.contains(colour)).unwrap_or(0))
-}
-
-/// Adds a worker's row and tells those who see the project.
-pub(crate) async fn add(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), StoreError> {
-    let view = &slot.view;
-    let sql = "INSERT INTO workers (id, project, owner, name, kind, runner, agent, model, role, abilities, argv, \
-               sandbox, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, \
-               scaled, seen_at, idle_since, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-               $13, $14, '[]', 0, 0, 0, $15, $16, 0, 0, $17, $18, $18, $18)";
-    let values = args![
-        view.id.to_string(),
-        view.project.to_string(),
-        view.owner.id.to_string(),
-        &view.name,
-        view.kind.word(),
-        view.runner.map(|id| id.to_string()),
-        &view.agent,
-        view.model.clone(),
-        view.role.clone(),
-        to_json(&view.abilities),
-        to_json(&slot.argv),
-        slot.sandbox.as_ref().map(to_json),
-        view.colour,
-        view.status.word(),
-        to_json(&view.usage),
-        view.budget_micros.map(u64::cast_signed),
-        slot.scaled,
-        tx.now,
-    ];
-    tx.run(sql, values).await?;
-    announce(tx, view.clone());
-    Ok(())
-}
-
-/// Writes all of a worker that changes, and tells those who see the project.
-pub(crate) async fn save(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), StoreError> {
-    let view = &slot.view;
-    let sql = "UPDATE workers SET name = $1, abilities = $2, status = $3, reason = $4, until_at = $5, task = $6, \
-               session = $7, queue = $8, failures = $9, done = $10, failed = $11, usage = $12, budget_micros = $13, \
-               scores = $14, score_sum = $15, seen_at = $16, idle_since = $17, removed_at = $18 WHERE id = $19";
-    let values = args![
-        &view.name,
-        to_json(&view.abilities),
-        view.status.word(),
-        view.reason.clone(),
-        view.until,
-        view.task.map(|id| id.to_string()),
-        view.session.map(|id| id.to_string()),
-        to_json(&view.queue),
-        view.failures,
-        view.done,
-        view.failed,
-        to_json(&view.usage),
-        view.budget_micros.map(u64::cast_signed),
-        slot.scores,
-        slot.score_sum,
-        view.seen_at,
-        slot.idle_since,
-        slot.removed.then_some(tx.now),
-        view.id.to_string(),
-    ];
-    tx.run(sql, values).await?;
-    if slot.removed {
-        tell(tx, view.project, Change::WorkerGone { worker: view.id });
-    } else {
-        announce(tx, view.clone());
-    }
-    Ok(())
-}
-
-fn announce(tx: &mut Tx<'_>, worker: Worker) {
-    tell(tx, worker.project, Change::Worker { worker });
+/// The lowest colours that none of the workers has.
+pub(crate) fn free_colours(workers: &[Slot]) -> impl Iterator<Item = u32> {
+    let taken: Vec<u32> = workers.iter().map(|worker| worker.colour).collect();
+    (0..).filter(move |colour| !taken.contains(colour))
 }
 
 /// Announces a change to everybody who sees the project.
 pub(crate) fn tell(tx: &mut Tx<'_>, project: ProjectId, change: Change) {
     let body = EventBody::Change { change };
-    tx.announce(PendingEvent {
-        project: Some(project),
-        audience: None,
-        facts_before: None,
-        execution_of: None,
-        body,
-    });
+    let project = Some(project);
+    tx.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
 }
 
 /// The worker that a person's program is, by its name in the project; made when it comes for the first time.
@@ -271,26 +212,30 @@ pub(crate) async fn external(
     name: &str,
     abilities: &[String],
 ) -> Result<Slot, StoreError> {
-    let sql = format!(
-        "{COLUMNS} WHERE w.project = $1 AND w.owner = $2 AND w.name = $3 AND w.kind = 'external' AND w.removed_at IS NULL"
-    );
-    let values = args![project.to_string(), owner.id.to_string(), name];
-    if let Some(row) = tx.read().first(&sql, values).await? {
-        let mut found = slot(&row)?;
-        if !abilities.is_empty() && found.view.abilities != abilities {
-            found.view.abilities = abilities.to_vec();
-            save(tx, &found).await?;
+    let name_key = (project, owner.id, name.to_owned());
+    let known = match tx.crew().external.get(&name_key) {
+        Some(id) => Some(*id),
+        None => {
+            let sql = "SELECT id FROM workers WHERE project = $1 AND owner = $2 AND name = $3 AND kind = 'external' \
+                       AND removed_at IS NULL";
+            let row = tx.read().first(sql, args![project.to_string(), owner.id.to_string(), name]).await?;
+            row.map(|row| row.parsed("id")).transpose()?
+        }
+    };
+    if let Some(id) = known {
+        let mut found = get(tx, id).await?.ok_or(StoreError::NotFound("worker"))?;
+        tx.crew().external.insert(name_key, id);
+        if !abilities.is_empty() && found.abilities != abilities {
+            found.abilities = abilities.to_vec();
+            put(tx, found.clone());
         }
         return Ok(found);
     }
+    let there = of(tx, Some(project)).await?;
     let mut made = Slot::fresh(project, owner.clone(), name.to_owned(), WorkerKind::External, tx.now);
-    made.view.abilities = abilities.to_vec();
-    made.view.colour = free_colour(tx.read(), project).await?;
-    add(tx, &made).await?;
+    made.abilities = abilities.to_vec();
+    made.colour = free_colours(&there).next().unwrap_or(0);
+    add(tx, made.clone());
+    tx.crew().external.insert(name_key, made.id);
     Ok(made)
-}
-
-/// Whether the caller may see a project.
-pub(crate) fn sees(caller: &Caller, facts: &domain::ProjectFacts) -> bool {
-    caller.may(Action::See, Resource::Project(facts), "project").is_ok()
 }

@@ -90,6 +90,7 @@ impl Command for ConfigureWork {
         let stored = to_json(&WorkSettings { frozen: false, ..after.clone() });
         let sql = "UPDATE work_settings SET settings = $1 WHERE project = $2";
         tx.run(sql, args![stored, self.project.to_string()]).await?;
+        tx.settle().await?;
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), differences(&before, &after));
         announce(tx, self.project).await
     }

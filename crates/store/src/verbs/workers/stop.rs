@@ -1,11 +1,14 @@
 //! Stopping workers and their sessions; what they had goes back at once.
 
-use domain::SessionId;
+use domain::{AttemptOutcome, ProjectId, SessionId, WorkerId, WorkerStatus};
+use protocol::{Worker, WorkerStop};
+use serde::Serialize;
 
-use super::rows::Slot;
-use crate::tx::Tx;
+use super::rows::{self, Slot, get, own, put};
+use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions;
-use crate::StoreError;
+use crate::verbs::tasks::moves;
+use crate::{Command, StoreError};
 
 /// Asks a session to stop, its work saved; nothing if it is over or was asked already.
 pub(crate) async fn session(tx: &mut Tx<'_>, session: SessionId, force: bool) -> Result<(), StoreError> {
@@ -13,9 +16,88 @@ pub(crate) async fn session(tx: &mut Tx<'_>, session: SessionId, force: bool) ->
 }
 
 /// Lets a worker's task go, and asks its session to stop.
-pub(crate) async fn release(tx: &mut Tx<'_>, slot: &Slot, _reason: &str, force: bool) -> Result<(), StoreError> {
-    if let Some(id) = slot.view.session {
+pub(crate) async fn release(tx: &mut Tx<'_>, worker: &Slot, why: &str, force: bool) -> Result<(), StoreError> {
+    if let Some(task) = worker.task {
+        moves::let_go(tx, task, AttemptOutcome::Released, Some(why.to_owned())).await?;
+    }
+    if let Some(id) = worker.session {
         session(tx, id, force).await?;
     }
     Ok(())
+}
+
+/// Stops one of the caller's workers; its task goes back at once.
+#[derive(Debug, Serialize)]
+pub struct StopWorker {
+    /// Which.
+    pub worker: WorkerId,
+    /// How.
+    pub input: WorkerStop,
+}
+
+impl Command for StopWorker {
+    type Output = Worker;
+    const VERB: &'static str = "worker.stop";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Worker, StoreError> {
+        let worker = own(tx, self.worker).await?;
+        let stopped = stop(tx, worker, self.input.force).await?;
+        let how = if self.input.force { "force" } else { "gracefully" };
+        let detail = format!("asked `{}` to stop, {how}", stopped.name);
+        tx.audit(Self::VERB, stopped.id, AuditScope::Project(stopped.project), detail);
+        Ok(stopped)
+    }
+}
+
+/// Stops all of the caller's workers in a project.
+#[derive(Debug, Serialize)]
+pub struct StopAllWorkers {
+    /// Which project.
+    pub project: ProjectId,
+    /// How.
+    pub input: WorkerStop,
+}
+
+impl Command for StopAllWorkers {
+    type Output = Vec<Worker>;
+    const VERB: &'static str = "worker.stop_all";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Worker>, StoreError> {
+        tx.check(self.project, domain::Action::See, "project").await?;
+        let me = tx.caller.person()?;
+        let mut stopped = Vec::new();
+        for worker in rows::of(tx, Some(self.project)).await? {
+            if worker.owner.id == me.id {
+                stopped.push(stop(tx, worker, self.input.force).await?);
+            }
+        }
+        let detail = format!("asked {} workers to stop", stopped.len());
+        tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
+        Ok(stopped)
+    }
+}
+
+/// Takes a worker's task back at once; it is stopping until its session is over.
+pub(crate) async fn stop(tx: &mut Tx<'_>, worker: Slot, force: bool) -> Result<Worker, StoreError> {
+    let (id, running) = (worker.id, live(tx, worker.session).await?);
+    if worker.task.is_some() {
+        release(tx, &worker, "its worker was stopped", force).await?;
+    } else if let (true, Some(id)) = (force, running) {
+        session(tx, id, true).await?;
+    }
+    let mut worker = get(tx, id).await?.unwrap_or(worker);
+    worker.session = running;
+    worker.queue.clear();
+    let status = if running.is_some() { WorkerStatus::Stopping } else { WorkerStatus::Stopped };
+    worker.becomes(status, None, None);
+    let view = worker.view.clone();
+    put(tx, worker);
+    Ok(view)
+}
+
+/// A session that is not over.
+pub(crate) async fn live(tx: &mut Tx<'_>, id: Option<SessionId>) -> Result<Option<SessionId>, StoreError> {
+    let Some(id) = id else { return Ok(None) };
+    let found = sessions::get(tx.read(), id).await?;
+    Ok(found.filter(|(session, _)| !session.state.ended()).map(|_| id))
 }

@@ -1,0 +1,187 @@
+//! What a transaction has read and changed of tasks and workers. Many commands share one transaction: rows are read
+//! once, changed in memory, and written together.
+//!
+//! The transaction is the only one that writes, so what it has read stays true until it commits; the statement that
+//! writes a task checks its fence all the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use domain::{ProjectId, TaskId, TaskStatus};
+use protocol::{Change, TaskLine, WorkSettings};
+
+use super::row::{self, TaskRow};
+use super::window::Window;
+use crate::batch::PendingEvent;
+use crate::sql::{Connection, Value, args};
+use crate::{EventBody, StoreError};
+
+/// How many tasks one event tells about at most.
+const TOLD: usize = 1000;
+
+/// The end of a hold on a task: when, last sign, how and why.
+type AttemptEnd = Vec<Value>;
+
+/// What a transaction has read and changed of tasks and workers.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(super) tasks: HashMap<TaskId, TaskRow>,
+    pub(super) windows: HashMap<ProjectId, Window>,
+    pub(super) dependants: HashMap<TaskId, Vec<TaskId>>,
+    pub(super) settings: HashMap<ProjectId, WorkSettings>,
+    /// The files of tasks that are worked on.
+    pub(super) running: HashMap<ProjectId, HashMap<TaskId, Vec<String>>>,
+    pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
+    /// Fences as the table has them.
+    fences: HashMap<TaskId, u64>,
+    dirty: BTreeSet<TaskId>,
+    ends: BTreeMap<(TaskId, u32), AttemptEnd>,
+    lines: BTreeMap<ProjectId, BTreeMap<TaskId, Option<TaskLine>>>,
+    /// How many tasks the commands of this transaction want to take, by project.
+    pub(super) wanted: HashMap<ProjectId, usize>,
+}
+
+impl Book {
+    /// A task that was read.
+    pub(super) fn seen(&mut self, task: TaskRow) {
+        if let std::collections::hash_map::Entry::Vacant(place) = self.tasks.entry(task.id) {
+            self.fences.insert(task.id, task.fence);
+            place.insert(task);
+        }
+    }
+
+    /// A task whose row is inserted by this transaction.
+    pub(super) fn added(&mut self, task: TaskRow) {
+        self.fences.insert(task.id, task.fence);
+        self.tell(&task);
+        self.track(&task);
+        self.tasks.insert(task.id, task);
+    }
+
+    /// A task that changed; `told`: clients hear of it.
+    pub(super) fn changed(&mut self, task: TaskRow, told: bool) {
+        if told {
+            self.tell(&task);
+        }
+        self.track(&task);
+        self.dirty.insert(task.id);
+        self.tasks.insert(task.id, task);
+    }
+
+    /// The end of a hold.
+    pub(super) fn attempt_ended(&mut self, task: TaskId, number: u32, end: AttemptEnd) {
+        self.ends.insert((task, number), end);
+    }
+
+    fn tell(&mut self, task: &TaskRow) {
+        self.lines.entry(task.project).or_default().insert(task.id, None);
+    }
+
+    /// Keeps what is derived from tasks in step.
+    fn track(&mut self, task: &TaskRow) {
+        if let Some(window) = self.windows.get_mut(&task.project) {
+            window.track(task.id, task.queue_key, task.status == TaskStatus::Ready);
+        }
+        if let Some(running) = self.running.get_mut(&task.project) {
+            match task.lease_until.is_some() && !task.files.is_empty() {
+                true => running.insert(task.id, task.files.clone()),
+                false => running.remove(&task.id),
+            };
+        }
+    }
+
+    /// Writes what changed, and forgets what was read: others may write next.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        self.remember();
+        let dirty = std::mem::take(&mut self.dirty);
+        let mut rows = Vec::with_capacity(dirty.len());
+        for id in dirty {
+            let Some(task) = self.tasks.get(&id) else { continue };
+            let fence = self.fences.insert(id, task.fence).unwrap_or(task.fence);
+            let mut values = args![id.to_string(), fence];
+            values.extend(task.changing());
+            rows.push(values);
+        }
+        let count = rows.len() as u64;
+        if update(c, "tasks", &["id", "fence"], row::CHANGING, "", rows).await? != count {
+            return Err(StoreError::Conflict("a task changed meanwhile: try again".into()));
+        }
+        let ends = std::mem::take(&mut self.ends).into_iter();
+        let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat()).collect();
+        let columns = ["ended_at", "last_sign_at", "outcome", "reason"];
+        // What ended already ended as it did.
+        update(c, "attempts", &["task", "number"], &columns, " AND attempts.outcome = 'open'", ends).await?;
+        self.tasks.clear();
+        self.windows.clear();
+        self.dependants.clear();
+        self.settings.clear();
+        self.running.clear();
+        self.gists.clear();
+        Ok(())
+    }
+
+    /// Keeps what clients are to be told as it is now.
+    fn remember(&mut self) {
+        for (id, line) in self.lines.values_mut().flatten() {
+            if let Some(task) = self.tasks.get(id) {
+                *line = Some(task.line());
+            }
+        }
+    }
+
+    /// Takes back what is still to be told about a project.
+    pub(crate) fn forget(&mut self, project: ProjectId) {
+        self.lines.remove(&project);
+    }
+
+    /// What clients are told: the last state of everything that changed, once.
+    pub(crate) fn events(&mut self) -> Vec<PendingEvent> {
+        let mut events = Vec::new();
+        for (project, lines) in std::mem::take(&mut self.lines) {
+            let lines: Vec<TaskLine> = lines.into_values().flatten().collect();
+            for tasks in lines.chunks(TOLD) {
+                let body = EventBody::Change { change: Change::Tasks { tasks: tasks.to_vec() } };
+                let project = Some(project);
+                events.push(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body });
+            }
+        }
+        events
+    }
+
+    /// Tasks that are not known yet, each once.
+    pub(super) fn unknown(&self, ids: impl IntoIterator<Item = TaskId>) -> Vec<TaskId> {
+        let missing: HashSet<TaskId> = ids.into_iter().filter(|id| !self.tasks.contains_key(id)).collect();
+        missing.into_iter().collect()
+    }
+}
+
+/// Updates many rows in one statement and returns how many there were; `keys` name each row, and what it must be.
+async fn update(
+    c: &mut Connection<'_>,
+    table: &str,
+    keys: &[&str],
+    columns: &[&str],
+    only: &str,
+    rows: Vec<Vec<Value>>,
+) -> Result<u64, StoreError> {
+    let sets = columns.iter().enumerate().map(|(at, column)| format!("{column} = v.column{}", keys.len() + at + 1));
+    let sets = sets.collect::<Vec<_>>().join(", ");
+    let fits = keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = v.column{}", at + 1));
+    let fits = fits.collect::<Vec<_>>().join(" AND ");
+    let (mut left, mut written) = (rows.len(), 0);
+    let mut rows = rows.into_iter();
+    while left > 0 {
+        // Powers of two keep the number of prepared statements small.
+        let take = 1 << left.min(128).ilog2();
+        let mut values = Vec::new();
+        let mut tuples = Vec::with_capacity(take);
+        for row in rows.by_ref().take(take) {
+            let places: Vec<String> = (1..=row.len()).map(|index| format!("${}", values.len() + index)).collect();
+            tuples.push(format!("({})", places.join(", ")));
+            values.extend(row);
+        }
+        let sql = format!("UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {fits}{only}", tuples.join(", "));
+        written += c.run(&sql, values).await?;
+        left -= take;
+    }
+    Ok(written)
+}

@@ -1,0 +1,214 @@
+//! Asking a person, and what the answer does.
+
+use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, WorkerId};
+use protocol::{Change, Escalation, EscalationContext, EscalationOption, UserRef};
+
+use super::{cancel, close_attempt, fail, judge, retry};
+use crate::StoreError;
+use crate::sql::{Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::row::{TaskRow, id_or_none};
+use crate::verbs::users;
+use crate::verbs::workers::holds::{self, Ended};
+use crate::verbs::workers::log::decided;
+use crate::verbs::workers::rows::tell;
+
+/// Reads escalations with the titles of their tasks and the names of those who answered.
+pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
+    e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act \
+    FROM escalations e JOIN tasks t ON t.id = e.task LEFT JOIN users u ON u.id = e.answered_by";
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) kind: EscalationKind,
+    pub(crate) question: String,
+    pub(crate) options: Vec<EscalationOption>,
+    pub(crate) context: EscalationContext,
+}
+
+impl Ask {
+    /// With the options that fit the kind.
+    pub(crate) fn new(kind: EscalationKind, question: impl Into<String>, context: EscalationContext) -> Self {
+        let option = |label: &str, act| EscalationOption { label: label.into(), act };
+        let options = match kind {
+            EscalationKind::Question => vec![],
+            EscalationKind::GaveUp | EscalationKind::Stuck => vec![
+                option("Try again", AnswerAct::Retry),
+                option("Let it fail", AnswerAct::Fail),
+                option("Cancel it", AnswerAct::Cancel),
+            ],
+            EscalationKind::Refused
+            | EscalationKind::Judgement
+            | EscalationKind::SameLines
+            | EscalationKind::Contradiction
+            | EscalationKind::Uncheckable => vec![
+                option("Accept it", AnswerAct::Accept),
+                option("Do it again", AnswerAct::Retry),
+                option("Let it fail", AnswerAct::Fail),
+                option("Cancel it", AnswerAct::Cancel),
+            ],
+        };
+        Self { kind, question: question.into(), options, context }
+    }
+
+    /// Whether the attempt is still to be judged: it ends with the answer.
+    fn judges(&self) -> bool {
+        use EscalationKind::{Contradiction, Judgement, SameLines, Uncheckable};
+        matches!(self.kind, Judgement | SameLines | Contradiction | Uncheckable)
+    }
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn escalation(row: &Row) -> Result<Escalation, StoreError> {
+    let answered = row.text_or_none("answered_by")?.is_some();
+    let act = row.text_or_none("act")?;
+    let act = act.map(|word| word.parse().map_err(|error| StoreError::Corrupt(format!("act: {error}")))).transpose()?;
+    Ok(Escalation {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        task: row.parsed("task")?,
+        title: row.text("title")?,
+        kind: row.parsed("kind")?,
+        worker: id_or_none(row, "worker")?,
+        session: id_or_none(row, "session")?,
+        question: row.text("question")?,
+        options: row.json("options")?,
+        context: row.json("context")?,
+        created_at: row.time("created_at")?,
+        answered_by: if answered { Some(users::reference(row, "answered_by")?) } else { None },
+        answered_at: row.time_or_none("answered_at")?,
+        answer: row.text_or_none("answer")?,
+        act,
+    })
+}
+
+/// Asks a person about a task. A question keeps the hold as it is; with any other kind nobody works on the task until
+/// there is an answer: the hold ends and the worker is free.
+pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<Escalation, StoreError> {
+    let mut row = tx.known_task(task).await?;
+    let (worker, session): (Option<WorkerId>, Option<SessionId>) = (row.worker, row.session);
+    if ask.kind != EscalationKind::Question {
+        if row.status.is_held() && !ask.judges() {
+            close_attempt(tx, &row, AttemptOutcome::Escalated, Some(&ask.question));
+        }
+        if let Some(worker) = row.worker.take() {
+            holds::let_go(tx, worker, task, Ended::Released).await?;
+        }
+        row.lease_until = None;
+        row.session = None;
+        row.progress = None;
+        row.status = TaskStatus::Escalated;
+        row.reason = Some(ask.question.clone());
+        tx.put_task(row.clone());
+    }
+    let asked = Escalation {
+        id: EscalationId::generate(),
+        project: row.project,
+        task,
+        title: row.title.clone(),
+        kind: ask.kind,
+        worker,
+        session,
+        question: ask.question,
+        options: ask.options,
+        context: ask.context,
+        created_at: tx.now,
+        answered_by: None,
+        answered_at: None,
+        answer: None,
+        act: None,
+    };
+    let head = "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at)";
+    let values = args![
+        asked.id.to_string(),
+        asked.project.to_string(),
+        asked.task.to_string(),
+        asked.kind.word(),
+        asked.worker.map(|id| id.to_string()),
+        asked.session.map(|id| id.to_string()),
+        &asked.question,
+        to_json(&asked.options),
+        to_json(&asked.context),
+        tx.now,
+    ];
+    tx.later(head, values);
+    tell(tx, asked.project, Change::Escalation { escalation: asked.clone() });
+    let reason = format!("{}: {}", asked.kind.word().replace('_', " "), asked.question);
+    decided(tx, asked.project, worker, Some(task), "escalated", reason).await?;
+    Ok(asked)
+}
+
+/// Writes an answer down, does what it says with the task, and tells clients. The caller checked that it is open.
+pub(crate) async fn answer(
+    tx: &mut Tx<'_>,
+    open: Escalation,
+    act: AnswerAct,
+    words: &str,
+    by: UserRef,
+) -> Result<Escalation, StoreError> {
+    let mut row = tx.known_task(open.task).await?;
+    if !words.is_empty() {
+        row.context = with_answer(&row, &open.question, words, &by.name);
+        tx.put_task(row.clone());
+    }
+    let reason = if words.is_empty() { format!("{} decided", by.name) } else { format!("{}: {words}", by.name) };
+    match act {
+        AnswerAct::Accept => judge::accept_last(tx, row).await?,
+        AnswerAct::Fail => fail(tx, open.task, Some(reason)).await.map(|_| ())?,
+        AnswerAct::Cancel => cancel(tx, open.task, Some(reason)).await.map(|_| ())?,
+        AnswerAct::Retry | AnswerAct::Tell if row.status == TaskStatus::Escalated => {
+            judge::refuse_pending(tx, open.task, &reason).await?;
+            retry(tx, open.task, Some(reason)).await.map(|_| ())?;
+        }
+        AnswerAct::Retry | AnswerAct::Tell => {}
+    }
+    close(tx, open, act, words, by).await
+}
+
+/// The task's context with a question and its answer at the end.
+fn with_answer(row: &TaskRow, question: &str, words: &str, by: &str) -> String {
+    let before = row.context.trim_end();
+    let gap = if before.is_empty() { "" } else { "\n\n" };
+    format!("{before}{gap}Question: {question}\nAnswer by {by}: {words}")
+}
+
+/// Marks an escalation as answered.
+async fn close(
+    tx: &mut Tx<'_>,
+    open: Escalation,
+    act: AnswerAct,
+    words: &str,
+    by: UserRef,
+) -> Result<Escalation, StoreError> {
+    tx.settle().await?;
+    let closed = Escalation {
+        answered_by: Some(by),
+        answered_at: Some(tx.now),
+        answer: (!words.is_empty()).then(|| words.to_owned()),
+        act: Some(act),
+        ..open
+    };
+    let sql = "UPDATE escalations SET answered_by = $1, answered_at = $2, answer = $3, act = $4 WHERE id = $5";
+    let by = closed.answered_by.as_ref().map(|by| by.id.to_string());
+    tx.run(sql, args![by, tx.now, closed.answer.clone(), act.word(), closed.id.to_string()]).await?;
+    tell(tx, closed.project, Change::Escalation { escalation: closed.clone() });
+    Ok(closed)
+}
+
+/// Answers what is still asked about a task by what somebody did with it.
+pub(crate) async fn answer_all(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    act: AnswerAct,
+    words: &str,
+    by: &UserRef,
+) -> Result<(), StoreError> {
+    tx.settle().await?;
+    let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL");
+    let rows = tx.read().all(&sql, vec![text(task)]).await?;
+    for open in rows.iter().map(escalation).collect::<Result<Vec<_>, _>>()? {
+        close(tx, open, act, words, by.clone()).await?;
+    }
+    Ok(())
+}

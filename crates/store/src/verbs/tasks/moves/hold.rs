@@ -1,0 +1,203 @@
+//! Holding a task: handing it out, signs of life, letting go.
+
+use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
+use engine::retry::{Limits, Next, Tries, after_refusal};
+use protocol::{EscalationContext, Usage, WorkSettings};
+
+use super::{Ask, back_to_queue, close_attempt, escalate};
+use crate::StoreError;
+use crate::sql::{args, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::row::TaskRow;
+use crate::verbs::workers::holds::{self, Ended};
+
+/// Gives a ready task to a worker until `until`; returns the fence that the worker must name with all it writes.
+///
+/// The worker's row becomes working. Refuses a task that is not ready.
+pub(crate) async fn hand_out(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    worker: WorkerId,
+    until: Timestamp,
+) -> Result<u64, StoreError> {
+    let mut row = tx.known_task(task).await?;
+    if row.status != TaskStatus::Ready {
+        return Err(StoreError::Conflict(format!("{} is {}: only a ready task can be taken", row.named(), row.status)));
+    }
+    let slot = holds::took(tx, worker, task).await?;
+    row.status = TaskStatus::Assigned;
+    row.reason = None;
+    row.attempt += 1;
+    row.fence += 1;
+    row.worker = Some(worker);
+    row.lease_until = Some(until);
+    row.taken_at = Some(tx.now);
+    row.refusals = 0;
+    let head = "INSERT INTO attempts (task, number, project, fence, worker, worker_name, agent, sessions, started_at, \
+                outcome, usage)";
+    let values = args![
+        row.id.to_string(),
+        row.attempt,
+        row.project.to_string(),
+        row.fence,
+        worker.to_string(),
+        &slot.view.name,
+        slot.agent(),
+        "[]",
+        tx.now,
+        AttemptOutcome::Open.word(),
+        to_json(&Usage::default()),
+    ];
+    tx.later(head, values);
+    let fence = row.fence;
+    tx.put_task(row);
+    Ok(fence)
+}
+
+/// The task, if this fence still holds it; refuses a zombie in words that make it stop.
+pub(crate) async fn held(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<TaskRow, StoreError> {
+    let row = tx.known_task(task).await?;
+    if row.fence == fence && row.status.is_held() {
+        return Ok(row);
+    }
+    Err(zombie(&row, fence))
+}
+
+/// Why whoever names this fence must stop.
+pub(super) fn zombie(row: &TaskRow, fence: u64) -> StoreError {
+    let why = match row.status {
+        _ if row.fence > fence => format!("another worker was given it since, with fence {}", row.fence),
+        TaskStatus::Done => "it is done".to_owned(),
+        TaskStatus::Ready | TaskStatus::Blocked => "its lease ended, and it is back in the queue".to_owned(),
+        status => format!("it is {status}"),
+    };
+    StoreError::Conflict(format!("fence {fence} does not hold {} any more: {why}. Stop working on it", row.named()))
+}
+
+/// Notes where a held task is worked on: the session, its workspace and branch.
+pub(crate) async fn works_in(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    fence: u64,
+    session: SessionId,
+    workspace: WorkspaceId,
+    branch: Option<String>,
+) -> Result<(), StoreError> {
+    let mut row = held(tx, task, fence).await?;
+    row.session = Some(session);
+    row.workspace = Some(workspace);
+    let (number, worker) = (row.attempt, row.worker);
+    tx.put_task(row);
+    tx.settle().await?;
+    let of = args![task.to_string(), number];
+    let found = tx.read().first("SELECT sessions FROM attempts WHERE task = $1 AND number = $2", of).await?;
+    let mut sessions: Vec<SessionId> = found.map_or(Ok(Vec::new()), |row| row.json("sessions"))?;
+    if !sessions.contains(&session) {
+        sessions.push(session);
+    }
+    let sql = "UPDATE attempts SET sessions = $1, workspace = $2, branch = COALESCE($3, branch) \
+               WHERE task = $4 AND number = $5";
+    tx.run(sql, args![to_json(&sessions), workspace.to_string(), branch, task.to_string(), number]).await?;
+    match worker {
+        Some(worker) => holds::works_in(tx, worker, session).await,
+        None => Ok(()),
+    }
+}
+
+/// The worker of a held task works: its first sign of life.
+pub(crate) async fn started(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<(), StoreError> {
+    let mut row = held(tx, task, fence).await?;
+    if row.status == TaskStatus::Assigned {
+        row.status = TaskStatus::Running;
+        tx.put_task(row);
+    }
+    Ok(())
+}
+
+/// A sign of life: the lease holds until `until`. Clients hear of it only when the progress changed.
+///
+/// While a report is checked it is the hub's turn, and nothing expires: then nothing is written.
+pub(crate) async fn renew(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    fence: u64,
+    until: Timestamp,
+    progress: Option<String>,
+) -> Result<TaskRow, StoreError> {
+    let mut row = held(tx, task, fence).await?;
+    if row.lease_until.is_none() {
+        return Ok(row);
+    }
+    row.lease_until = row.lease_until.max(Some(until));
+    let begins = row.status == TaskStatus::Assigned;
+    if begins {
+        row.status = TaskStatus::Running;
+    }
+    if begins || (progress.is_some() && progress != row.progress) {
+        row.progress = progress.or(row.progress);
+        tx.put_task(row.clone());
+    } else {
+        tx.put_task_quietly(row.clone());
+    }
+    Ok(row)
+}
+
+/// Ends the hold on a task other than by its report, closes the attempt and frees the worker.
+///
+/// `Lost`, `Released` and `TakenOver`: back into the queue with its age, hand-over kept. `Failed`: to another worker, or
+/// to a person after the project's limit. A task that nobody holds stays as it is.
+pub(crate) async fn let_go(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    outcome: AttemptOutcome,
+    reason: Option<String>,
+) -> Result<TaskRow, StoreError> {
+    let mut row = tx.known_task(task).await?;
+    if !row.status.is_held() {
+        return Ok(row);
+    }
+    let settings = tx.work_settings(row.project).await?;
+    let words = || reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+    let ended = match outcome {
+        AttemptOutcome::Failed | AttemptOutcome::Refused => Ended::Failed(words()),
+        AttemptOutcome::Lost => Ended::Lost(words()),
+        _ => Ended::Released,
+    };
+    let worker = row.worker;
+    close_attempt(tx, &row, outcome, reason.as_deref());
+    if let Some(worker) = worker {
+        holds::let_go(tx, worker, task, ended).await?;
+    }
+    let gave_up = matches!(outcome, AttemptOutcome::Failed | AttemptOutcome::Refused);
+    if gave_up {
+        row.workers_tried += 1;
+        row.not_by.extend(worker.filter(|worker| !row.not_by.contains(worker)));
+    }
+    let next = after_refusal(tries(&row), true, limits(&settings));
+    if gave_up && next == Next::Escalate {
+        let kind = if outcome == AttemptOutcome::Refused { EscalationKind::Refused } else { EscalationKind::GaveUp };
+        row.reason = reason.clone();
+        tx.put_task(row);
+        let context = EscalationContext { text: words(), ..Default::default() };
+        let question = match kind {
+            EscalationKind::Refused => "The work was refused too often. What should happen?",
+            _ => "The task could not be done. What should happen?",
+        };
+        escalate(tx, task, Ask::new(kind, question, context)).await?;
+        return tx.known_task(task).await;
+    }
+    back_to_queue(&mut row, tx.now);
+    row.reason = reason;
+    tx.put_task(row.clone());
+    Ok(row)
+}
+
+/// Who tried a task, and how often.
+pub(super) fn tries(row: &TaskRow) -> Tries {
+    Tries { by_this: row.refusals, workers: row.workers_tried.max(1) }
+}
+
+/// How often work goes back, as the project has it.
+pub(super) fn limits(settings: &WorkSettings) -> Limits {
+    Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task }
+}

@@ -1,0 +1,343 @@
+//! What becomes of a report: checked, accepted, refused, kept because it came late.
+
+use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, WorkerId};
+use engine::retry::{Next, after_refusal};
+use protocol::{Criterion, CriterionResult, Deliverables, EscalationContext, Report, Usage};
+
+use super::hold::{limits, tries};
+use super::{Ask, close_attempt, ends, escalate, held, let_go};
+use crate::StoreError;
+use crate::sql::{Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::row::{TaskRow, id_or_none};
+use crate::verbs::workers::holds::{self, Ended};
+use crate::verbs::workspaces::json_or_none;
+
+/// Reads reports.
+pub(crate) const COLUMNS: &str = "SELECT r.id, r.task, r.attempt, r.fence, r.worker, r.at, r.summary, r.deliverables, \
+    r.context_score, r.usage, r.collected, r.verdict, r.results, r.reason FROM reports r";
+
+/// What a worker hands back, however it came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NewReport {
+    /// What was done, in words.
+    pub(crate) summary: String,
+    /// Files, branch and commits.
+    pub(crate) deliverables: Deliverables,
+    /// How well the task could be understood, from 1 to 5.
+    pub(crate) context_score: Option<u8>,
+    /// What it used, if the worker says so.
+    pub(crate) usage: Option<Usage>,
+    /// Whether it was read out of what the agent said.
+    pub(crate) collected: bool,
+    /// Why it could not be done.
+    pub(crate) failed: Option<String>,
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn report(row: &Row) -> Result<Report, StoreError> {
+    Ok(Report {
+        id: row.parsed("id")?,
+        task: row.parsed("task")?,
+        attempt: row.count("attempt")?,
+        worker: row.parsed("worker")?,
+        at: row.time("at")?,
+        summary: row.text("summary")?,
+        deliverables: row.json("deliverables")?,
+        context_score: row.integer_or_none("context_score")?.and_then(|score| u8::try_from(score).ok()),
+        usage: json_or_none(row, "usage")?,
+        collected: row.flag("collected")?,
+        verdict: row.parsed("verdict")?,
+        results: row.json("results")?,
+        reason: row.text_or_none("reason")?,
+    })
+}
+
+/// Keeps a report, with where it is checked.
+fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<(RunnerId, String)>) {
+    let head = "INSERT INTO reports (id, task, project, attempt, fence, worker, at, summary, deliverables, \
+                context_score, usage, collected, verdict, results, reason, runner, workspace)";
+    let (runner, workspace) = place.map_or((None, None), |(runner, at)| (Some(runner.to_string()), Some(at)));
+    let row = args![
+        made.id.to_string(),
+        made.task.to_string(),
+        task.project.to_string(),
+        made.attempt,
+        fence,
+        made.worker.to_string(),
+        made.at,
+        &made.summary,
+        to_json(&made.deliverables),
+        made.context_score.map(u32::from),
+        made.usage.as_ref().map(to_json),
+        made.collected,
+        made.verdict.word(),
+        to_json(&made.results),
+        made.reason.clone(),
+        runner,
+        workspace,
+    ];
+    tx.later(head, row);
+}
+
+fn made(tx: &Tx<'_>, task: TaskId, attempt: u32, worker: WorkerId, new: NewReport) -> Report {
+    Report {
+        id: ReportId::generate(),
+        task,
+        attempt,
+        worker,
+        at: tx.now,
+        summary: new.summary,
+        deliverables: new.deliverables,
+        context_score: new.context_score,
+        usage: new.usage,
+        collected: new.collected,
+        verdict: ReportVerdict::Pending,
+        results: Vec::new(),
+        reason: new.failed,
+    }
+}
+
+/// Takes a report under its fence: accepted at once, on its way to be checked, or to a person.
+///
+/// A report that says it failed goes the way of a failed attempt. Refuses a zombie; its report is kept by [`late`].
+pub(crate) async fn report_in(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    fence: u64,
+    new: NewReport,
+) -> Result<Report, StoreError> {
+    let mut row = held(tx, task, fence).await?;
+    let worker = row.worker.ok_or_else(|| StoreError::Corrupt(format!("{task} is held by nobody")))?;
+    if !matches!(row.status, TaskStatus::Assigned | TaskStatus::Running) {
+        return Err(StoreError::Conflict(format!("{} was reported already and is being checked", row.named())));
+    }
+    let failed = new.failed.is_some();
+    let mut report = made(tx, task, row.attempt, worker, new);
+    if let Some(usage) = report.usage.clone() {
+        used(tx, &row, worker, &usage).await?;
+    }
+    row.progress = None;
+    if failed {
+        report.verdict = ReportVerdict::Refused;
+        keep(tx, &row, fence, &report, None);
+        tx.put_task(row);
+        let_go(tx, task, AttemptOutcome::Failed, report.reason.clone()).await?;
+        return Ok(report);
+    }
+    if row.acceptance.is_empty() {
+        report.verdict = ReportVerdict::Accepted;
+        keep(tx, &row, fence, &report, None);
+        finish(tx, row, report.context_score).await?;
+        return Ok(report);
+    }
+    let words_only = row.acceptance.iter().all(|criterion| matches!(criterion, Criterion::Text { .. }));
+    let place = if words_only { None } else { check_at(tx, &row).await? };
+    keep(tx, &row, fence, &report, place.clone());
+    row.lease_until = None;
+    match place {
+        Some((runner, _)) => {
+            row.status = TaskStatus::Validating;
+            tx.put_task(row);
+            tx.settle().await?;
+            tx.desire(runner).await?;
+        }
+        None => {
+            row.status = TaskStatus::Reported;
+            tx.put_task(row);
+            let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
+            let ask = match words_only {
+                true => Ask::new(EscalationKind::Judgement, "Does this report meet the acceptance?", context),
+                false => Ask::new(EscalationKind::Uncheckable, UNCHECKABLE, context),
+            };
+            escalate(tx, task, ask).await?;
+        }
+    }
+    Ok(report)
+}
+
+const UNCHECKABLE: &str = "The acceptance needs files that are on no runner of the worker's owner. Is the work accepted?";
+
+/// Where the acceptance of a task can be checked: where it was worked on.
+async fn check_at(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<(RunnerId, String)>, StoreError> {
+    let Some(workspace) = row.workspace else { return Ok(None) };
+    let sql = "SELECT runner FROM workspaces WHERE id = $1 AND status <> 'cleaned'";
+    let found = tx.read().first(sql, vec![text(workspace)]).await?;
+    found.map(|found| Ok((found.parsed("runner")?, workspace.to_string()))).transpose()
+}
+
+/// What an external worker says it used; a managed one's is read off its sessions.
+async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
+    if row.session.is_some() {
+        return Ok(());
+    }
+    holds::used(tx, worker, usage).await?;
+    tx.settle().await?;
+    let sql = "UPDATE attempts SET usage = $1 WHERE task = $2 AND number = $3";
+    tx.run(sql, args![to_json(usage), row.id.to_string(), row.attempt]).await.map(|_| ())
+}
+
+/// Keeps a report that came under a lease that was lost; it is shown and changes nothing else.
+pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
+    let row = tx.known_task(task).await?;
+    tx.settle().await?;
+    let sql = "SELECT number, worker FROM attempts WHERE task = $1 AND fence = $2";
+    let found = tx.read().first(sql, args![task.to_string(), fence]).await?;
+    let found = found.ok_or_else(|| StoreError::Conflict(format!("{} never had the fence {fence}", row.named())))?;
+    let report = made(tx, task, found.count("number")?, found.parsed("worker")?, new);
+    let why = super::hold::zombie(&row, fence).to_string();
+    let report = Report { verdict: ReportVerdict::Late, reason: Some(why), ..report };
+    keep(tx, &row, fence, &report, None);
+    tx.put_task(row);
+    Ok(report)
+}
+
+/// Ends a task as done: the attempt is accepted, the worker free, and those that waited for it wait for one less.
+async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<(), StoreError> {
+    close_attempt(tx, &row, AttemptOutcome::Accepted, None);
+    let worker = match row.worker.take() {
+        Some(worker) => Some(worker),
+        None => last_worker(tx, &row).await?,
+    };
+    if let Some(worker) = worker {
+        holds::let_go(tx, worker, row.id, Ended::Accepted(score)).await?;
+    }
+    row.status = TaskStatus::Done;
+    row.reason = None;
+    row.lease_until = None;
+    row.progress = None;
+    row.session = None;
+    let id = row.id;
+    tx.put_task(row);
+    ends::free_dependants(tx, id).await
+}
+
+async fn last_worker(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<WorkerId>, StoreError> {
+    let sql = "SELECT worker FROM attempts WHERE task = $1 AND number = $2";
+    let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
+    found.map_or(Ok(None), |found| id_or_none(&found, "worker"))
+}
+
+/// Writes a verdict on a report that has none yet; `false`: it has one.
+async fn rule(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    verdict: ReportVerdict,
+    results: &[CriterionResult],
+    reason: Option<&str>,
+) -> Result<bool, StoreError> {
+    tx.settle().await?;
+    let sql = "UPDATE reports SET verdict = $1, results = $2, reason = $3 WHERE id = $4 AND verdict = 'pending'";
+    let values = args![verdict.word(), to_json(&results), reason.map(str::to_owned), report.to_string()];
+    Ok(tx.run(sql, values).await? == 1)
+}
+
+/// The task of a report that waits for its verdict; `None`: the task has gone on without it.
+async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, Option<u8>)>, StoreError> {
+    tx.settle().await?;
+    let sql = format!("{COLUMNS} WHERE r.id = $1 AND r.verdict = 'pending'");
+    let Some(found) = tx.read().first(&sql, vec![text(report)]).await? else { return Ok(None) };
+    let score = found.integer_or_none("context_score")?.and_then(|score| u8::try_from(score).ok());
+    let row = tx.known_task(found.parsed("task")?).await?;
+    let waits = matches!(row.status, TaskStatus::Reported | TaskStatus::Validating | TaskStatus::Escalated);
+    Ok((waits && row.fence == found.integer("fence")?.cast_unsigned()).then_some((row, score)))
+}
+
+/// Accepts a report; `false`: the task has gone on without it, and nothing was written.
+pub(crate) async fn accept(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    results: &[CriterionResult],
+) -> Result<bool, StoreError> {
+    let Some((row, score)) = waiting(tx, report).await? else { return Ok(false) };
+    rule(tx, report, ReportVerdict::Accepted, results, None).await?;
+    finish(tx, row, score).await?;
+    Ok(true)
+}
+
+/// Refuses a report with words for its worker: back to it, to another, or to a person; `None`: the task has gone on
+/// without it. `stuck` says that going on with this worker is useless.
+pub(crate) async fn refuse(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    results: &[CriterionResult],
+    reason: &str,
+    stuck: bool,
+) -> Result<Option<Next>, StoreError> {
+    let Some((mut row, _)) = waiting(tx, report).await? else { return Ok(None) };
+    rule(tx, report, ReportVerdict::Refused, results, Some(reason)).await?;
+    let settings = tx.work_settings(row.project).await?;
+    row.refusals += 1;
+    row.reason = Some(reason.to_owned());
+    let mut tried = tries(&row);
+    tried.workers = row.workers_tried + 1;
+    let next = after_refusal(tried, stuck, limits(&settings));
+    // Whoever took something else meanwhile does not get it back.
+    let sql = "SELECT id FROM workers WHERE id = $1 AND task = $2";
+    let still = match row.worker {
+        Some(worker) => tx.read().first(sql, vec![text(worker), text(row.id)]).await?.is_some(),
+        None => false,
+    };
+    if next == Next::Back && still {
+        row.status = TaskStatus::Running;
+        row.lease_until = Some(tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000));
+        tx.put_task(row);
+        return Ok(Some(Next::Back));
+    }
+    let id = row.id;
+    tx.put_task(row);
+    let after = let_go(tx, id, AttemptOutcome::Refused, Some(reason.to_owned())).await?;
+    Ok(Some(if after.status == TaskStatus::Escalated { Next::Escalate } else { Next::Another }))
+}
+
+/// Decides from what the checks of a report found: refused if one is not met, a person's turn if one needs judgement,
+/// accepted otherwise. `stuck` says that going on with this worker is useless. `false`: the task has gone on without it.
+pub(crate) async fn judged(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    results: &[CriterionResult],
+    stuck: bool,
+) -> Result<bool, StoreError> {
+    let failed: Vec<&str> =
+        results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str()).collect();
+    if !failed.is_empty() {
+        return Ok(refuse(tx, report, results, &failed.join("\n"), stuck).await?.is_some());
+    }
+    if results.iter().all(|result| result.passed == Some(true)) {
+        return accept(tx, report, results).await;
+    }
+    let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
+    tx.run("UPDATE reports SET results = $1 WHERE id = $2", args![to_json(&results), report.to_string()]).await?;
+    let context = EscalationContext { text: "All that can be checked is met.".into(), ..Default::default() };
+    let ask = Ask::new(EscalationKind::Judgement, "Does this report meet the acceptance?", context);
+    escalate(tx, row.id, ask).await?;
+    Ok(true)
+}
+
+/// The newest report of a task that waits for its verdict.
+async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT id FROM reports WHERE task = $1 AND verdict = 'pending' ORDER BY at DESC, id DESC LIMIT 1";
+    tx.read().first(sql, vec![text(task)]).await?.map(|found| found.parsed("id")).transpose()
+}
+
+/// A person accepts what was handed back last, or the task as it is.
+pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), StoreError> {
+    if let Some(report) = pending(tx, row.id).await? {
+        let sql = format!("{COLUMNS} WHERE r.id = $1");
+        let found = tx.read().first(&sql, vec![text(report)]).await?.as_ref().map(self::report).transpose()?;
+        let results = found.map(|found| found.results).unwrap_or_default();
+        if accept(tx, report, &results).await? {
+            return Ok(());
+        }
+    }
+    finish(tx, row, None).await
+}
+
+/// A person wants it done again: what waits for a verdict is refused.
+pub(super) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
+    match pending(tx, task).await? {
+        Some(report) => rule(tx, report, ReportVerdict::Refused, &[], Some(reason)).await.map(|_| ()),
+        None => Ok(()),
+    }
+}

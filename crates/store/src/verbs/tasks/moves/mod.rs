@@ -1,0 +1,50 @@
+//! The moves that a task makes from one status to the next: each one function that writes row, attempt, worker and
+//! events, whoever asks. Access is for the verb that calls to check; fences are checked here.
+//!
+//! Changed tasks wait in the transaction's book: `tx.settle()` before reading `tasks` or `attempts` by SQL in the same
+//! command. One event tells clients about all tasks that a transaction changed; callers announce nothing.
+
+mod ask;
+mod ends;
+mod hold;
+mod judge;
+
+pub(crate) use ask::{Ask, answer, escalate};
+pub(crate) use ends::{cancel, fail, retry};
+pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
+pub(crate) use judge::{NewReport, accept, judged, late, refuse, report_in};
+
+use domain::{AttemptOutcome, TaskStatus, Timestamp};
+
+use super::row::TaskRow;
+use crate::sql::{Value, args};
+use crate::tx::Tx;
+
+/// Writes down how the current hold on a task ended.
+fn close_attempt(tx: &mut Tx<'_>, task: &TaskRow, outcome: AttemptOutcome, reason: Option<&str>) {
+    if task.attempt == 0 {
+        return;
+    }
+    // The last sign of life began the lease that ran out.
+    let lease = tx.book().settings.get(&task.project).map_or(0, |settings| i64::from(settings.lease_seconds) * 1000);
+    let last_sign = task.lease_until.filter(|_| outcome == AttemptOutcome::Lost).map(|until| until.plus_millis(-lease));
+    let end: Vec<Value> = args![tx.now, last_sign, outcome.word(), reason.map(str::to_owned)];
+    tx.change().attempt_ended(task.id, task.attempt, end);
+}
+
+/// Puts a task that nobody holds where its dependencies allow: into the queue, or to wait.
+fn back_to_queue(task: &mut TaskRow, now: Timestamp) {
+    task.worker = None;
+    task.lease_until = None;
+    task.session = None;
+    task.progress = None;
+    task.refusals = 0;
+    if task.waits_for > 0 {
+        task.status = TaskStatus::Blocked;
+        return;
+    }
+    task.status = TaskStatus::Ready;
+    // What was in the queue before keeps its age: it does not begin to wait anew.
+    let ready_at = *task.ready_at.get_or_insert(now);
+    task.queue_key = engine::order::queue_key(ready_at, task.priority);
+}

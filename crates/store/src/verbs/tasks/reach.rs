@@ -1,0 +1,167 @@
+//! How verbs reach tasks and settings: through the transaction's book.
+//!
+//! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
+//! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
+
+use domain::{ProjectId, TaskId, TaskStatus};
+use protocol::WorkSettings;
+
+use super::row::{self, TaskRow};
+use super::window::Window;
+use crate::sql::{Value, args, text};
+use crate::StoreError;
+use crate::tx::Tx;
+use crate::verbs::workers::settings;
+
+/// How many ids one statement names at most.
+const IDS: usize = 128;
+
+/// How far the queue is looked through beyond what is wanted.
+pub(super) const AHEAD: usize = 64;
+
+impl Tx<'_> {
+    /// Tasks by their ids, in that order; those that do not exist are left out.
+    pub(crate) async fn tasks(&mut self, ids: &[TaskId]) -> Result<Vec<TaskRow>, StoreError> {
+        let missing = self.book().unknown(ids.iter().copied());
+        for some in missing.chunks(IDS) {
+            let (places, values) = list(some);
+            let rows = self.read().all(&format!("{} WHERE t.id IN ({places})", row::COLUMNS), values).await?;
+            for row in &rows {
+                let task = TaskRow::read(row)?;
+                self.book().seen(task);
+            }
+        }
+        Ok(ids.iter().filter_map(|id| self.book().tasks.get(id).cloned()).collect())
+    }
+
+    /// A task, if it exists.
+    pub(crate) async fn task(&mut self, id: TaskId) -> Result<Option<TaskRow>, StoreError> {
+        Ok(self.tasks(&[id]).await?.pop())
+    }
+
+    /// A task that must exist.
+    pub(crate) async fn known_task(&mut self, id: TaskId) -> Result<TaskRow, StoreError> {
+        self.task(id).await?.ok_or(StoreError::NotFound("task"))
+    }
+
+    /// Writes a changed task, and tells clients.
+    pub(crate) fn put_task(&mut self, mut task: TaskRow) {
+        task.updated_at = self.now;
+        self.change().changed(task, true);
+    }
+
+    /// Writes a changed task without telling anybody: nothing changed that clients show.
+    pub(crate) fn put_task_quietly(&mut self, task: TaskRow) {
+        self.change().changed(task, false);
+    }
+
+    /// Adds a task, and tells clients.
+    pub(crate) fn add_task(&mut self, task: TaskRow) {
+        self.later(row::INSERT, task.inserted());
+        self.change().added(task);
+    }
+
+    /// How a project hands out its tasks.
+    pub(crate) async fn work_settings(&mut self, project: ProjectId) -> Result<WorkSettings, StoreError> {
+        if let Some(known) = self.book().settings.get(&project) {
+            return Ok(known.clone());
+        }
+        let found = settings::of(self.read(), project).await?;
+        self.book().settings.insert(project, found.clone());
+        Ok(found)
+    }
+
+    /// What waits for a task.
+    pub(crate) async fn dependants(&mut self, task: TaskId) -> Result<Vec<TaskRow>, StoreError> {
+        self.know_dependants(&[task]).await?;
+        let ids = self.book().dependants.get(&task).cloned().unwrap_or_default();
+        self.tasks(&ids).await
+    }
+
+    /// Reads what waits for these tasks, all at once.
+    pub(super) async fn know_dependants(&mut self, tasks: &[TaskId]) -> Result<(), StoreError> {
+        let missing: Vec<TaskId> =
+            tasks.iter().filter(|task| !self.book().dependants.contains_key(task)).copied().collect();
+        for some in missing.chunks(IDS) {
+            let (places, values) = list(some);
+            let sql = format!("SELECT dep, task FROM task_deps WHERE dep IN ({places})");
+            let rows = self.read().all(&sql, values).await?;
+            for task in some {
+                self.book().dependants.insert(*task, Vec::new());
+            }
+            for row in &rows {
+                let (dep, task) = (row.parsed("dep")?, row.parsed("task")?);
+                self.book().dependants.entry(dep).or_default().push(task);
+            }
+        }
+        Ok(())
+    }
+
+    /// The head of a project's queue, in order: as many as the transaction's commands want, and some to choose from.
+    pub(crate) async fn ready(&mut self, project: ProjectId) -> Result<Vec<TaskRow>, StoreError> {
+        let known = self.book().windows.get(&project).is_some_and(|window| window.len() >= AHEAD || !window.is_partial());
+        if !known {
+            self.look_ahead(project).await?;
+        }
+        let ids: Vec<TaskId> =
+            self.book().windows.get(&project).into_iter().flat_map(Window::tasks).take(AHEAD).collect();
+        self.tasks(&ids).await
+    }
+
+    async fn look_ahead(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        if self.book().windows.contains_key(&project) {
+            // The window shrank below what is looked through: what was taken must be written before it is read again.
+            self.settle().await?;
+        }
+        let wanted = self.book().wanted.get(&project).copied().unwrap_or(0) + 2 * AHEAD;
+        let sql = format!(
+            "{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2",
+            row::COLUMNS
+        );
+        let rows = self.read().all(&sql, args![project.to_string(), wanted as u64]).await?;
+        let mut places = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let task = TaskRow::read(row)?;
+            let known = self.book().tasks.get(&task.id).is_none_or(|known| known.status == TaskStatus::Ready);
+            if known {
+                places.push((task.queue_key, task.id));
+            }
+            self.book().seen(task);
+        }
+        let mut window = Window::of(places, rows.len() < wanted);
+        let book = self.book();
+        for task in book.tasks.values().filter(|task| task.project == project) {
+            window.track(task.id, task.queue_key, task.status == TaskStatus::Ready);
+        }
+        book.windows.insert(project, window);
+        Ok(())
+    }
+
+    /// The files of a project's tasks that are worked on.
+    pub(super) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
+        if !self.book().running.contains_key(&project) {
+            let sql = "SELECT id, files FROM tasks WHERE lease_until IS NOT NULL AND project = $1 AND files <> '[]'";
+            let rows = self.read().all(sql, vec![text(project)]).await?;
+            let read = |row: &crate::sql::Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
+            let mut running: std::collections::HashMap<TaskId, Vec<String>> =
+                rows.iter().map(read).collect::<Result<_, _>>()?;
+            let book = self.book();
+            for task in book.tasks.values().filter(|task| task.project == project) {
+                match task.lease_until.is_some() && !task.files.is_empty() {
+                    true => running.insert(task.id, task.files.clone()),
+                    false => running.remove(&task.id),
+                };
+            }
+            book.running.insert(project, running);
+        }
+        Ok(self.book().running[&project].values().cloned().collect())
+    }
+}
+
+/// Places for ids in a statement. Powers of two keep the number of prepared statements small.
+pub(crate) fn list<T: std::fmt::Display>(ids: &[T]) -> (String, Vec<Value>) {
+    let size = ids.len().next_power_of_two();
+    let values = (0..size).map(|at| text(&ids[at.min(ids.len() - 1)])).collect();
+    let places: Vec<String> = (1..=size).map(|at| format!("${at}")).collect();
+    (places.join(", "), values)
+}

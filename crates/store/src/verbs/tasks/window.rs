@@ -1,0 +1,49 @@
+//! The head of a project's queue, as far as a transaction has read it.
+
+use std::collections::BTreeMap;
+
+use domain::TaskId;
+
+/// The first tasks of a project's queue, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    ready: BTreeMap<(i64, TaskId), ()>,
+    keys: BTreeMap<TaskId, i64>,
+    /// Everything up to here was read; `None`: everything was.
+    up_to: Option<(i64, TaskId)>,
+}
+
+impl Window {
+    /// The first tasks, in order; `whole`: there are no others.
+    pub(super) fn of(tasks: Vec<(i64, TaskId)>, whole: bool) -> Self {
+        let up_to = if whole { None } else { tasks.last().copied() };
+        let keys = tasks.iter().map(|(key, task)| (*task, *key)).collect();
+        Self { ready: tasks.into_iter().map(|place| (place, ())).collect(), keys, up_to }
+    }
+
+    /// Keeps a task's place in step with its status.
+    pub(super) fn track(&mut self, task: TaskId, key: i64, ready: bool) {
+        if let Some(old) = self.keys.remove(&task) {
+            self.ready.remove(&(old, task));
+        }
+        if ready && self.up_to.is_none_or(|end| (key, task) <= end) {
+            self.ready.insert((key, task), ());
+            self.keys.insert(task, key);
+        }
+    }
+
+    /// The tasks, in order.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        self.ready.keys().map(|(_, task)| *task)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Whether the queue may have more than these.
+    pub(super) fn is_partial(&self) -> bool {
+        self.up_to.is_some()
+    }
+}

@@ -1,0 +1,163 @@
+//! What a transaction has read and changed of workers: rows are read once, changed in memory, written together, and
+//! clients are told the last state once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::{ProjectId, UserId, WorkerId};
+use protocol::{Change, Worker};
+
+use super::rows::{COLUMNS, Slot, slot};
+use crate::batch::{PendingEvent, insert};
+use crate::sql::{Connection, Value, args, text, to_json};
+use crate::tx::Tx;
+use crate::{EventBody, StoreError};
+
+const INSERT: &str = "INSERT INTO workers (id, project, owner, name, kind, runner, agent, model, role, abilities, argv, \
+    sandbox, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, scaled, seen_at, \
+    idle_since, created_at)";
+
+const UPDATE: &str = "UPDATE workers SET name = $1, abilities = $2, status = $3, reason = $4, until_at = $5, \
+    task = $6, session = $7, queue = $8, failures = $9, done = $10, failed = $11, usage = $12, budget_micros = $13, \
+    scores = $14, score_sum = $15, seen_at = $16, idle_since = $17, removed_at = $18 WHERE id = $19";
+
+/// What a transaction has read and changed of workers.
+#[derive(Debug, Default)]
+pub(crate) struct Crew {
+    slots: HashMap<WorkerId, Slot>,
+    fresh: Vec<WorkerId>,
+    dirty: BTreeSet<WorkerId>,
+    told: BTreeMap<WorkerId, (ProjectId, Option<Worker>)>,
+    /// Workers that take tasks themselves, by project, owner and name.
+    pub(super) external: HashMap<(ProjectId, UserId, String), WorkerId>,
+}
+
+impl Crew {
+    /// Writes what changed, and forgets what was read: others may write next.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        for (id, (_, view)) in &mut self.told {
+            if let Some(slot) = self.slots.get(id) {
+                *view = Some(slot.view.clone());
+            }
+        }
+        let fresh = std::mem::take(&mut self.fresh);
+        let rows = fresh.iter().filter_map(|id| self.slots.get(id)).map(inserted).collect();
+        insert(c, INSERT, rows).await?;
+        for id in std::mem::take(&mut self.dirty) {
+            if let Some(slot) = self.slots.get(&id) {
+                c.run(UPDATE, changed(slot)).await?;
+            }
+        }
+        self.slots.clear();
+        self.external.clear();
+        Ok(())
+    }
+
+    /// Takes back what is still to be told about a project.
+    pub(crate) fn forget(&mut self, project: ProjectId) {
+        self.told.retain(|_, (of, _)| *of != project);
+    }
+
+    /// What clients are told: the last state of every worker that changed, once.
+    pub(crate) fn events(&mut self) -> Vec<PendingEvent> {
+        let told = std::mem::take(&mut self.told).into_values();
+        let event = |(project, worker): (ProjectId, Option<Worker>)| {
+            let (project, body) = (Some(project), EventBody::Change { change: Change::Worker { worker: worker? } });
+            Some(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body })
+        };
+        told.filter_map(event).collect()
+    }
+}
+
+/// A worker, if it exists; also one that was removed.
+pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<Slot>, StoreError> {
+    if let Some(known) = tx.crew().slots.get(&id) {
+        return Ok(Some(known.clone()));
+    }
+    let row = tx.read().first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?;
+    let Some(row) = row else { return Ok(None) };
+    let found = slot(&row)?;
+    tx.crew().slots.insert(id, found.clone());
+    Ok(Some(found))
+}
+
+/// Writes a changed worker, and tells those who see the project.
+pub(crate) fn put(tx: &mut Tx<'_>, slot: Slot) {
+    let (id, project) = (slot.id, slot.project);
+    let crew = tx.change_crew();
+    match slot.removed_at.is_some() {
+        true => drop(crew.told.remove(&id)),
+        false => drop(crew.told.insert(id, (project, None))),
+    }
+    crew.dirty.insert(id);
+    crew.slots.insert(id, slot);
+}
+
+/// Writes a changed worker without telling anybody: nothing changed that clients show.
+pub(crate) fn put_quietly(tx: &mut Tx<'_>, slot: Slot) {
+    let crew = tx.change_crew();
+    crew.dirty.insert(slot.id);
+    crew.slots.insert(slot.id, slot);
+}
+
+/// Adds a worker, and tells those who see the project.
+pub(crate) fn add(tx: &mut Tx<'_>, slot: Slot) {
+    let crew = tx.change_crew();
+    crew.fresh.push(slot.id);
+    crew.told.insert(slot.id, (slot.project, None));
+    crew.slots.insert(slot.id, slot);
+}
+
+fn inserted(slot: &Slot) -> Vec<Value> {
+    args![
+        slot.id.to_string(),
+        slot.project.to_string(),
+        slot.owner.id.to_string(),
+        &slot.name,
+        slot.kind.word(),
+        slot.runner.map(|id| id.to_string()),
+        &slot.agent,
+        slot.model.clone(),
+        slot.role.clone(),
+        to_json(&slot.abilities),
+        to_json(&slot.argv),
+        slot.sandbox.as_ref().map(to_json),
+        slot.colour,
+        slot.status.word(),
+        to_json(&slot.queue),
+        slot.failures,
+        slot.done,
+        slot.failed,
+        to_json(&slot.usage),
+        slot.budget_micros.map(u64::cast_signed),
+        slot.scores,
+        slot.score_sum,
+        slot.scaled,
+        slot.seen_at,
+        slot.idle_since,
+        slot.created_at,
+    ]
+}
+
+fn changed(slot: &Slot) -> Vec<Value> {
+    args![
+        &slot.name,
+        to_json(&slot.abilities),
+        slot.status.word(),
+        slot.reason.clone(),
+        slot.until,
+        slot.task.map(|id| id.to_string()),
+        slot.session.map(|id| id.to_string()),
+        to_json(&slot.queue),
+        slot.failures,
+        slot.done,
+        slot.failed,
+        to_json(&slot.usage),
+        slot.budget_micros.map(u64::cast_signed),
+        slot.scores,
+        slot.score_sum,
+        slot.seen_at,
+        slot.idle_since,
+        slot.removed_at,
+        slot.id.to_string(),
+    ]
+}
