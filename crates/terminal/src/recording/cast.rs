@@ -9,47 +9,88 @@ use super::Happening;
 
 /// Appends the line of something that happened so long after what happened before.
 pub(crate) fn write_line(out: &mut Vec<u8>, interval_us: u64, happening: &Happening) {
+    match happening {
+        Happening::Output(bytes) => write_output(out, interval_us, bytes),
+        Happening::Input(bytes) => line(out, interval_us, 'i', |out| escape(out, bytes)),
+        Happening::Resize(cols, rows) => line(out, interval_us, 'r', |out| drop(write!(out, "{cols}x{rows}"))),
+        Happening::Marker(label) => line(out, interval_us, 'm', |out| escape(out, label.as_bytes())),
+        Happening::Exit(code) => line(out, interval_us, 'x', |out| drop(write!(out, "{code}"))),
+    }
+}
+
+/// The same for output, which there is most of.
+pub(crate) fn write_output(out: &mut Vec<u8>, interval_us: u64, bytes: &[u8]) {
+    line(out, interval_us, 'o', |out| escape(out, bytes));
+}
+
+fn line(out: &mut Vec<u8>, interval_us: u64, code: char, data: impl FnOnce(&mut Vec<u8>)) {
     let seconds = interval_us / 1_000_000;
     let micros = interval_us % 1_000_000;
-    let code = match happening {
-        Happening::Output(_) => 'o',
-        Happening::Input(_) => 'i',
-        Happening::Resize(..) => 'r',
-        Happening::Marker(_) => 'm',
-        Happening::Exit(_) => 'x',
-    };
     // Writing to a vector does not fail.
     let _ = write!(out, "[{seconds}.{micros:06}, \"{code}\", \"");
-    match happening {
-        Happening::Output(bytes) | Happening::Input(bytes) => escape(out, bytes),
-        Happening::Resize(cols, rows) => drop(write!(out, "{cols}x{rows}")),
-        Happening::Marker(label) => escape(out, label.as_bytes()),
-        Happening::Exit(code) => drop(write!(out, "{code}")),
-    }
+    data(out);
     out.extend_from_slice(b"\"]\n");
 }
 
 fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.reserve(bytes.len() + bytes.len() / 4);
+    if std::str::from_utf8(bytes).is_ok() {
+        return escape_text(out, bytes);
+    }
     for chunk in bytes.utf8_chunks() {
-        let valid = chunk.valid().as_bytes();
-        let mut plain = 0;
-        for (at, byte) in valid.iter().enumerate() {
-            if *byte >= 0x20 && !matches!(byte, b'"' | b'\\') {
-                continue;
-            }
-            out.extend_from_slice(&valid[plain..at]);
-            plain = at + 1;
-            match byte {
-                b'\n' => out.extend_from_slice(b"\\n"),
-                b'\r' => out.extend_from_slice(b"\\r"),
-                b'\t' => out.extend_from_slice(b"\\t"),
-                b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-                _ => drop(write!(out, "\\u{byte:04x}")),
-            }
-        }
-        out.extend_from_slice(&valid[plain..]);
+        escape_text(out, chunk.valid().as_bytes());
         for byte in chunk.invalid() {
             let _ = write!(out, "\\udc{byte:02x}");
+        }
+    }
+}
+
+/// Looks at eight bytes at a time, because most need not be escaped.
+fn escape_text(out: &mut Vec<u8>, text: &[u8]) {
+    let mut plain = 0;
+    let (blocks, rest) = text.as_chunks::<8>();
+    for (number, block) in blocks.iter().enumerate() {
+        let mut found = special(u64::from_le_bytes(*block));
+        while found != 0 {
+            let at = number * 8 + found.trailing_zeros() as usize / 8;
+            found &= found - 1;
+            out.extend_from_slice(&text[plain..at]);
+            escape_byte(out, text[at]);
+            plain = at + 1;
+        }
+    }
+    for at in text.len() - rest.len()..text.len() {
+        if text[at] < 0x20 || matches!(text[at], b'"' | b'\\') {
+            out.extend_from_slice(&text[plain..at]);
+            escape_byte(out, text[at]);
+            plain = at + 1;
+        }
+    }
+    out.extend_from_slice(&text[plain..]);
+}
+
+/// Has the highest bit of each byte that must be escaped. No byte's sum reaches into the next.
+fn special(bytes: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let low = bytes & (0x7F * EACH);
+    let visible = (low + 0x60 * EACH) | bytes;
+    let is_not = |byte: u64| {
+        let other = bytes ^ (byte * EACH);
+        ((other & (0x7F * EACH)) + 0x7F * EACH) | other
+    };
+    !(visible & is_not(0x22) & is_not(0x5C)) & (0x80 * EACH)
+}
+
+fn escape_byte(out: &mut Vec<u8>, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    match byte {
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+        _ => {
+            let (high, low) = (DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xF)]);
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
         }
     }
 }

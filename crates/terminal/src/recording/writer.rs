@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::cast::write_line;
+use super::cast::{write_line, write_output};
 use super::segment::{self, Packer};
 use super::{Happening, Header, Marker};
 use crate::ring::whole_characters;
@@ -84,13 +84,12 @@ impl Recorder {
 
     /// Records output that the screen has just been fed.
     pub fn output(&mut self, bytes: &[u8], screen: &mut Screen) {
-        let mut text = std::mem::take(&mut self.unfinished);
-        text.extend_from_slice(bytes);
-        let whole = whole_characters(&text);
-        self.unfinished = text.split_off(whole);
-        if !text.is_empty() {
-            self.offset += text.len() as u64;
-            self.add(&Happening::Output(text));
+        match self.unfinished.is_empty() {
+            true => self.add_whole(bytes),
+            false => {
+                let joined = [&std::mem::take(&mut self.unfinished), bytes].concat();
+                self.add_whole(&joined);
+            }
         }
         let due = self.offset - self.point_offset >= POINT_BYTES || self.point_at.elapsed() >= POINT_AFTER;
         if due && self.unfinished.is_empty() {
@@ -150,10 +149,23 @@ impl Recorder {
         self.file.sync_all()
     }
 
+    fn add_whole(&mut self, bytes: &[u8]) {
+        let (whole, unfinished) = bytes.split_at(whole_characters(bytes));
+        self.unfinished.extend_from_slice(unfinished);
+        if !whole.is_empty() {
+            self.offset += whole.len() as u64;
+            self.write(|out, interval| write_output(out, interval, whole));
+        }
+    }
+
     fn add(&mut self, happening: &Happening) {
+        self.write(|out, interval| write_line(out, interval, happening));
+    }
+
+    fn write(&mut self, line: impl FnOnce(&mut Vec<u8>, u64)) {
         let now = Instant::now();
         let now_us = now.duration_since(self.began).as_micros() as u64;
-        write_line(&mut self.waiting, now_us - self.last_us, happening);
+        line(&mut self.waiting, now_us - self.last_us);
         self.last_us = now_us;
         self.waiting_since.get_or_insert(now);
         if self.waiting.len() >= FRAME {
