@@ -15,4 +15,4 @@ mod trouble;
 
 pub use desk::{Desk, Settings};
 pub use floor::{Floor, Running};
-pub use server::{Server, http_service, serve_stdio};
+pub use server::{HttpService, Server, http_service, serve_stdio};

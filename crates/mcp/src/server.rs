@@ -117,12 +117,11 @@ pub async fn serve_stdio(desk: Arc<Desk>) -> Result<(), String> {
     ended.map(|_| ()).map_err(|error| format!("the MCP connection broke: {error}"))
 }
 
+/// The tools over streamable HTTP.
+pub type HttpService = StreamableHttpService<Server, NeverSessionManager>;
+
 /// The tools over streamable HTTP: each request is answered by itself, for the `Arc<Desk>` in its extensions.
-pub fn http_service(
-    hosts: Vec<String>,
-    origins: Vec<String>,
-    largest_body: usize,
-) -> StreamableHttpService<Server, NeverSessionManager> {
+pub fn http_service(hosts: Vec<String>, origins: Vec<String>, largest_body: usize) -> HttpService {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

@@ -70,6 +70,16 @@ impl Doors {
         format!("{}/{page}#{secret}", self.url)
     }
 
+    /// Every `Host` that is ours.
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Every `Origin` that is ours.
+    pub(crate) fn origins(&self) -> &[String] {
+        &self.origins
+    }
+
     /// Whether a `Host` is one of ours.
     pub(crate) fn knows_host(&self, host: &str) -> bool {
         let host = normal(host);

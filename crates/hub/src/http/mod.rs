@@ -5,6 +5,7 @@ pub(crate) mod entry;
 pub(crate) mod extract;
 pub(crate) mod github;
 pub(crate) mod guard;
+pub(crate) mod mcp;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod reply;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::get;
@@ -34,6 +35,11 @@ const REQUEST: Duration = Duration::from_secs(30);
 /// Every route, behind the checks that come before routing.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let (api, document) = openapi::routes();
+    let door = Arc::new(mcp::Door::new(hub.clone()));
+    let agents = axum::routing::any(move |request: Request| {
+        let door = door.clone();
+        async move { door.serve(request).await }
+    });
     let document = Arc::new(serde_json::to_string(&document).expect("the document is plain JSON"));
     let api = api
         .route("/api/openapi.json", get(move || openapi::serve(document.clone())))
@@ -46,6 +52,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST))
         .route("/api/ws", get(upgrade::client))
         .route("/api/link", get(upgrade::link))
+        .route("/mcp", agents)
         .route("/api/{*rest}", axum::routing::any(unknown))
         .route("/api/", axum::routing::any(unknown))
         .route("/api", axum::routing::any(unknown))
