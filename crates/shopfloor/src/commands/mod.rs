@@ -11,6 +11,7 @@ mod doctor;
 mod history;
 mod invite;
 mod login;
+mod mcp;
 mod observer;
 mod presence;
 mod project;
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Presence,
     /// Print changes as they come
     Watch(watch::WatchArgs),
+    /// Give an agent that speaks MCP its tools, over standard input and output
+    Mcp(mcp::McpArgs),
     /// Say what is there, what is missing, and what to do
     Doctor,
     /// Fill an empty floor with an example, or remove it again
@@ -130,6 +133,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Audit(command) => audit::run(command, context).await?,
         Command::Presence => presence::run(context).await?,
         Command::Watch(args) => watch::run(args, context).await?,
+        Command::Mcp(args) => mcp::run(args, context).await?,
         Command::Doctor => return doctor::run(context).await,
         Command::Demo(args) => demo::run(args, context).await?,
         Command::Db(command) => db::run(command, context).await?,
