@@ -4,6 +4,7 @@ mod answers;
 mod handler;
 mod paint;
 mod pen;
+mod plain;
 mod quiet;
 #[cfg(test)]
 mod tests;
@@ -103,19 +104,22 @@ impl Screen {
         let (whole, unfinished) = bytes.split_at(whole_characters(bytes));
         self.unfinished.extend_from_slice(unfinished);
         match std::str::from_utf8(whole) {
-            Ok(_) => self.parse(whole),
+            Ok(text) => self.parse(text),
             // The decoder of the page drops what is not UTF-8.
-            Err(_) => whole.utf8_chunks().for_each(|chunk| self.parse(chunk.valid().as_bytes())),
+            Err(_) => whole.utf8_chunks().for_each(|chunk| self.parse(chunk.valid())),
         }
     }
 
-    fn parse(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
+    fn parse(&mut self, text: &str) {
+        let mut rest = text;
         while !rest.is_empty() {
-            rest = &rest[self.tokens.skip(rest)..];
-            let (read, special) = self.tokens.scan(rest);
+            rest = &rest[self.tokens.skip(rest.as_bytes())..];
+            let (text, sequences) = rest.split_at(self.tokens.text(rest.as_bytes()));
+            self.show(text);
+            rest = sequences;
+            let (read, special) = self.tokens.scan(rest.as_bytes());
             let told = read - usize::from(matches!(special, Some(Special::Repeat(_) | Special::Abandoned)));
-            self.parser.advance(&mut self.vt, &rest[..told]);
+            self.parser.advance(&mut self.vt, &rest.as_bytes()[..told]);
             rest = &rest[read..];
             match special {
                 None => (),

@@ -85,7 +85,15 @@ impl Tokens {
         bytes.len()
     }
 
-    /// Follows the stream up to its end or to something special; returns how many bytes that was.
+    /// How much text comes before the next sequence.
+    pub(crate) fn text(&self, bytes: &[u8]) -> usize {
+        match self.state {
+            State::Ground => memchr(0x1B, bytes).unwrap_or(bytes.len()),
+            _ => 0,
+        }
+    }
+
+    /// Follows the stream up to the end of a sequence, or to something special; returns how many bytes that was.
     pub(crate) fn scan(&mut self, bytes: &[u8]) -> (usize, Option<Special>) {
         let mut at = 0;
         while at < bytes.len() {
@@ -101,7 +109,7 @@ impl Tokens {
             }
             let special = self.step(bytes[at]);
             at += 1;
-            if special.is_some() {
+            if special.is_some() || self.state == State::Ground {
                 return (at, special);
             }
         }

@@ -75,7 +75,7 @@ pub(crate) struct Vt {
     /// Whether the last that happened was that a character was printed: it can be repeated, or combined with.
     pub(crate) printed: bool,
     pub(super) link_bytes: usize,
-    scrollback: usize,
+    pub(super) scrollback: usize,
 }
 
 fn config(scrollback: usize, cols: usize) -> Config {
