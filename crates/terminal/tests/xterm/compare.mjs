@@ -4,6 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import headless from "@xterm/headless";
+import { mend } from "../../../../web/src/ui/terminal/mend.js";
 import { provider } from "../../../../web/src/ui/terminal/widths.js";
 
 const { Terminal } = headless;
@@ -14,6 +15,7 @@ const write = (terminal, bytes) => new Promise((done) => terminal.write(bytes, d
 
 function open(cols, rows) {
   const terminal = new Terminal({ cols, rows, scrollback: 1000, allowProposedApi: true });
+  mend(terminal);
   terminal.unicode.register(provider);
   terminal.unicode.activeVersion = provider.version;
   return terminal;
@@ -36,10 +38,12 @@ const ATTRIBUTES = ["Bold", "Dim", "Italic", "Underline", "Blink", "Inverse", "I
 
 function describe(cell) {
   const text = cell.getChars() || " ";
+  // The second half of a wide character that is gone keeps its width, and is blank all the same.
+  const width = text === " " ? 1 : cell.getWidth();
   const drawn = text !== " " || cell.isInverse() || cell.isUnderline() || cell.isStrikethrough();
   const attributes = ATTRIBUTES.filter((name) => cell[`is${name}`]() && (drawn || name === "Inverse"));
   const underline = cell.isUnderline() ? `${cell.extended.underlineStyle}${lineColour(cell)}` : "";
-  return [JSON.stringify(text), cell.getWidth(), drawn ? colour(cell, "Fg") : "", colour(cell, "Bg"), attributes.join(), underline].join(" ");
+  return [JSON.stringify(text), width, drawn ? colour(cell, "Fg") : "", colour(cell, "Bg"), attributes.join(), underline].join(" ");
 }
 
 // The same as comparing descriptions, but without making them.

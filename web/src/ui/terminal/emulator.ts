@@ -5,7 +5,7 @@ import { WebglAddon } from "@xterm/addon-webgl";
 import { type ITheme, Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { contain, plainTitle, webTarget } from "./contain";
-import { mend } from "./mend";
+import { mend } from "./mend.js";
 import { withSheets } from "./styles";
 import { provider } from "./widths.js";
 

@@ -1,7 +1,7 @@
 import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import { mend } from "./mend";
+import { mend } from "./mend.js";
 
 test.each(["\x1b[24;80Hx", "\x1b[24;80H"])(
   "erasing up to the last cell erases everything and reads on: %j",
@@ -16,3 +16,46 @@ test.each(["\x1b[24;80Hx", "\x1b[24;80H"])(
     expect(shown).toEqual(["after", ...Array.from({ length: 23 }, () => "")]);
   },
 );
+
+async function shown(bytes: string): Promise<{ lines: string[]; terminal: headless.Terminal }> {
+  const terminal = new headless.Terminal({ cols: 20, rows: 6, allowProposedApi: true });
+  mend(terminal as unknown as Terminal);
+  await new Promise<void>((done) => terminal.write(bytes, done));
+  const { active } = terminal.buffer;
+  const lines = Array.from(
+    { length: 6 },
+    (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? "",
+  );
+  return { lines, terminal };
+}
+
+test.each(["L", "M", "S", "T", "I", "Z", "@", "P", "X"])(
+  "a program cannot make it count for minutes: %s",
+  async (final) => {
+    const { lines } = await shown(`\x1b[2147483647${final}\x1b[Hafter`);
+    expect(lines[0]).toBe("after");
+  },
+);
+
+test("a character is repeated until the screen is full of it, not for minutes", async () => {
+  const { lines } = await shown("x\x1b[2147483647b");
+  expect(lines.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "x".repeat(20)));
+});
+
+test("a saved cursor stays where it was when lines scroll, and keeps its style", async () => {
+  const { lines, terminal } = await shown("\x1b[3;1H\x1b[4:3m\x1b7\x1b[0m\x1b[6;1H\n\n\n\x1b8here");
+  expect(lines[2]).toBe("here");
+  expect(terminal.buffer.active.getLine(5)?.getCell(0)?.isUnderline()).toBeTruthy();
+});
+
+test("a step to the left stays on its line when positions are counted from the scroll region", async () => {
+  const { lines } = await shown("\x1b[3;5r\x1b[?6h\x1b[5C\x1b[2Dx");
+  expect(lines[2]).toBe("   x");
+});
+
+test("a reset shows the cursor", async () => {
+  const { terminal } = await shown("\x1b[?25l\x1bc");
+  const { coreService } = (terminal as unknown as { _core: { coreService: { isCursorHidden: boolean } } })
+    ._core;
+  expect(coreService.isCursorHidden).toBe(false);
+});
