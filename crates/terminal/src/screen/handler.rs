@@ -2,6 +2,7 @@
 //!
 //! Where emulators differ, this one does as xterm.js does, so that a page that joins sees what one sees that was there.
 
+use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Cell;
@@ -55,7 +56,14 @@ impl Handler for Vt {
     pass_on_and_mend! {
         insert_blank(count: usize);
         erase_chars(count: usize);
-        delete_chars(count: usize);
+    }
+
+    fn delete_chars(&mut self, count: usize) {
+        self.forget();
+        // The emulator would blank so many cells at the end of the line, even some before the cursor.
+        let left = self.term.columns() - self.term.grid().cursor.point.column.0;
+        self.term.delete_chars(count.min(left));
+        self.after_edit();
     }
 
     fn clear_line(&mut self, mode: LineClearMode) {
@@ -80,7 +88,8 @@ impl Handler for Vt {
 
     #[inline]
     fn input(&mut self, character: char) {
-        if !character.is_ascii() && character.width() == Some(0) {
+        let combines = !character.is_ascii() && character.width() == Some(0);
+        if combines {
             match self.printed {
                 // The page's decoder drops byte order marks.
                 _ if character == '\u{feff}' => return,
@@ -94,8 +103,8 @@ impl Handler for Vt {
             self.forget();
             return self.no_wrap();
         }
-        if self.insert {
-            self.make_room(character.width().unwrap_or(0));
+        if self.insert && !combines {
+            self.make_room(character.width().unwrap_or(1));
         }
         let halves = self.halves_under_cursor(character);
         self.term.input(character);
@@ -104,17 +113,20 @@ impl Handler for Vt {
     }
 
     fn put_tab(&mut self, count: u16) {
-        self.forget();
-        // At the end of the line there is no next stop; the emulator would wrap.
-        if !self.term.grid().cursor.input_needs_wrap {
-            self.term.put_tab(count);
-        }
+        self.move_forward_tabs(count);
     }
 
     fn move_forward_tabs(&mut self, count: u16) {
         self.forget();
-        if !self.term.grid().cursor.input_needs_wrap {
-            self.term.move_forward_tabs(count);
+        let cursor = &self.term.grid().cursor;
+        // At the end of the line there is no next stop.
+        if !cursor.input_needs_wrap {
+            let last = self.tabs.len() - 1;
+            let mut column = cursor.point.column.0;
+            for _ in 0..count {
+                column = (column + 1..last).find(|column| self.tabs[*column]).unwrap_or(last);
+            }
+            self.term.grid_mut().cursor.point.column = Column(column);
         }
     }
 
@@ -157,14 +169,12 @@ impl Handler for Vt {
 
     fn linefeed(&mut self) {
         self.forget();
-        self.term.linefeed();
+        self.term.newline();
         self.no_wrap();
     }
 
     fn newline(&mut self) {
-        self.forget();
-        self.term.newline();
-        self.no_wrap();
+        self.linefeed();
     }
 
     fn reverse_index(&mut self) {
@@ -287,7 +297,6 @@ impl Handler for Vt {
 
     fn set_horizontal_tabstop(&mut self) {
         self.forget();
-        self.term.set_horizontal_tabstop();
         let column = self.term.grid().cursor.point.column.0;
         self.tabs[column] = true;
         self.tabs_touched = true;
@@ -301,14 +310,12 @@ impl Handler for Vt {
             TabulationClearMode::All => self.tabs.fill(false),
         }
         self.tabs_touched = true;
-        self.term.clear_tabs(mode);
     }
 
-    fn set_tabs(&mut self, interval: u16) {
+    fn set_tabs(&mut self, _: u16) {
         self.forget();
         self.tabs = default_tabs(self.tabs.len());
         self.tabs_touched = true;
-        self.term.set_tabs(interval);
     }
 
     fn reset_state(&mut self) {
@@ -319,6 +326,7 @@ impl Handler for Vt {
         self.region = (0, size.rows - 1);
         self.region_of_primary = self.region;
         self.tabs = default_tabs(size.cols);
+        self.tabs_of_other_screen = default_tabs(size.cols);
         self.charset = CharsetIndex::G0;
         self.charsets = Default::default();
         self.cursor_style = None;
@@ -335,11 +343,12 @@ impl Handler for Vt {
 
     fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
         self.forget();
-        self.term.set_scrolling_region(top, bottom);
         let rows = self.size().rows;
-        let bottom = bottom.unwrap_or(rows);
+        let bottom = bottom.filter(|bottom| (1..rows).contains(bottom)).unwrap_or(rows);
+        // The emulator takes a region of one line; others do not.
         if top < bottom {
-            self.region = ((top - 1).min(rows), bottom.min(rows) - 1);
+            self.term.set_scrolling_region(top, Some(bottom));
+            self.region = (top - 1, bottom - 1);
         }
     }
 

@@ -30,9 +30,6 @@ pub const MOST_COLS: u16 = 1000;
 /// The most rows that a screen may have.
 pub const MOST_ROWS: u16 = 500;
 
-/// Ends an unfinished sequence without effect.
-const CANCEL: &[u8] = b"\x18";
-
 /// Synchronized output is applied as it comes; what matters is that watchers are told to wait with painting.
 #[derive(Default)]
 struct Immediately;
@@ -118,20 +115,22 @@ impl Screen {
             self.show(text);
             rest = sequences;
             let (read, special) = self.tokens.scan(rest.as_bytes());
-            let told = read - usize::from(matches!(special, Some(Special::Repeat(_) | Special::Abandoned)));
-            self.parser.advance(&mut self.vt, &rest.as_bytes()[..told]);
+            let ours_alone = special.as_ref().is_some_and(Special::ours_alone);
+            self.parser.advance(&mut self.vt, &rest.as_bytes()[..read - usize::from(ours_alone)]);
             rest = &rest[read..];
+            if ours_alone {
+                // Nothing is left in the parser but what it has read of this one.
+                self.parser = Processor::new();
+            }
             match special {
-                None => (),
-                Some(Special::Repeat(times)) => {
-                    self.parser.advance(&mut self.vt, CANCEL);
-                    self.vt.repeat(times);
-                }
-                Some(Special::Abandoned) => self.parser = Processor::new(),
+                None | Some(Special::Abandoned) => (),
+                Some(Special::Repeat(times)) => self.vt.repeat(times),
+                Some(Special::Below(lines)) => self.vt.below(lines),
+                Some(Special::Index) => self.vt.index(),
                 Some(Special::SoftReset) => self.vt.soft_reset(),
                 Some(Special::Version) => self.vt.answers.version(),
                 Some(Special::Notification) => self.vt.notifications += 1,
-                Some(Special::Overlong) => self.parser.advance(&mut self.vt, CANCEL),
+                Some(Special::Overlong) => self.parser = Processor::new(),
             }
         }
     }

@@ -28,6 +28,7 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
     }
     colours(vt, &mut pen);
     if vt.alternate() {
+        tabs(vt, &vt.tabs_of_other_screen, &mut pen);
         vt.look_at_primary(|vt| {
             grid(vt.term.grid(), &mut pen);
             if vt.region_of_primary != (0, vt.size().rows - 1) {
@@ -39,20 +40,16 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
         pen.raw(b"\x1b[?1049h");
         pen.style(Style::plain());
         pen.raw(b"\x1b[<99u\x1b(B\x1b[H\x1b[2J\x1b7");
-    } else if vt.saved_in_alternate {
+    } else if vt.saved_in_alternate || vt.tabs_touched {
         pen.raw(b"\x1b[?47h");
+        tabs(vt, &vt.tabs_of_other_screen, &mut pen);
         cursor(&vt.saved_by_alternate(), &mut pen);
         pen.raw(b"\x1b7\x1b(B\x1b[?47l\x1b[H");
         pen.style(Style::plain());
     }
     grid(vt.term.grid(), &mut pen);
     saved_cursor(&vt.term.grid().saved_cursor, &mut pen);
-    if vt.tabs_touched {
-        pen.raw(b"\x1b[3g");
-        for (column, _) in vt.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
-            pen.put(format_args!("\x1b[{}G\x1bH", column + 1));
-        }
-    }
+    tabs(vt, &vt.tabs, &mut pen);
     modes(vt, &mut pen);
     if vt.region != (0, vt.size().rows - 1) {
         pen.put(format_args!("\x1b[{};{}r", vt.region.0 + 1, vt.region.1 + 1));
@@ -198,8 +195,6 @@ fn cursor(cursor: &Cursor<Cell>, pen: &mut Pen) {
 fn active_cursor(vt: &Vt, pen: &mut Pen) {
     let active = &vt.term.grid().cursor;
     let row = &vt.term.grid()[active.point.line][..];
-    let top = if vt.term.mode().contains(TermMode::ORIGIN) { vt.region.0 } else { 0 };
-    let line = (active.point.line.0 as usize).saturating_sub(top) + 1;
     let column = active.point.column.0;
     let written = match (active.input_needs_wrap, vt.printed) {
         (true, _) => Some(column),
@@ -214,16 +209,18 @@ fn active_cursor(vt: &Vt, pen: &mut Pen) {
     if before {
         charsets(vt, restored, pen);
     }
-    pen.put(format_args!("\x1b[{line};{}H", at + 1));
-    if written.is_some() && !vt.printed {
+    go_to(vt, at, pen);
+    let rewritten = written.is_some() && !vt.printed;
+    if rewritten {
         first_cell(row, at, pen);
     }
     pen.style(Style::of(&active.template));
     if !before {
         charsets(vt, restored, pen);
     }
-    if vt.insert {
-        pen.raw(b"\x1b[4h");
+    if vt.insert || rewritten {
+        // In any case something that is not a character.
+        pen.raw(if vt.insert { b"\x1b[4h" } else { b"\x1b[4l" });
     }
     if written.is_some() && vt.printed {
         // Nothing may come after it. It has the style and character set that the cursor still has; what inserting it
@@ -233,6 +230,18 @@ fn active_cursor(vt: &Vt, pen: &mut Pen) {
             pen.put(format_args!("\x1b[{width}P"));
         }
         first_cell(row, at, pen);
+    }
+}
+
+/// Goes to a column of the cursor's line.
+fn go_to(vt: &Vt, column: usize, pen: &mut Pen) {
+    let (line, column) = (vt.line() + 1, column + 1);
+    let (first, last) = (vt.region.0 + 1, vt.region.1 + 1);
+    match vt.term.mode().contains(TermMode::ORIGIN) {
+        false => pen.put(format_args!("\x1b[{line};{column}H")),
+        true if (first..=last).contains(&line) => pen.put(format_args!("\x1b[{};{column}H", line - first + 1)),
+        // It came from the other screen, which has another scroll region; there is no other way to get there.
+        true => pen.put(format_args!("\x1b[?47h\x1b[{line};{column}H\x1b[?47l")),
     }
 }
 
@@ -248,6 +257,16 @@ fn charsets(vt: &Vt, restored: bool, pen: &mut Pen) {
     if restored {
         pen.raw(b"\x1b8");
         pen.assume(Style::of(&vt.term.grid().saved_cursor.template));
+    }
+}
+
+fn tabs(vt: &Vt, stops: &[bool], pen: &mut Pen) {
+    if vt.tabs_touched {
+        pen.raw(b"\x1b[3g");
+        for (column, _) in stops.iter().enumerate().filter(|(_, stop)| **stop) {
+            pen.put(format_args!("\x1b[{}G\x1bH", column + 1));
+        }
+        pen.raw(b"\r");
     }
 }
 

@@ -53,7 +53,7 @@ fn state(screen: &mut Screen) -> Vec<String> {
         false => cursor(&mut out, "saved by the alternate screen", &vt.saved_by_alternate()),
     }
     out.push(format!("{:?}", *vt.term.mode() - TermMode::URGENCY_HINTS));
-    out.push(format!("region {:?} tabs {:?}", vt.region, vt.tabs));
+    out.push(format!("region {:?} tabs {:?} {:?}", vt.region, vt.tabs, vt.tabs_of_other_screen));
     out.push(format!("charset {:?} {:?} style {:?} title {:?}", vt.charsets, vt.charset, vt.cursor_style, vt.title));
     if vt.alternate() {
         out.push(format!("keyboard of the primary screen {:?}", vt.keyboard_of_other_screen));

@@ -8,7 +8,7 @@ const LONGEST_COMMAND: usize = 64 << 10;
 /// So much of an unfinished sequence is kept otherwise; nothing that we understand is longer.
 const LONGEST_SEQUENCE: usize = 4096;
 
-/// A character is not repeated more often; it fills any screen.
+/// Nothing is repeated more often; it fills any screen.
 const MOST_TIMES: usize = u16::MAX as usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,23 @@ pub(crate) enum Special {
     Version,
     /// A desktop notification: OSC 9, 99 or 777.
     Notification,
-    /// `CSI b`, not yet told to the emulator: how often.
+    /// `CSI b`, how often.
     Repeat(usize),
-    /// A command that was cancelled, not yet told to the emulator, which would do it.
+    /// `CSI e`, how many lines.
+    Below(usize),
+    /// `ESC D`
+    Index,
+    /// A command that was cancelled; the emulator would do it.
     Abandoned,
     /// A command became too long: what follows of it is not for the emulator.
     Overlong,
+}
+
+impl Special {
+    /// Whether its last byte is not for the emulator, which would do something else.
+    pub(crate) fn ours_alone(&self) -> bool {
+        matches!(self, Special::Repeat(_) | Special::Below(_) | Special::Index | Special::Abandoned)
+    }
 }
 
 /// The state of the stream at its end.
@@ -154,6 +165,10 @@ impl Tokens {
                 b'X' | b'^' | b'_' => self.enter(State::Text, byte),
                 b'[' => self.enter(State::Csi, byte),
                 b']' => self.enter(State::Osc, byte),
+                b'D' => {
+                    self.ground();
+                    return Some(Special::Index);
+                }
                 0x30..=0x7E => self.ground(),
                 _ => (),
             },
@@ -212,6 +227,7 @@ impl Tokens {
             (b"!", b'p') => Some(Special::SoftReset),
             (b">" | b">0", b'q') => Some(Special::Version),
             (count, b'b') if count.iter().all(u8::is_ascii_digit) => Some(Special::Repeat(times(count))),
+            (count, b'e') if count.iter().all(u8::is_ascii_digit) => Some(Special::Below(times(count))),
             _ => None,
         };
         self.ground();

@@ -9,7 +9,7 @@ use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{
-    Attr, CharsetIndex, CursorStyle, Handler, KeyboardModes, NamedPrivateMode, PrivateMode, StandardCharset,
+    CharsetIndex, CursorStyle, Handler, KeyboardModes, NamedPrivateMode, PrivateMode, StandardCharset,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -56,7 +56,9 @@ pub(crate) struct Vt {
     pub(crate) region_of_primary: (usize, usize),
     /// Whether the alternate screen has ever saved a cursor, which outlives it.
     pub(crate) saved_in_alternate: bool,
+    /// Each screen has its own.
     pub(crate) tabs: Vec<bool>,
+    pub(crate) tabs_of_other_screen: Vec<bool>,
     pub(crate) tabs_touched: bool,
     /// Character sets by their slot. The emulator gets the one that is in use in its first slot, because a restored cursor
     /// brings back what was in use and not the slots.
@@ -96,6 +98,7 @@ impl Vt {
             region_of_primary: (0, size.rows - 1),
             saved_in_alternate: false,
             tabs: default_tabs(size.cols),
+            tabs_of_other_screen: default_tabs(size.cols),
             tabs_touched: false,
             charsets: Default::default(),
             charset: CharsetIndex::G0,
@@ -129,8 +132,10 @@ impl Vt {
         self.region_of_primary = self.region;
         if size.cols != old.cols {
             let fresh = default_tabs(size.cols);
-            self.tabs.truncate(size.cols);
-            self.tabs.extend_from_slice(&fresh[self.tabs.len()..]);
+            for tabs in [&mut self.tabs, &mut self.tabs_of_other_screen] {
+                tabs.truncate(size.cols);
+                tabs.extend_from_slice(&fresh[tabs.len()..]);
+            }
         }
         self.printed = false;
     }
@@ -147,16 +152,13 @@ impl Vt {
         }
         self.insert = false;
         self.term.unset_keypad_application_mode();
-        let cursor = self.term.grid().cursor.point;
+        let Cursor { point, input_needs_wrap, .. } = self.term.grid().cursor;
         self.term.set_scrolling_region(1, None);
         self.region = (0, self.size().rows - 1);
-        self.term.terminal_attribute(Attr::Reset);
         self.charset = CharsetIndex::G0;
         self.charsets = Default::default();
-        self.use_charset();
         let grid = self.term.grid_mut();
-        grid.cursor.point = cursor;
-        grid.cursor.template = Default::default();
+        grid.cursor = Cursor { point, input_needs_wrap, ..Default::default() };
         grid.saved_cursor = Default::default();
     }
 
@@ -182,6 +184,7 @@ impl Vt {
             grid.saved_cursor = grid.cursor.clone();
         }
         std::mem::swap(&mut self.keyboard, &mut self.keyboard_of_other_screen);
+        std::mem::swap(&mut self.tabs, &mut self.tabs_of_other_screen);
         // Each screen has its own scroll region; that of the alternate one is always new.
         let whole = (0, self.size().rows - 1);
         let region = if alternate { whole } else { self.region_of_primary };
@@ -301,6 +304,21 @@ impl Vt {
     /// How many combining characters the cell before the cursor has already.
     pub(super) fn combining_before_cursor(&self) -> usize {
         self.cell_before_cursor().zerowidth().map_or(0, <[char]>::len)
+    }
+
+    /// `CSI e`: down, out of the scroll region too unless positions are counted from it.
+    pub(crate) fn below(&mut self, lines: usize) {
+        self.forget();
+        let within = self.term.mode().contains(TermMode::ORIGIN);
+        let last = if within { self.region.1 } else { self.size().rows - 1 };
+        self.set_line((self.line() + lines).min(last));
+    }
+
+    /// `ESC D`: as a line feed, but never also a return.
+    pub(crate) fn index(&mut self) {
+        self.forget();
+        self.term.linefeed();
+        self.no_wrap();
     }
 
     /// `CSI b`, which the emulator does also when something else has happened since the character was printed, and

@@ -297,7 +297,6 @@ const MADE: &[(&str, Make)] = &[
             "\x1b[P", "\x1b[@", "\x1b[1m", "-\x1b[9b",
         ]);
     }),
-    // Without `ESC 8`: what the alternate screen had saved in an earlier visit is not kept.
     ("modes", |n, out| {
         let mode = n.of(&[
             "1", "25", "1000", "1002", "1003", "1004", "1006", "2004", "2026", "7", "1049", "47", "1047", "1048",
@@ -305,8 +304,89 @@ const MADE: &[(&str, Make)] = &[
         *out += &format!(
             "\x1b[?{mode}{}{}",
             n.of(&["h", "l"]),
-            n.of(&["text ", "\r\n", "\x1b[5;5H", "\x1b[33m", "\x1b=", "\x1b>", "\x1b[4 q", "\x1b7"])
+            n.of(&[
+                "text ",
+                "\r\n",
+                "\x1b[5;5H",
+                "\x1b[33m",
+                "\x1b=",
+                "\x1b>",
+                "\x1b[4 q",
+                "\x1b7",
+                "\x1b8",
+                "\x1b[999C"
+            ])
         );
+    }),
+    // Where the cursor is saved and restored: at the edges too, and over a change of screens.
+    ("saved-cursors", |n, out| {
+        *out += n.of(&[
+            "\x1b7",
+            "\x1b8",
+            "\x1b[s",
+            "\x1b[u",
+            "\x1b7",
+            "\x1b8",
+            "\x1b[?1048h",
+            "\x1b[?1048l",
+            "\x1b[?1049h",
+            "\x1b[?1049l",
+            "\x1b[?47h",
+            "\x1b[?47l",
+            "\x1b[5;120Hx",
+            "\x1b[5;120H",
+            "\x1b[7;119H漢",
+            "\x1b[32;120Hx",
+            "x",
+            "word ",
+            "\x1b[31m",
+            "\x1b[0m",
+            "\x1b(0",
+            "\x1b(B",
+            "\x0e",
+            "\x0f",
+            "\x1b)0",
+            "\x1b[?6h",
+            "\x1b[?6l",
+            "\x1b[4;9r",
+            "\x1b[r",
+            "\x1b[H",
+            "\x1b[!p",
+            "q",
+        ]);
+    }),
+    // Everything that programs write, in any order. Without lines that do not wrap and without `ESC # 8`: there the
+    // emulator of the page has cells that cannot be painted (half a wide character, a line style without lines).
+    ("anything", |n, out| {
+        let (a, b) = (n.below(12), n.below(40));
+        let letter = n.of(&[
+            "A", "B", "C", "D", "E", "F", "G", "d", "I", "L", "M", "P", "S", "T", "X", "Z", "@", "`", "a", "e", "J",
+            "K", "b",
+        ]);
+        *out += &match n.below(14) {
+            0..=3 => n.of(&WORDS).repeat(1 + n.below(4)),
+            4 => n.of(&["漢字", "🦀", "한국", "e\u{301}", "✅", "│", "─", "\u{301}", "a\u{200d}b", "é"]).to_owned(),
+            5 => n.of(&["\r\n", "\n", "\r", "\t", "\x08", "\x0b", "\x07", "\x0e", "\x0f"]).to_owned(),
+            6 => format!(
+                "\x1b[{}m",
+                n.of(&["0", "1", "2", "3", "4", "5", "7", "9", "31", "42", "38;5;99", "48;2;1;2;3", "22", "24", "27"])
+            ),
+            7 => format!("\x1b[{};{}H", 1 + a * 3, 1 + b * 4),
+            8..=9 => format!("\x1b[{a}{letter}"),
+            10 => format!("\x1b[{};{}r", 1 + a, 1 + a + b),
+            11 => format!(
+                "\x1b[?{}{}",
+                n.of(&["1", "6", "25", "47", "1000", "1006", "1047", "1048", "1049", "2004"]),
+                n.of(&["h", "l"])
+            ),
+            12 => format!("\x1b[{}{}", n.of(&["4", "20"]), n.of(&["h", "l", "l"])),
+            _ => n
+                .of(&[
+                    "\x1b7", "\x1b8", "\x1bM", "\x1bD", "\x1bE", "\x1bH", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b)B",
+                    "\x1b[!p", "\x1b[3g", "\x1bc",
+                ])
+                .to_owned(),
+        };
     }),
     ("progress", |n, out| {
         let done = n.below(50);
