@@ -29,7 +29,7 @@ pub(crate) fn open(spec: &Spec) -> io::Result<Opened> {
     let (pty, inside) = pty_process::open().map_err(into_io)?;
     pty.resize(pty_process::Size::new(spec.rows, spec.cols)).map_err(into_io)?;
     let child = start(spec, inside);
-    // Another thread reads: this one is not to be woken for it.
+    // Whoever reads has a clone: what can be read wakes nobody here.
     let fd = pipe::Sender::from_owned_fd_unchecked(pty.into())?;
     Ok(Opened { pty: Pty { fd }, child })
 }
@@ -40,23 +40,9 @@ impl Pty {
         Ok(rustix::termios::tcsetwinsize(&self.fd, size)?)
     }
 
-    /// The same for whoever reads.
+    /// A clone, to read from.
     pub(crate) fn reader(&self) -> io::Result<OwnedFd> {
         self.fd.as_fd().try_clone_to_owned()
-    }
-
-    /// Reads until the buffer is full or nothing is left: the kernel hands out at most 4 KiB at a time.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> usize {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match rustix::io::read(&self.fd, &mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(Errno::INTR) => (),
-                Err(_) => break,
-            }
-        }
-        filled
     }
 
     /// Writes what the terminal takes now.

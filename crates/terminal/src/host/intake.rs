@@ -1,10 +1,11 @@
-//! Reads the terminal on a thread of its own, so that the program writes on while the screen takes in what it wrote.
+//! Reads a terminal ahead on a thread of its own, so that a program that writes much goes on writing while the screen
+//! takes in what it wrote. The thread ends when there is nothing to read for a while.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
@@ -13,6 +14,17 @@ const MOST: usize = 256 << 10;
 /// The most that the kernel might hand out at once, so far 4 KiB.
 const READ: usize = 16 << 10;
 const STACK: usize = 64 << 10;
+/// The thread ends after so long without output.
+const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// Why nothing more is read ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// There was nothing to read, but there may be.
+    Quiet,
+    /// Nobody has the other side open any more.
+    Gone,
+}
 
 /// What the program has written and nobody has looked at yet.
 pub(crate) struct Intake {
@@ -34,7 +46,7 @@ struct State {
     bytes: Vec<u8>,
     /// The bell rings when there is so much.
     wished: usize,
-    closed: bool,
+    end: Option<End>,
 }
 
 impl Shared {
@@ -51,19 +63,19 @@ impl Intake {
         let ending = eventfd(0, EventfdFlags::CLOEXEC)?;
         let (reads, end) = (shared.clone(), ending.try_clone()?);
         std::thread::Builder::new().name("reader".into()).stack_size(STACK).spawn(move || {
-            read(&terminal, &end, &reads);
-            reads.state().closed = true;
+            let end = read(&terminal, &end, &reads);
+            reads.state().end = Some(end);
             reads.bell.notify_one();
         })?;
         Ok(Intake { shared, ending })
     }
 
-    /// Returns when there is at least so much to take; not at all when no more comes and everything was taken.
+    /// Returns when there is at least so much to take, or no more comes.
     pub(crate) async fn filled(&self, wished: usize) {
         loop {
             {
                 let mut state = self.shared.state();
-                if state.bytes.len() >= wished || (state.closed && !state.bytes.is_empty()) {
+                if state.bytes.len() >= wished || state.end.is_some() {
                     return;
                 }
                 state.wished = wished;
@@ -72,49 +84,40 @@ impl Intake {
         }
     }
 
-    /// Swaps what has come for an empty buffer.
-    pub(crate) fn take(&self, buffer: &mut Vec<u8>) {
+    /// Swaps what has come for an empty buffer; says so if that was all.
+    pub(crate) fn take(&self, buffer: &mut Vec<u8>) -> Option<End> {
         buffer.clear();
         let mut state = self.shared.state();
         if state.bytes.len() >= MOST {
             self.shared.room.notify_one();
         }
         std::mem::swap(&mut state.bytes, buffer);
+        state.end
     }
 
-    /// Lets the thread read what is there and end; returns when something must be taken for that, or everything was read.
-    pub(crate) async fn end(&self) {
+    /// Has the thread read what is there and end.
+    pub(crate) fn finish(&self) {
         // Fails only if it was written to very often.
         let _ = rustix::io::write(&self.ending, &1u64.to_ne_bytes());
-        loop {
-            {
-                let mut state = self.shared.state();
-                if state.closed || state.bytes.len() >= MOST {
-                    return;
-                }
-                state.wished = MOST;
-            }
-            self.shared.bell.notified().await;
-        }
     }
 }
 
-fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) {
+fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) -> End {
     let mut buffer = vec![0; READ];
     let mut ending = false;
     loop {
         match rustix::io::read(terminal, &mut buffer) {
-            // Nobody has the other side open any more.
-            Ok(0) => return,
+            Ok(0) => return End::Gone,
             Ok(count) => give(shared, &buffer[..count]),
             Err(Errno::INTR) => (),
-            Err(Errno::AGAIN) if ending => return,
+            Err(Errno::AGAIN) if ending => return End::Quiet,
             Err(Errno::AGAIN) => {
                 let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
-                let _ = poll(&mut fds, None);
-                ending = !fds[1].revents().is_empty();
+                let ready = poll(&mut fds, Some(&QUIET));
+                // Once more before it ends: something may have come meanwhile.
+                ending = ready == Ok(0) || !fds[1].revents().is_empty();
             }
-            Err(_) => return,
+            Err(_) => return End::Gone,
         }
     }
 }
@@ -159,19 +162,23 @@ mod tests {
         }
         assert!(came == sent);
         writing.join().unwrap();
-        intake.end().await;
-        intake.take(&mut buffer);
-        assert!(buffer.is_empty());
     }
 
     #[tokio::test]
-    async fn what_is_there_at_the_end_is_read_although_somebody_has_it_open() {
+    async fn it_ends_with_what_it_reads_and_when_it_is_quiet() {
         let (mut inside, intake) = pair();
         inside.write_all(b"the last words").unwrap();
-        intake.end().await;
+        intake.finish();
+        intake.filled(MOST).await;
         let mut buffer = Vec::new();
-        intake.take(&mut buffer);
+        assert_eq!(intake.take(&mut buffer), Some(End::Quiet), "somebody has it open");
         assert_eq!(buffer, b"the last words");
+        let (inside, intake) = pair();
         drop(inside);
+        intake.filled(1).await;
+        assert_eq!(intake.take(&mut buffer), Some(End::Gone));
+        let (_inside, intake) = pair();
+        intake.filled(1).await;
+        assert_eq!(intake.take(&mut buffer), Some(End::Quiet));
     }
 }

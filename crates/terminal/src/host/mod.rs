@@ -3,6 +3,7 @@
 mod connection;
 mod core;
 mod intake;
+mod output;
 mod own;
 mod processes;
 mod run;

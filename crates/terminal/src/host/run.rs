@@ -16,22 +16,13 @@ use tokio::task::spawn_local;
 
 use super::connection;
 use super::core::Core;
-use super::intake::Intake;
+use super::output::Output;
 use super::own::Owned;
 use super::processes;
 use crate::pty::{self, Opened, Pty};
 use crate::recording::{Header, Recorder};
 use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
-/// Under load, output is collected for so long before it is taken in and watchers are woken…
-const COLLECT: Duration = Duration::from_millis(4);
-/// …or until so much has come.
-const COLLECT_BYTES: usize = 128 << 10;
-/// It is load when that happens more often than this, after a few times at once.
-const UNHURRIED: Duration = Duration::from_millis(2);
-const AT_ONCE: u32 = 8;
-/// The size of the pieces in which the rest is read.
-const REST: usize = 64 << 10;
 /// How long the host stays for connections that have not been told everything.
 const LINGER: Duration = Duration::from_secs(10);
 /// How long it stays for the one who started it.
@@ -96,7 +87,7 @@ struct Session {
 
 impl Session {
     async fn run(self, mut child: Child) -> io::Result<Status> {
-        let intake = Intake::start(self.pty.reader()?)?;
+        let mut output = Output::new(self.pty.reader()?)?;
         let kick = Rc::clone(&self.core.borrow().kick);
         // Hang-ups and interrupts of whoever started us are not for us.
         let (mut hangups, mut interrupts) = (signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?);
@@ -108,8 +99,6 @@ impl Session {
         });
         let mut status: Option<ExitStatus> = None;
         let mut tree: Option<tokio::task::JoinHandle<()>> = None;
-        let mut buffer = Vec::new();
-        let mut pace = Pace::new();
 
         loop {
             let typed = self.core.borrow().next_input();
@@ -127,17 +116,15 @@ impl Session {
                     tree = Some(spawn_local(async move { processes::stop_all(grace, None).await }));
                 }
                 () = finished(&mut tree), if tree.is_some() => {
-                    self.drain(&intake, &mut buffer).await;
+                    self.drain(&mut output).await;
                     break;
                 }
                 () = at(next) => {}
                 written = self.pty.write_soon(&typed), if !typed.is_empty() => self.core.borrow_mut().typed_in(written),
-                () = pace.output(&intake) => {
-                    intake.take(&mut buffer);
+                () = output.ready() => {
                     let mut core = self.core.borrow_mut();
-                    core.output(&buffer);
+                    core.output(output.take());
                     core.wake_all();
-                    pace.taken();
                 }
             }
             self.wishes()?;
@@ -199,55 +186,13 @@ impl Session {
         }
     }
 
-    async fn drain(&self, intake: &Intake, buffer: &mut Vec<u8>) {
+    async fn drain(&self, output: &mut Output) {
         loop {
-            intake.end().await;
-            intake.take(buffer);
-            if buffer.is_empty() {
-                break;
-            }
-            self.core.borrow_mut().output(buffer);
-        }
-        // If somebody has opened it again since.
-        buffer.resize(REST, 0);
-        loop {
-            match self.pty.read(buffer) {
-                0 => return,
-                count => self.core.borrow_mut().output(&buffer[..count]),
+            match output.rest().await {
+                [] => return,
+                bytes => self.core.borrow_mut().output(bytes),
             }
         }
-    }
-}
-
-/// When output is taken in: at once as long as that is not too often, otherwise when enough has come together.
-struct Pace {
-    taken_at: Instant,
-    /// How often it can be taken at once before it is load.
-    left: u32,
-}
-
-impl Pace {
-    fn new() -> Pace {
-        Pace { taken_at: Instant::now(), left: AT_ONCE }
-    }
-
-    /// Returns when there is output that should be taken in now.
-    async fn output(&self, intake: &Intake) {
-        if self.left(Instant::now()) == 0 {
-            let due = self.taken_at + COLLECT;
-            let _ = tokio::time::timeout_at(due.into(), intake.filled(COLLECT_BYTES)).await;
-        }
-        intake.filled(1).await;
-    }
-
-    fn taken(&mut self) {
-        let now = Instant::now();
-        *self = Pace { taken_at: now, left: self.left(now).saturating_sub(1) };
-    }
-
-    fn left(&self, now: Instant) -> u32 {
-        let rested = (now - self.taken_at).as_micros() / UNHURRIED.as_micros();
-        self.left.saturating_add(u32::try_from(rested).unwrap_or(AT_ONCE)).min(AT_ONCE)
     }
 }
 
