@@ -80,7 +80,7 @@ fn in_the_emulator_of_the_page() {
 }
 
 /// Streams that the other emulator understands as we do; it knows no tabs, no odd modes, no joined emoji.
-const OTHER: [&str; 27] = [
+const OTHER: [&str; 28] = [
     "agent",
     "bat",
     "build-log",
@@ -105,10 +105,15 @@ const OTHER: [&str; 27] = [
     "progress",
     "ranger",
     "synchronized",
+    "top",
     "true-colour",
     "vim",
     "watch",
 ];
+
+/// `top` erases to the end of a line that it has just filled. As in xterm, the other emulator has the cursor on the last
+/// cell and erases that; in the page it is behind the cell and erases nothing. So that column is not compared.
+const FILLED: [&str; 1] = ["top"];
 
 #[test]
 fn in_another_emulator() {
@@ -131,6 +136,10 @@ fn in_another_emulator() {
                 let [one, other] = [&whole, &joined].map(|term| {
                     let mut shown = Screen::new(COLS, ROWS, 0);
                     shown.feed(&term.contents(shpool_vterm::ContentRegion::Screen));
+                    if FILLED.contains(&stream.name.as_str()) {
+                        shown.feed(b"\x1b[0m");
+                        (1..=ROWS).for_each(|row| shown.feed(format!("\x1b[{row};{COLS}H\x1b[X").as_bytes()));
+                    }
                     // All that can be seen, not only the text.
                     (shown.text(), shown.snapshot().bytes)
                 });
