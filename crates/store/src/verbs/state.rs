@@ -6,7 +6,7 @@ use domain::{Action, Actor, ProjectFacts, ProjectId, Seq, Timestamp};
 use protocol::{Change, Project};
 
 use super::workspaces::{only as in_project, sees};
-use super::{activities, projects, runners, sessions, unread, users, workspaces};
+use super::{activities, projects, runners, sessions, tasks, unread, users, workers, workspaces};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
@@ -61,6 +61,13 @@ async fn contents(
     let sessions = sessions::of(c, in_project(only), Some(now)).await?.into_iter();
     let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(sessions.map(|session| Change::Session { session }));
+    let workers = workers::rows::all(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
+    changes.extend(workers.map(|slot| Change::Worker { worker: slot.view }));
+    let asked = tasks::reads::open_escalations(c, only).await?.into_iter();
+    let asked = asked.filter(|found| visible.contains(&found.project));
+    changes.extend(asked.map(|escalation| Change::Escalation { escalation }));
+    let settings = workers::settings::all(c, only).await?.into_iter().filter(|(project, _)| visible.contains(project));
+    changes.extend(settings.map(|(project, settings)| Change::WorkSettings { project, settings }));
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
         let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
         changes.extend(unreads.map(|unread| Change::Unread { unread }));

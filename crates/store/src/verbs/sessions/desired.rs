@@ -1,10 +1,11 @@
 //! What a runner should have, as its link tells it.
 
 use domain::{ProjectId, RunnerId, SessionId};
-use protocol::link::{DesiredCheck, DesiredSession, DesiredWorkspace};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace};
 
 use super::spawn::repository;
-use crate::sql::{Row, args, text};
+use crate::sql::{Connection, Row, args, text};
+use crate::verbs::workers::facts::Under;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Store, StoreError};
 
@@ -24,8 +25,8 @@ pub struct Desired {
 }
 
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
-    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.conversation, s.resumes, s.owner, w.repository, w.base, \
-    w.branch, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner FROM sessions s \
+    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.conversation, s.resumes, s.owner, s.task, s.fence, \
+    w.repository, w.base, w.branch, w.start_from, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner FROM sessions s \
     JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity JOIN projects p ON p.id = s.project";
 
 impl Store {
@@ -35,7 +36,13 @@ impl Store {
         let mut c = reader.borrow();
         let sql = "SELECT generation, facts FROM runners WHERE id = $1";
         let Some(row) = c.first(sql, vec![text(runner)]).await? else { return Ok(None) };
-        let sessions = format!("{COLUMNS} WHERE s.runner = $1 AND s.ended_at IS NULL ORDER BY s.created_at, s.id");
+        // A task that changes hands goes on in its workspace when whoever had it before is out.
+        let free = "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.workspace = s.workspace AND o.id <> s.id AND \
+                    o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
+        let sessions = format!(
+            "{COLUMNS} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
+             s.status <> 'starting' OR {free}) ORDER BY s.created_at, s.id"
+        );
         let sessions = c.all(&sessions, vec![text(runner)]).await?;
         let keep = c.all("SELECT id FROM sessions WHERE runner = $1 AND keep = 1", vec![text(runner)]).await?;
         Ok(Some(Desired {
@@ -43,7 +50,7 @@ impl Store {
             acknowledged: row.integer("facts")?.cast_unsigned(),
             sessions: sessions.iter().map(desired).collect::<Result<_, _>>()?,
             keep: keep.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?,
-            checks: Vec::new(),
+            checks: checks(&mut c, runner).await?,
         }))
     }
 
@@ -77,14 +84,49 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
         record_input: row.flag("record_input")?,
         cols: u16::try_from(row.count("cols")?).unwrap_or(120),
         rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
-        workspace: DesiredWorkspace {
-            workspace: row.parsed("workspace")?,
-            repository: repository(row.text_or_none("repository")?)?,
-            base: row.text_or_none("base")?,
-            branch: row.text("branch")?,
-            trusted: row.text("project_owner")? == row.text("owner")?,
-            from: None,
-        },
-        task: None,
+        workspace: workspace(row, row.text("project_owner")? == row.text("owner")?)?,
+        task: task(row)?,
+    })
+}
+
+/// The task that a session works on; its prompt is the brief.
+fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
+    let Some(under) = Under::read(row)? else { return Ok(None) };
+    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")? }))
+}
+
+/// The reports whose acceptance this runner is to check.
+async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
+    let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
+               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.sandbox FROM reports r \
+               JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
+               JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
+               WHERE r.runner = $1 AND r.verdict = 'pending' AND t.status = 'validating' ORDER BY r.at, r.id";
+    let rows = c.all(sql, vec![text(runner)]).await?;
+    rows.iter().map(check).collect()
+}
+
+fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
+    let trusted = row.text("project_owner")? == row.text("owner")?;
+    Ok(DesiredCheck {
+        report: row.parsed("id")?,
+        task: row.parsed("task")?,
+        project: row.parsed("project")?,
+        activity: row.text_or_none("activity")?.and_then(|id| id.parse().ok()),
+        criteria: row.json("acceptance")?,
+        workspace: workspace(row, trusted)?,
+        trusted,
+        sandbox: json_or_none(row, "sandbox")?,
+    })
+}
+
+fn workspace(row: &Row, trusted: bool) -> Result<DesiredWorkspace, StoreError> {
+    Ok(DesiredWorkspace {
+        workspace: row.parsed("workspace")?,
+        repository: repository(row.text_or_none("repository")?)?,
+        base: row.text_or_none("base")?,
+        branch: row.text("branch")?,
+        trusted,
+        from: json_or_none(row, "start_from")?,
     })
 }

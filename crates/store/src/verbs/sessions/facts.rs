@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{announce, get};
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::workers::facts::Under;
+use crate::verbs::workers::{self as work, Say};
 use crate::verbs::workspaces;
 use crate::{Command, StoreError};
 
@@ -24,10 +26,12 @@ pub struct TakeFacts {
 }
 
 /// How far a runner's facts are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenFacts {
     /// Facts up to this number are stored; the runner may forget them.
     pub acknowledged: u64,
+    /// What live sessions are to be told now, once.
+    pub say: Vec<Say>,
 }
 
 impl Command for TakeFacts {
@@ -40,27 +44,51 @@ impl Command for TakeFacts {
         let same = row.text_or_none("journal")?.as_deref() == Some(self.journal.to_string().as_str());
         // Another journal is a runner that lost its memory: it counts from 1 again.
         let before = if same { row.integer("facts")?.cast_unsigned() } else { 0 };
-        let mut seen = before;
+        let (mut seen, mut say) = (before, Vec::new());
         for fact in &self.facts {
             if fact.number != seen + 1 {
                 continue;
             }
-            take(tx, self.runner, fact).await?;
+            say.extend(take(tx, self.runner, fact).await?);
             seen = fact.number;
         }
         if seen != before || !same {
             let sql = "UPDATE runners SET journal = $1, facts = $2 WHERE id = $3";
             tx.run(sql, args![self.journal.to_string(), seen, self.runner.to_string()]).await?;
         }
-        Ok(SeenFacts { acknowledged: seen })
+        Ok(SeenFacts { acknowledged: seen, say })
     }
 }
 
-async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), StoreError> {
+/// Stores a fact and what follows from it; says what a live session is to be told.
+async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<Say>, StoreError> {
     match &fact.body {
+        FactBody::Checked { report, results, changes } => {
+            return work::checks::checked(tx, runner, *report, results, changes.as_ref()).await;
+        }
+        FactBody::CheckFailed { report, detail } => {
+            work::checks::check_failed(tx, runner, *report, detail).await?;
+        }
+        FactBody::SessionSaid { session, text } => {
+            if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
+                work::facts::spoke(tx, under, text).await?;
+            }
+        }
+        FactBody::SessionLimited { session, retry_after_seconds } => {
+            if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
+                work::facts::limited(tx, *session, under, *retry_after_seconds).await?;
+            }
+        }
+        body => seen(tx, runner, body).await?,
+    }
+    Ok(None)
+}
+
+async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), StoreError> {
+    match body {
         FactBody::SessionState { session, state } => state_changed(tx, runner, *session, state).await,
         FactBody::SessionUsage { session, usage, model, conversation } => {
-            let Some(before) = own(tx, runner, *session).await? else { return Ok(()) };
+            let Some((before, under)) = own_and_task(tx, runner, *session).await? else { return Ok(()) };
             let (model, conversation) = (model.as_deref().map(name), conversation.as_deref().map(name));
             let sql = "UPDATE sessions SET usage = $1, model = COALESCE($2, model), \
                        conversation = COALESCE($3, conversation) WHERE id = $4";
@@ -68,8 +96,11 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<(), Stor
             tx.run(sql, args![to_json(usage), model.clone(), conversation.clone(), id]).await?;
             let resumable = before.resumable || conversation.is_some();
             let model = model.clone().or(before.model.clone());
-            announce(tx, Session { usage: usage.clone(), model, resumable, ..before });
-            Ok(())
+            announce(tx, Session { usage: usage.clone(), model, resumable, ..before.clone() });
+            match under {
+                Some(under) => work::facts::used(tx, &before, usage, under).await,
+                None => Ok(()),
+            }
         }
         FactBody::Recorded { session, output_bytes, disk_bytes, duration_ms } => {
             let Some(mut after) = own(tx, runner, *session).await? else { return Ok(()) };
@@ -128,7 +159,7 @@ async fn state_changed(
     session: SessionId,
     state: &SessionState,
 ) -> Result<(), StoreError> {
-    let Some(before) = own(tx, runner, session).await? else { return Ok(()) };
+    let Some((before, under)) = own_and_task(tx, runner, session).await? else { return Ok(()) };
     if before.state.ended() {
         return Ok(());
     }
@@ -152,8 +183,12 @@ async fn state_changed(
         let how = state.code.map_or(state.status.to_string(), |code| format!("exited with {code}"));
         tx.audit("session.ended", before.id, AuditScope::Project(before.project), format!("`{}` {how}", before.title));
     }
-    announce(tx, Session { state, ..before });
-    Ok(())
+    let after = Session { state, ..before };
+    announce(tx, after.clone());
+    match under {
+        Some(under) => work::facts::state(tx, &after, under).await,
+        None => Ok(()),
+    }
 }
 
 /// A runner's clock may be wrong: what it says happened between the session's start and now.
@@ -180,6 +215,17 @@ fn bounded(stats: GitStats) -> GitStats {
 /// A session that this runner has; a fact about any other is not its to tell.
 async fn own(tx: &mut Tx<'_>, runner: RunnerId, id: SessionId) -> Result<Option<Session>, StoreError> {
     Ok(get(tx.read(), id).await?.map(|(session, _)| session).filter(|session| session.runner == runner))
+}
+
+/// The same, with the hold on a task that it works under.
+async fn own_and_task(
+    tx: &mut Tx<'_>,
+    runner: RunnerId,
+    id: SessionId,
+) -> Result<Option<(Session, Option<Under>)>, StoreError> {
+    let Some((session, row)) = get(tx.read(), id).await? else { return Ok(None) };
+    let under = Under::read(&row)?;
+    Ok((session.runner == runner).then_some((session, under)))
 }
 
 async fn own_workspace(tx: &mut Tx<'_>, runner: RunnerId, id: WorkspaceId) -> Result<Option<Workspace>, StoreError> {

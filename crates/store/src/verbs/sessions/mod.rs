@@ -25,7 +25,7 @@ use crate::{Caller, Command, Store, StoreError};
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner, s.owner, u.name AS owner_name, \
     s.agent, s.mode, s.model, s.title, s.prompt, s.argv, s.sandbox, s.record_input, s.cols, s.rows_high, s.status, \
     s.detail, s.code, s.signal, s.since, s.stop, s.usage, s.conversation, s.resumes, s.output_bytes, s.disk_bytes, \
-    s.duration_ms, s.keep, s.created_at, s.ended_at FROM sessions s JOIN users u ON u.id = s.owner";
+    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence FROM sessions s JOIN users u ON u.id = s.owner";
 
 /// For how long a session that is over is part of the state that clients hold.
 const REMEMBERED: i64 = 7 * 24 * 3_600_000;

@@ -33,7 +33,8 @@ impl Command for FreezeFloor {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
         let me = caller(tx, self.input.project).await?;
         let scope = self.input.project.map(|id| id.to_string()).unwrap_or_default();
-        let sql = "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
+        let sql =
+            "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
         tx.run(sql, args![me.to_string(), scope, tx.now]).await?;
         let mut workers = 0;
         for mut slot in rows::of(tx, self.input.project).await? {

@@ -1,13 +1,14 @@
 //! What taking a task and letting it go means for a worker: its status, its history, its breaker.
 
-use domain::{SessionId, TaskId, Timestamp, WorkerId, WorkerStatus};
+use domain::{SessionId, SessionMode, TaskId, Timestamp, WorkerId, WorkerStatus};
 use engine::breaker::{Breaker, Limits, Outcome};
 use protocol::{Usage, WorkSettings};
 
 use super::log::decided;
-use super::rows::{Slot, get, put, put_quietly, sum};
+use super::rows::{Slot, get, put, sum};
 use crate::StoreError;
 use crate::tx::Tx;
+use crate::verbs::sessions;
 
 /// How a worker's hold on a task ended, as far as the worker is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,15 +59,6 @@ pub(crate) async fn works_in(tx: &mut Tx<'_>, worker: WorkerId, session: Session
     Ok(())
 }
 
-/// A worker was heard from.
-pub(crate) async fn seen(tx: &mut Tx<'_>, worker: WorkerId) -> Result<(), StoreError> {
-    if let Some(mut slot) = get(tx, worker).await? {
-        slot.seen_at = Some(tx.now);
-        put_quietly(tx, slot);
-    }
-    Ok(())
-}
-
 /// A worker's hold on a task ended. What it becomes is decided here: free, offline, lost, or what it was told to be.
 pub(crate) async fn let_go(
     tx: &mut Tx<'_>,
@@ -78,6 +70,9 @@ pub(crate) async fn let_go(
     let settings = tx.work_settings(slot.project).await?;
     let before = breaker(&slot, &settings);
     if slot.task == Some(task) {
+        if let Some(session) = slot.session {
+            dismiss(tx, session, &ended).await?;
+        }
         slot.task = None;
         slot.session = None;
         slot.idle_since = Some(tx.now);
@@ -87,6 +82,18 @@ pub(crate) async fn let_go(
     }
     put(tx, slot.clone());
     Ok(Some(slot))
+}
+
+/// Asks the session of a hold that ended to stop. One that works alone and was accepted ends by itself.
+async fn dismiss(tx: &mut Tx<'_>, session: SessionId, ended: &Ended) -> Result<(), StoreError> {
+    if let Ended::Accepted(_) = ended {
+        let found = sessions::get(tx.read(), session).await?;
+        if found.is_none_or(|(session, _)| session.mode == SessionMode::Headless) {
+            return Ok(());
+        }
+    }
+    // Whoever was not heard from cannot be asked nicely: it must not write on when it comes back.
+    sessions::ask_to_stop(tx, session, matches!(ended, Ended::Lost(_))).await
 }
 
 /// What a worker becomes; says why its breaker opened, if it did.

@@ -24,7 +24,8 @@ pub(crate) async fn decided(
     let row = tx.read().first("SELECT COALESCE(MAX(number), 0) AS last FROM work_log", args![]).await?;
     let number = row.map(|row| row.integer("last")).transpose()?.unwrap_or(0).cast_unsigned() + 1;
     let entry = WorkEntry { number, at: tx.now, project, worker, task, what: what.into(), reason: reason.into() };
-    let sql = "INSERT INTO work_log (number, at, project, worker, task, what, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let sql =
+        "INSERT INTO work_log (number, at, project, worker, task, what, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let values = args![
         number,
         tx.now,

@@ -49,12 +49,7 @@ impl Hold {
 
 impl Store {
     /// How the work in a project goes.
-    pub async fn metrics(
-        &self,
-        caller: &Caller,
-        project: ProjectId,
-        page: MetricsPage,
-    ) -> Result<Metrics, StoreError> {
+    pub async fn metrics(&self, caller: &Caller, project: ProjectId, page: MetricsPage) -> Result<Metrics, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         projects::check(&mut c, caller, project, Action::See, "project").await?;

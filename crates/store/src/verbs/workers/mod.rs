@@ -1,19 +1,42 @@
 //! Workers: who takes tasks, what becomes of them, and what is decided about them.
 
-#![allow(dead_code, reason = "the queue calls these; both are being built")]
-
+mod able;
+pub(crate) mod checks;
 mod crew;
+mod dispatch;
+pub(crate) mod facts;
 pub(crate) mod freeze;
 pub(crate) mod holds;
+mod launch;
+pub(crate) mod list;
 pub(crate) mod log;
 mod metrics;
 pub(crate) mod rows;
 pub(crate) mod settings;
 mod start;
 pub(crate) mod stop;
+mod takeover;
+mod tend;
 
 pub(crate) use crew::Crew;
+pub use dispatch::{Dispatch, Dispatched, RenewLeases};
 pub use freeze::{FreezeFloor, ThawFloor};
+pub use list::WorkDue;
 pub use settings::ConfigureWork;
 pub use start::{RemoveWorker, RestartWorker, StartWorkers, UpdateWorker};
 pub use stop::{StopAllWorkers, StopWorker};
+pub use takeover::{PlanTakeOver, TakeOver, TakeOverPlan, WorkPlace};
+
+use domain::{RunnerId, SessionId};
+use serde::{Deserialize, Serialize};
+
+/// Something to be told to a live session once, after the commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    /// The session's runner.
+    pub runner: RunnerId,
+    /// Which session.
+    pub session: SessionId,
+    /// What.
+    pub text: String,
+}

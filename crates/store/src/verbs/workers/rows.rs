@@ -96,7 +96,16 @@ impl Slot {
             created_at: now,
         };
         let idle_since = Some(now);
-        Self { view, argv: Vec::new(), sandbox: None, scaled: false, idle_since, scores: 0, score_sum: 0, removed_at: None }
+        Self {
+            view,
+            argv: Vec::new(),
+            sandbox: None,
+            scaled: false,
+            idle_since,
+            scores: 0,
+            score_sum: 0,
+            removed_at: None,
+        }
     }
 
     /// The agent and model, as attempts name them.

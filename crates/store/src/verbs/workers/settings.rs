@@ -52,6 +52,12 @@ pub(crate) async fn all(
     rows.iter().map(|row| Ok((row.parsed("project")?, settings(row)?))).collect()
 }
 
+/// Whose turn it is.
+pub(crate) async fn turn(c: &mut Connection<'_>, project: ProjectId) -> Result<u64, StoreError> {
+    let row = c.first("SELECT turn FROM work_settings WHERE project = $1", vec![text(project)]).await?;
+    Ok(row.map(|row| row.integer("turn")).transpose()?.unwrap_or(0).cast_unsigned())
+}
+
 /// Makes sure that a project has a row, which also remembers whose turn it is.
 pub(crate) async fn ensure(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreError> {
     let sql = "INSERT INTO work_settings (project, settings, turn) VALUES ($1, $2, 0) ON CONFLICT (project) DO NOTHING";

@@ -1,0 +1,183 @@
+//! Which workers may take a task now, and why the others may not.
+
+use std::collections::{BTreeSet, HashMap};
+
+use domain::placement::Candidate;
+use domain::{Action, Actor, ProjectId, Resource, RunnerId, UserId, WorkerId, WorkerKind, WorkerStatus, can};
+use engine::budget::{Purse, expected, refuses};
+use protocol::{Usage, WorkSettings};
+
+use super::log::decided;
+use super::rows::{Slot, get, put};
+use super::{freeze, holds};
+use crate::StoreError;
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::sessions::spawn::candidates;
+use crate::verbs::{projects, users};
+
+/// A worker that takes tasks itself and was not heard from for so long is not waited for.
+const LATELY: i64 = 600_000;
+
+/// Who may take a task now.
+#[derive(Debug, Default)]
+pub(crate) struct Able {
+    /// They would take one at once.
+    pub(crate) free: BTreeSet<WorkerId>,
+    /// They will, when what they do is done.
+    pub(crate) alive: BTreeSet<WorkerId>,
+    why_not: Vec<String>,
+}
+
+impl Able {
+    /// Why nobody takes a task, worker by worker.
+    pub(crate) fn why_nobody(&self) -> String {
+        match self.why_not.is_empty() {
+            true => "there is no worker: start one".to_owned(),
+            false => self.why_not.join("; "),
+        }
+    }
+}
+
+/// What is known of a worker's owner.
+struct Owner {
+    refused: Option<&'static str>,
+    runners: Vec<Candidate>,
+}
+
+/// Decides who may take a task now. Whose budget is spent is told so.
+pub(crate) async fn able(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    settings: &WorkSettings,
+    slots: &[Slot],
+    connected: &[RunnerId],
+) -> Result<Able, StoreError> {
+    let mut able = Able::default();
+    let mut owners: HashMap<UserId, Owner> = HashMap::new();
+    let money = Money::read(tx, project).await?;
+    let mut promised = money.promised;
+    for slot in slots {
+        if slot.kind == WorkerKind::External {
+            let lately = slot.seen_at.is_some_and(|seen| seen > tx.now.plus_millis(-LATELY));
+            able.alive
+                .extend((slot.task.is_some() || (slot.status == WorkerStatus::Idle && lately)).then_some(slot.id));
+            continue;
+        }
+        if !owners.contains_key(&slot.owner.id) {
+            let owner = owner(tx, project, slot.owner.id, connected).await?;
+            owners.insert(slot.owner.id, owner);
+        }
+        let Some(owner) = owners.get_mut(&slot.owner.id) else { continue };
+        if let Some(why) = resting(slot, settings, tx) {
+            able.why_not.push(format!("`{}` {why}", slot.name));
+            continue;
+        }
+        if slot.task.is_some() {
+            able.alive.insert(slot.id);
+            continue;
+        }
+        if let Some(why) = owner.refused.map(str::to_owned).or_else(|| full(slot, &owner.runners)) {
+            able.why_not.push(format!("`{}`: {why}", slot.name));
+            continue;
+        }
+        let purse = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
+        if let Some(reason) = refuses(purse, money.expected) {
+            able.why_not.push(format!("`{}`: its budget is spent: {reason}", slot.name));
+            spent(tx, slot.id, reason).await?;
+            continue;
+        }
+        let purse = Purse { limit: settings.budget_micros, spent: money.spent, promised };
+        if let Some(reason) = refuses(purse, money.expected) {
+            able.why_not.push(format!("`{}`: the project's budget is spent: {reason}", slot.name));
+            continue;
+        }
+        promised = promised.saturating_add(money.expected);
+        able.free.insert(slot.id);
+        let place = owner.runners.iter_mut().find(|candidate| Some(candidate.runner) == slot.runner);
+        if let Some(candidate) = place {
+            candidate.sessions += 1;
+        }
+    }
+    Ok(able)
+}
+
+async fn owner(tx: &mut Tx<'_>, project: ProjectId, id: UserId, connected: &[RunnerId]) -> Result<Owner, StoreError> {
+    let facts = projects::facts_of(tx.read(), project).await?;
+    let writes =
+        |facts| can(&Actor::User { id, hub_owner: false }, Action::Write, Resource::Project(facts)).is_allowed();
+    let person = users::find(tx.read(), id).await?;
+    let refused = match () {
+        () if !facts.as_ref().is_some_and(writes) => Some("its owner may not write in this project any more"),
+        () if person.is_none_or(|person| person.disabled) => Some("its owner was disabled"),
+        () if freeze::frozen(tx.read(), id, project).await? => Some(freeze::REASON),
+        () => None,
+    };
+    Ok(Owner { refused, runners: candidates(tx, id, connected).await? })
+}
+
+/// Why a worker takes nothing, whatever its owner and runner are at.
+fn resting(slot: &Slot, settings: &WorkSettings, tx: &Tx<'_>) -> Option<String> {
+    let because = || slot.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match slot.status {
+        WorkerStatus::Idle | WorkerStatus::Working => None,
+        WorkerStatus::Offline if holds::breaker(slot, settings).take(tx.now).is_some() => None,
+        WorkerStatus::Paused if slot.task.is_some() => None,
+        status => Some(format!("is {status}{}", because())),
+    }
+}
+
+/// Why a worker's runner takes no session now.
+fn full(slot: &Slot, runners: &[Candidate]) -> Option<String> {
+    let Some(candidate) = runners.iter().find(|candidate| Some(candidate.runner) == slot.runner) else {
+        return Some("its runner was removed".to_owned());
+    };
+    let name = &candidate.name;
+    if !candidate.connected {
+        return Some(format!("its runner `{name}` is away"));
+    }
+    if !candidate.agents.contains(&slot.agent) {
+        return Some(format!("its runner `{name}` has no `{}` installed", slot.agent));
+    }
+    (candidate.sessions >= candidate.capacity)
+        .then(|| format!("its runner `{name}` is full, with {} sessions", candidate.sessions))
+}
+
+/// A worker's budget does not last for another task.
+pub(crate) async fn spent(tx: &mut Tx<'_>, worker: WorkerId, reason: String) -> Result<(), StoreError> {
+    let Some(mut slot) = get(tx, worker).await? else { return Ok(()) };
+    if slot.status == WorkerStatus::Spent {
+        return Ok(());
+    }
+    slot.becomes(WorkerStatus::Spent, Some(reason.clone()), None);
+    let (project, task) = (slot.project, slot.task);
+    put(tx, slot);
+    decided(tx, project, Some(worker), task, "budget_spent", reason).await
+}
+
+/// What a project has spent, what its running tasks may still cost, and what the next one is expected to.
+pub(crate) struct Money {
+    pub(crate) spent: u64,
+    pub(crate) promised: u64,
+    pub(crate) expected: u64,
+}
+
+impl Money {
+    pub(crate) async fn read(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self, StoreError> {
+        tx.settle().await?;
+        let cost = |row: &crate::sql::Row| Ok::<u64, StoreError>(row.json::<Usage>("usage")?.cost_micros.unwrap_or(0));
+        let sql = "SELECT usage FROM workers WHERE project = $1";
+        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let spent = rows.iter().map(cost).sum::<Result<u64, _>>()?;
+        let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NOT NULL AND \
+                   outcome IN ('accepted', 'refused', 'failed') ORDER BY started_at DESC LIMIT 10";
+        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let last = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
+        let expected = expected(&last);
+        let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NULL";
+        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let open = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
+        let promised = open.iter().map(|cost| expected.saturating_sub(*cost)).sum();
+        Ok(Self { spent, promised, expected })
+    }
+}

@@ -1,0 +1,201 @@
+//! What runners found when they checked a report, and what becomes of it.
+
+use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus};
+use engine::conflict::{self, Kind, Meeting};
+use engine::progress::{self, stuck};
+use protocol::link::{ChangedFile, Changes};
+use protocol::{CriterionResult, EscalationContext};
+use sha2::{Digest, Sha256};
+
+use super::log::decided;
+use super::{Say, facts};
+use crate::StoreError;
+use crate::sql::{args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::moves::{self, Ask};
+use crate::verbs::workspaces::json_or_none;
+
+/// With how many accepted outputs a new one is compared.
+const COMPARED: u32 = 200;
+/// How much of a patch a person is shown.
+const SHOWN: usize = 20_000;
+/// How long a result's words may be.
+const WORDS: usize = 4_000;
+
+/// A report whose acceptance was checked.
+struct Checked {
+    task: TaskId,
+    fence: u64,
+}
+
+/// A report that waits for its verdict, if this runner is the one to say.
+async fn waiting(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<Option<Checked>, StoreError> {
+    if !facts::checks(tx, runner, &report.to_string()).await? {
+        return Ok(None);
+    }
+    let row = tx.read().first("SELECT task, fence FROM reports WHERE id = $1", vec![text(report)]).await?;
+    let Some(row) = row else { return Ok(None) };
+    let (task, fence) = (row.parsed("task")?, row.integer("fence")?.cast_unsigned());
+    let known = tx.task(task).await?;
+    let held = known.is_some_and(|task| task.fence == fence && task.status == TaskStatus::Validating);
+    Ok(held.then_some(Checked { task, fence }))
+}
+
+/// A report's acceptance was checked: accepted, refused, or a person's turn. Says what a live session is to be told.
+pub(crate) async fn checked(
+    tx: &mut Tx<'_>,
+    runner: RunnerId,
+    report: ReportId,
+    results: &[CriterionResult],
+    changes: Option<&Changes>,
+) -> Result<Option<Say>, StoreError> {
+    let Some(found) = waiting(tx, runner, report).await? else { return Ok(None) };
+    let task = tx.known_task(found.task).await?;
+    let results = complete(results, task.acceptance.len());
+    if let Some(changes) = changes {
+        let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
+        tx.run(sql, args![to_json(changes), report.to_string()]).await?;
+    }
+    let passed = results.iter().all(|result| result.passed != Some(false));
+    if passed
+        && let Some(changes) = changes
+        && let Some(other) = meets(tx, task.project, found.task, changes).await?
+    {
+        let sql = "UPDATE reports SET results = $1 WHERE id = $2";
+        tx.run(sql, args![to_json(&results), report.to_string()]).await?;
+        conflict(tx, &found, changes, other).await?;
+        return Ok(None);
+    }
+    let useless = if passed { None } else { no_progress(tx, &found).await? };
+    if let Some(reason) = &useless {
+        decided(tx, task.project, task.worker, Some(found.task), "stuck", reason.clone()).await?;
+    }
+    moves::judged(tx, report, &results, useless.is_some()).await?;
+    after(tx, &found, &results).await
+}
+
+/// A report's acceptance could not be checked: a person decides.
+pub(crate) async fn check_failed(
+    tx: &mut Tx<'_>,
+    runner: RunnerId,
+    report: ReportId,
+    detail: &str,
+) -> Result<(), StoreError> {
+    let Some(found) = waiting(tx, runner, report).await? else { return Ok(()) };
+    let context = EscalationContext { text: domain::text::plain(detail, WORDS), ..Default::default() };
+    let question = "The acceptance could not be checked. Is the work accepted?";
+    moves::escalate(tx, found.task, Ask::new(EscalationKind::Uncheckable, question, context)).await.map(|_| ())
+}
+
+/// What a refused report's worker is told, if the task came back to it.
+async fn after(tx: &mut Tx<'_>, found: &Checked, results: &[CriterionResult]) -> Result<Option<Say>, StoreError> {
+    let task = tx.known_task(found.task).await?;
+    if task.fence != found.fence || task.status != TaskStatus::Running {
+        return Ok(None);
+    }
+    let failed = results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str());
+    facts::back(tx, found.task, &failed.collect::<Vec<_>>().join("\n")).await
+}
+
+/// One result for each criterion, in order; what was not looked at is for a person.
+fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
+    let result = |index: usize| {
+        let criterion = u32::try_from(index).unwrap_or(u32::MAX);
+        let found = results.iter().find(|result| result.criterion == criterion);
+        let reason = found.map_or("it was not checked".to_owned(), |result| domain::text::plain(&result.reason, WORDS));
+        CriterionResult { criterion, passed: found.and_then(|result| result.passed), reason }
+    };
+    (0..count).map(result).collect()
+}
+
+/// Why going on with the same agent is useless: its last reports left and said the same.
+async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<String>, StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT r.summary, r.changes, a.agent FROM reports r JOIN attempts a ON a.task = r.task AND \
+               a.number = r.attempt WHERE r.task = $1 AND r.verdict IN ('refused', 'pending') \
+               ORDER BY r.at DESC, r.id DESC LIMIT 10";
+    let rows = tx.read().all(sql, vec![text(found.task)]).await?;
+    let mut attempts = Vec::new();
+    for row in rows.iter().rev() {
+        let changes: Option<Changes> = json_or_none(row, "changes")?;
+        attempts.push(progress::Attempt {
+            agent: row.text("agent")?,
+            tree: changes.map(|changes| changes.tree).unwrap_or_default(),
+            report: hex::encode(Sha256::digest(row.text("summary")?.trim())),
+        });
+    }
+    Ok(stuck(&attempts))
+}
+
+/// Another output that this one meets.
+struct Other {
+    task: TaskId,
+    title: String,
+    patch: String,
+    meetings: Vec<Meeting>,
+}
+
+/// The newest accepted output from the same commit that changes what this one changes, too.
+async fn meets(
+    tx: &mut Tx<'_>,
+    project: domain::ProjectId,
+    task: TaskId,
+    changes: &Changes,
+) -> Result<Option<Other>, StoreError> {
+    if changes.files.is_empty() {
+        return Ok(None);
+    }
+    let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task WHERE r.project = $1 AND \
+               r.verdict = $2 AND r.changes IS NOT NULL AND r.task <> $3 ORDER BY r.at DESC, r.id DESC LIMIT $4";
+    let accepted = ReportVerdict::Accepted.word();
+    let rows = tx.read().all(sql, args![project.to_string(), accepted, task.to_string(), COMPARED]).await?;
+    let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
+    for row in &rows {
+        let other: Changes = row.json("changes")?;
+        if other.base != changes.base || other.tree == changes.tree {
+            continue;
+        }
+        let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
+        let meetings = conflict::meetings(&mine, &theirs);
+        if !meetings.is_empty() {
+            let (task, title) = (row.parsed("task")?, row.text("title")?);
+            return Ok(Some(Other { task, title, patch: other.patch, meetings }));
+        }
+    }
+    Ok(None)
+}
+
+fn file(changed: &ChangedFile) -> conflict::File {
+    conflict::File {
+        path: changed.path.clone(),
+        from: changed.from.clone(),
+        change: conflict::Change::of(&changed.change),
+        content: changed.content.clone(),
+        ranges: changed.ranges.clone(),
+    }
+}
+
+/// Two outputs cannot both be had: a person decides, with both before them.
+async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Other) -> Result<(), StoreError> {
+    let kind = match conflict::worst(&other.meetings) {
+        Some(Kind::Contradiction) => EscalationKind::Contradiction,
+        _ => EscalationKind::SameLines,
+    };
+    let context = EscalationContext {
+        text: format!("The other output, of `{}`, was accepted before.", other.title),
+        screen: None,
+        diff: Some(shown(&changes.patch)),
+        other_task: Some(other.task),
+        other_diff: Some(shown(&other.patch)),
+        places: other.meetings.iter().take(100).map(ToString::to_string).collect(),
+    };
+    let question = match kind {
+        EscalationKind::Contradiction => format!("The work contradicts what `{}` did. Which is right?", other.title),
+        _ => format!("The work changes the same lines as `{}`. Is it accepted all the same?", other.title),
+    };
+    moves::escalate(tx, found.task, Ask::new(kind, question, context)).await.map(|_| ())
+}
+
+fn shown(patch: &str) -> String {
+    patch.chars().take(SHOWN).collect()
+}

@@ -1,0 +1,314 @@
+//! Handing out: who takes which of the ready tasks, decided and written in one transaction.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::{ProjectId, RunnerId, TaskId, TaskStatus, Timestamp, WorkerId, WorkerKind, WorkerStatus};
+use engine::assign::{self, Plan, Ready, WhyNot, assign};
+use protocol::WorkSettings;
+use serde::{Deserialize, Serialize};
+
+use super::log::decided;
+use super::rows::{self, Slot, get, put};
+use super::{able, launch, settings, tend};
+use crate::sql::args;
+use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::tasks::moves;
+use crate::verbs::tasks::row::TaskRow;
+use crate::{Command, StoreError};
+
+/// Begins the reason of a task that waits because nobody can take it.
+const NOBODY: &str = "nobody takes it: ";
+
+/// Hands out a project's ready tasks to its managed workers.
+#[derive(Debug, Serialize)]
+pub struct Dispatch {
+    /// Which project.
+    pub project: ProjectId,
+    /// The runners that are there.
+    #[serde(skip)]
+    pub connected: Vec<RunnerId>,
+}
+
+/// What handing out came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatched {
+    /// How many tasks were handed out.
+    pub handed: u32,
+}
+
+impl Command for Dispatch {
+    type Output = Dispatched;
+    const VERB: &'static str = "work.dispatch";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Dispatched, StoreError> {
+        if projects::facts_of(tx.read(), self.project).await?.is_none() {
+            return Ok(Dispatched { handed: 0 });
+        }
+        let settings = tx.work_settings(self.project).await?;
+        tend::tend(tx, self.project, &settings, &self.connected).await?;
+        let slots = rows::of(tx, Some(self.project)).await?;
+        let able = able::able(tx, self.project, &settings, &slots, &self.connected).await?;
+        let handed = Round { settings, slots, able }.run(tx, self.project).await?;
+        Ok(Dispatched { handed })
+    }
+}
+
+/// One round of handing out.
+struct Round {
+    settings: WorkSettings,
+    slots: Vec<Slot>,
+    able: able::Able,
+}
+
+impl Round {
+    async fn run(mut self, tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
+        let stealing = self.settings.strategy == domain::AssignStrategy::Stealing;
+        let waiting = self.queues(tx, stealing).await?;
+        let queued: BTreeSet<TaskId> = waiting.values().flatten().map(|task| task.id).collect();
+        let mut ready = tx.ready(project).await?;
+        ready.retain(|task| !queued.contains(&task.id));
+        let known: HashMap<TaskId, TaskRow> =
+            ready.iter().chain(waiting.values().flatten()).map(|task| (task.id, task.clone())).collect();
+        if known.is_empty() {
+            return Ok(0);
+        }
+        let mut given = Vec::new();
+        let workers: Vec<assign::Worker> = self
+            .slots
+            .iter()
+            .map(|slot| {
+                let mut queue: Vec<Ready> = waiting[&slot.id].iter().map(|task| self.wish(task)).collect();
+                let outside = slot.kind == WorkerKind::External;
+                // Whoever takes tasks itself is nobody to hand one to, or to let one wait at.
+                let later = self.able.alive.contains(&slot.id) && !(outside && stealing);
+                let takes = self.takes(slot) || later;
+                let mut busy = slot.task.is_some() || outside;
+                // Whoever has tasks waiting begins with the first of them.
+                if !busy && takes && !queue.is_empty() {
+                    given.push((queue.remove(0).id, slot.id));
+                    busy = true;
+                }
+                let abilities = self.abilities(slot, known.values());
+                let done = u64::from(slot.done) + u64::from(slot.failed);
+                assign::Worker { id: slot.id, abilities, takes, busy, queue, done }
+            })
+            .collect();
+        let running = tx.running_files(project).await?;
+        let wishes: Vec<Ready> = ready.iter().map(|task| self.wish(task)).collect();
+        let turn = settings::turn(tx.read(), project).await?;
+        let mut plan = assign(strategy(self.settings.strategy), turn, &wishes, &workers, &running);
+        given.append(&mut plan.given);
+        given.extend(plan.stolen.iter().map(|steal| (steal.task, steal.to)));
+        if plan.turn != turn {
+            settings::ensure(tx, project).await?;
+            let sql = "UPDATE work_settings SET turn = $1 WHERE project = $2";
+            tx.run(sql, args![plan.turn % (1 << 32), project.to_string()]).await?;
+        }
+        self.requeue(tx, &waiting, &plan, &given).await?;
+        let handed = u32::try_from(given.len()).unwrap_or(u32::MAX);
+        for (task, worker) in given {
+            self.hand(tx, task, worker).await?;
+        }
+        self.explain(tx, &known, plan.left).await?;
+        Ok(handed)
+    }
+
+    fn takes(&self, slot: &Slot) -> bool {
+        self.able.free.contains(&slot.id)
+    }
+
+    /// The tasks that wait at each worker and still can; those of workers that take nothing go back to all.
+    async fn queues(
+        &mut self,
+        tx: &mut Tx<'_>,
+        stealing: bool,
+    ) -> Result<BTreeMap<WorkerId, Vec<TaskRow>>, StoreError> {
+        let mut queues = BTreeMap::new();
+        for slot in &self.slots {
+            let mut tasks = Vec::new();
+            if stealing && (self.takes(slot) || self.able.alive.contains(&slot.id)) {
+                tasks = tx.tasks(&slot.queue).await?;
+                tasks.retain(|task| task.status == TaskStatus::Ready && task.project == slot.project);
+            }
+            queues.insert(slot.id, tasks);
+        }
+        Ok(queues)
+    }
+
+    /// What a task asks of its worker; whoever failed at it is left out while there are others.
+    fn wish(&self, task: &TaskRow) -> Ready {
+        let mut needs: BTreeSet<String> = task.needs.iter().cloned().collect();
+        if self.others(task) {
+            needs.insert(not_failed(task.id));
+        }
+        Ready { id: task.id, needs, files: task.files.clone() }
+    }
+
+    /// Whether somebody could take the task who has not failed at it.
+    fn others(&self, task: &TaskRow) -> bool {
+        let could = |slot: &&Slot| {
+            let skilled = task.needs.iter().all(|need| slot.abilities.contains(need));
+            skilled && !task.not_by.contains(&slot.id) && (self.takes(slot) || self.able.alive.contains(&slot.id))
+        };
+        !task.not_by.is_empty() && self.slots.iter().any(|slot| could(&slot))
+    }
+
+    fn abilities<'a>(&self, slot: &Slot, tasks: impl Iterator<Item = &'a TaskRow>) -> BTreeSet<String> {
+        let fresh = tasks.filter(|task| !task.not_by.is_empty() && !task.not_by.contains(&slot.id));
+        slot.abilities.iter().cloned().chain(fresh.map(|task| not_failed(task.id))).collect()
+    }
+
+    /// Writes what waits at whom from now on.
+    async fn requeue(
+        &self,
+        tx: &mut Tx<'_>,
+        before: &BTreeMap<WorkerId, Vec<TaskRow>>,
+        plan: &Plan,
+        given: &[(TaskId, WorkerId)],
+    ) -> Result<(), StoreError> {
+        let gone: BTreeSet<TaskId> = given.iter().map(|(task, _)| *task).collect();
+        for slot in &self.slots {
+            let kept = before[&slot.id].iter().map(|task| task.id).filter(|task| !gone.contains(task));
+            let fresh = plan.queued.iter().filter(|(_, worker)| *worker == slot.id).map(|(task, _)| *task);
+            let queue: Vec<TaskId> = kept.chain(fresh).collect();
+            if queue != slot.queue
+                && let Some(mut slot) = get(tx, slot.id).await?
+            {
+                slot.queue = queue;
+                put(tx, slot);
+            }
+        }
+        Ok(())
+    }
+
+    async fn hand(&self, tx: &mut Tx<'_>, task: TaskId, worker: WorkerId) -> Result<(), StoreError> {
+        let Some(before) = get(tx, worker).await? else { return Ok(()) };
+        let until = tx.now.plus_millis(i64::from(self.settings.lease_seconds) * 1000);
+        let fence = moves::hand_out(tx, task, worker, until).await?;
+        if before.status == WorkerStatus::Offline {
+            let reason = "its cool-down is over: one task shows whether it works again";
+            decided(tx, before.project, Some(worker), Some(task), "breaker_trial", reason).await?;
+        }
+        launch::launch(tx, &before, task, fence, launch::How::default()).await.map(|_| ())
+    }
+
+    /// Says at tasks that stay why they do, when it is not just that everybody is busy.
+    async fn explain(
+        &self,
+        tx: &mut Tx<'_>,
+        known: &HashMap<TaskId, TaskRow>,
+        left: Vec<(TaskId, WhyNot)>,
+    ) -> Result<(), StoreError> {
+        for (id, why) in left {
+            let reason = match why {
+                WhyNot::AllBusy => None,
+                WhyNot::Nobody => Some(format!("{NOBODY}{}", self.able.why_nobody())),
+                WhyNot::Incapable(lacks) => Some(format!("{NOBODY}{}", self.lacking(lacks))),
+            };
+            let Some(before) = known.get(&id) else { continue };
+            let ours = before.reason.as_deref().is_none_or(|reason| reason.starts_with(NOBODY));
+            // What became of an earlier attempt says more than that nobody is there.
+            if ours && before.reason != reason {
+                let mut task = tx.known_task(id).await?;
+                task.reason = reason;
+                tx.put_task(task);
+            }
+        }
+        Ok(())
+    }
+
+    fn lacking(&self, lacks: Vec<(WorkerId, Vec<String>)>) -> String {
+        let name = |id: WorkerId| self.slots.iter().find(|slot| slot.id == id).map_or("?", |slot| slot.name.as_str());
+        let each = lacks.into_iter().map(|(worker, words)| {
+            let words: Vec<&str> =
+                words.iter().map(|word| if word.starts_with('\0') { "another try" } else { word.as_str() }).collect();
+            format!("`{}` lacks {}", name(worker), words.join(", "))
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// An ability that everybody has who has not failed at the task; no written ability looks like it.
+fn not_failed(task: TaskId) -> String {
+    format!("\0{task}")
+}
+
+fn strategy(word: domain::AssignStrategy) -> assign::Strategy {
+    match word {
+        domain::AssignStrategy::RoundRobin => assign::Strategy::RoundRobin,
+        domain::AssignStrategy::LeastLoaded => assign::Strategy::LeastLoaded,
+        domain::AssignStrategy::Capability => assign::Strategy::Capability,
+        domain::AssignStrategy::Stealing => assign::Strategy::Stealing,
+    }
+}
+
+/// Keeps the leases of managed workers whose sessions live on runners that are linked here: their sign of life.
+#[derive(Debug, Serialize)]
+pub struct RenewLeases {
+    /// The runners that are linked to this hub.
+    pub runners: Vec<RunnerId>,
+}
+
+impl Command for RenewLeases {
+    type Output = u32;
+    const VERB: &'static str = "work.renew";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<u32, StoreError> {
+        let held = held_on(tx.read(), &self.runners).await?;
+        let mut by_lease: BTreeMap<u32, Vec<&Held>> = BTreeMap::new();
+        for hold in &held {
+            let lease = tx.work_settings(hold.project).await?.lease_seconds;
+            by_lease.entry(lease).or_default().push(hold);
+        }
+        for (lease, holds) in by_lease {
+            let until = tx.now.plus_millis(i64::from(lease) * 1000);
+            for some in holds.chunks(128) {
+                let tasks: Vec<TaskId> = some.iter().map(|hold| hold.task).collect();
+                write_in(tx, "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND id", until, &tasks)
+                    .await?;
+                let workers: Vec<WorkerId> = some.iter().map(|hold| hold.worker).collect();
+                let now = tx.now;
+                write_in(tx, "UPDATE workers SET seen_at = $1 WHERE id", now, &workers).await?;
+            }
+        }
+        Ok(u32::try_from(held.len()).unwrap_or(u32::MAX))
+    }
+}
+
+async fn write_in<T: std::fmt::Display>(
+    tx: &mut Tx<'_>,
+    head: &str,
+    at: Timestamp,
+    ids: &[T],
+) -> Result<(), StoreError> {
+    let places: Vec<String> = (0..ids.len()).map(|index| format!("${}", index + 2)).collect();
+    let mut values = args![at];
+    values.extend(ids.iter().map(crate::sql::text));
+    tx.run(&format!("{head} IN ({})", places.join(", ")), values).await?;
+    Ok(())
+}
+
+/// A task that a managed worker holds.
+pub(crate) struct Held {
+    pub(crate) task: TaskId,
+    pub(crate) worker: WorkerId,
+    pub(crate) project: ProjectId,
+}
+
+/// The tasks whose sessions live on these runners.
+pub(crate) async fn held_on(c: &mut crate::sql::Connection<'_>, runners: &[RunnerId]) -> Result<Vec<Held>, StoreError> {
+    if runners.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT t.id, t.worker, t.project, s.runner FROM tasks t JOIN workers w ON w.id = t.worker \
+               JOIN sessions s ON s.id = t.session WHERE t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
+               s.ended_at IS NULL";
+    let mut held = Vec::new();
+    for row in c.all(sql, args![]).await? {
+        if runners.contains(&row.parsed("runner")?) {
+            held.push(Held { task: row.parsed("id")?, worker: row.parsed("worker")?, project: row.parsed("project")? });
+        }
+    }
+    Ok(held)
+}

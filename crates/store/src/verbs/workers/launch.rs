@@ -1,0 +1,147 @@
+//! The session that works on a task: its activity, its workspace, its row, and going on after a refusal.
+
+use domain::text::plain;
+use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
+use protocol::link::StartFrom;
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, Workspace};
+
+use super::rows::{Slot, get};
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
+use crate::verbs::tasks::row::TaskRow;
+use crate::verbs::tasks::{brief_of, moves};
+use crate::verbs::workspaces::{self, json_or_none};
+use crate::verbs::{activities, projects, sessions};
+use crate::{Caller, Command, CreateActivity, StoreError, UpdateActivity};
+
+/// How a task's session begins.
+#[derive(Debug, Default)]
+pub(crate) struct How {
+    /// The session whose conversation it goes on with.
+    pub(crate) resumes: Option<SessionId>,
+    /// Work that a fresh workspace goes on with.
+    pub(crate) from: Option<StartFrom>,
+}
+
+/// Whoever a worker works for, as the activity and the session name them.
+pub(crate) fn owner_of(slot: &Slot) -> Caller {
+    Caller::user(slot.owner.id, false, &slot.owner.name, format!("worker `{}`", slot.name))
+}
+
+/// Starts the session of a task that was just handed to a managed worker, or came back to it.
+pub(crate) async fn launch(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    task: TaskId,
+    fence: u64,
+    how: How,
+) -> Result<Session, StoreError> {
+    let runner = slot.runner.ok_or_else(|| StoreError::Corrupt(format!("{} has no runner", slot.id)))?;
+    let row = tx.known_task(task).await?;
+    let hub = Caller::hub("worker");
+    let project = projects::find(tx.read(), &hub, row.project, Action::Write).await?;
+    let activity = activity(tx, slot, &row).await?;
+    let place = match how.from {
+        Some(from) => fresh(tx, slot, &project, &activity, runner, Some(from)).await?,
+        None => match usable(tx, slot, &row, runner).await? {
+            Some(workspace) => workspace,
+            None => fresh(tx, slot, &project, &activity, runner, None).await?,
+        },
+    };
+    let resumed = match how.resumes {
+        Some(id) => sessions::get(tx.read(), id).await?.map(|(_, row)| row.text_or_none("conversation")).transpose()?,
+        None => None,
+    }
+    .flatten();
+    let prompt = brief_of(tx, task).await?;
+    let plan = Plan {
+        agent: slot.agent.clone(),
+        mode: mode(tx, runner, &slot.agent).await?,
+        model: slot.model.clone(),
+        title: row.title.clone(),
+        prompt,
+        argv: slot.argv.clone(),
+        sandbox: slot.sandbox.clone(),
+        record_input: false,
+        cols: 120,
+        rows: 32,
+        resumes: resumed.is_some().then_some(how.resumes).flatten(),
+        conversation: resumed,
+        task: Some((task, fence)),
+    };
+    let caller = owner_of(slot);
+    let made = spawn::add(&mut tx.acting(&caller), plan, &activity, &place).await?;
+    moves::works_in(tx, task, fence, made.id, place.id, place.branch.clone()).await?;
+    Ok(made)
+}
+
+/// The task goes back to its worker, whose session is over: another one in the same workspace, with the reasons.
+pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> Result<(), StoreError> {
+    let Some(slot) = (match row.worker {
+        Some(worker) => get(tx, worker).await?,
+        None => None,
+    }) else {
+        return Ok(());
+    };
+    let how = How { resumes: Some(after), from: None };
+    launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
+}
+
+/// The activity of a task; one is started with its first session.
+async fn activity(tx: &mut Tx<'_>, slot: &Slot, row: &TaskRow) -> Result<Activity, StoreError> {
+    let caller = owner_of(slot);
+    if let Some(id) = row.activity {
+        let found = activities::find(tx.read(), &Caller::hub("worker"), id, Action::Write).await?;
+        if found.status == ActivityStatus::Active {
+            return Ok(found);
+        }
+        let input = ActivityUpdate { status: Some(ActivityStatus::Active), ..Default::default() };
+        return UpdateActivity { activity: id, input }.run(&mut tx.acting(&caller)).await;
+    }
+    let input = ActivityCreate { content: plain(&row.description, 60_000), ..Default::default() };
+    let made = CreateActivity { project: row.project, input }.run(&mut tx.acting(&caller)).await?;
+    let mut row = row.clone();
+    row.activity = Some(made.id);
+    tx.put_task(row);
+    tx.settle().await?;
+    Ok(made)
+}
+
+/// Where the task was worked on before, if this worker can go on there.
+async fn usable(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    row: &TaskRow,
+    runner: RunnerId,
+) -> Result<Option<Workspace>, StoreError> {
+    let Some(id) = row.workspace else { return Ok(None) };
+    let fits = |found: &Workspace| {
+        let there = matches!(found.status, WorkspaceStatus::Preparing | WorkspaceStatus::Ready);
+        there && found.runner == runner && found.owner.id == slot.owner.id
+    };
+    Ok(workspaces::get(tx.read(), id).await?.filter(fits))
+}
+
+async fn fresh(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    project: &Project,
+    activity: &Activity,
+    runner: RunnerId,
+    from: Option<StartFrom>,
+) -> Result<Workspace, StoreError> {
+    let start = Start { from, ..Default::default() };
+    make_workspace(tx, activity, &slot.owner, runner, project.repositories.first().cloned(), start).await
+}
+
+/// Alone, unless the agent cannot work alone.
+async fn mode(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
+    let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
+    let about: Option<RunnerAbout> = row.as_ref().map(|row| json_or_none(row, "about")).transpose()?.flatten();
+    let known = about.as_ref().and_then(|about| about.agents.iter().find(|found| found.name == agent));
+    Ok(match known {
+        Some(found) if !found.headless => SessionMode::Interactive,
+        _ => SessionMode::Headless,
+    })
+}

@@ -1,0 +1,145 @@
+//! Reading workers: those that a caller may see, one with its history, and what is due next.
+
+use std::collections::HashMap;
+
+use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, WorkerId};
+use protocol::{Attempt, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
+
+use super::dispatch::held_on;
+use super::{log, rows, settings};
+use crate::sql::{Connection, Row, args, text};
+use crate::verbs::projects;
+use crate::{Caller, Store, StoreError};
+
+/// How much of a worker's history is shown.
+const HISTORY: u32 = 100;
+
+/// The columns of an attempt.
+pub(crate) const ATTEMPT: &str = "a.number, a.fence, a.worker, a.worker_name, a.agent, a.sessions, a.workspace, \
+    a.branch, a.started_at, a.ended_at, a.outcome, a.reason AS why, a.usage";
+
+/// Reads a row of [`ATTEMPT`].
+pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+    Ok(Attempt {
+        number: row.count("number")?,
+        fence: row.integer("fence")?.cast_unsigned(),
+        worker: row.parsed("worker")?,
+        worker_name: row.text("worker_name")?,
+        agent: row.text("agent")?,
+        sessions: row.json("sessions")?,
+        workspace: row.text_or_none("workspace")?.and_then(|id| id.parse().ok()),
+        branch: row.text_or_none("branch")?,
+        started_at: row.time("started_at")?,
+        ended_at: row.time_or_none("ended_at")?,
+        outcome: row.parsed("outcome")?,
+        reason: row.text_or_none("why")?,
+        usage: row.json("usage")?,
+    })
+}
+
+/// What a hub must do about work, and when it must look again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkDue {
+    /// When the next lease ends unless it is renewed.
+    pub lease: Option<Timestamp>,
+    /// Projects whose workers come back, or have been silent or idle for too long, each with the time.
+    pub projects: Vec<(ProjectId, Timestamp)>,
+    /// How often leases of sessions on the asker's runners are to be renewed, in seconds; absent: there are none.
+    pub renew: Option<u32>,
+}
+
+impl Store {
+    /// The workers that the caller may see.
+    pub async fn workers(&self, caller: &Caller, filter: WorkerFilter) -> Result<Vec<Worker>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        if let Some(project) = filter.project {
+            projects::check(&mut c, caller, project, Action::See, "project").await?;
+        }
+        let facts = projects::all_facts(&mut c).await?;
+        let mut found: Vec<Worker> =
+            rows::all(&mut c, filter.project).await?.into_iter().map(|slot| slot.view).collect();
+        found.retain(|worker| sees(caller, &facts, worker.project));
+        Ok(found)
+    }
+
+    /// One worker with what it has done.
+    pub async fn worker(&self, caller: &Caller, id: WorkerId) -> Result<WorkerDetail, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let worker = rows::find(&mut c, caller, id).await?.view;
+        let sql = format!(
+            "SELECT {ATTEMPT}, a.task, t.title FROM attempts a JOIN tasks t ON t.id = a.task WHERE a.worker = $1 \
+             ORDER BY a.started_at DESC, a.task LIMIT {HISTORY}"
+        );
+        let mut attempts = Vec::new();
+        for row in c.all(&sql, vec![text(id)]).await? {
+            let (task, title) = (row.parsed("task")?, row.text("title")?);
+            attempts.push(WorkerAttempt { task, title, attempt: attempt(&row)? });
+        }
+        let page = WorkLogPage { worker: Some(id), ..Default::default() };
+        let log = log::of(&mut c, worker.project, page).await?;
+        Ok(WorkerDetail { worker, attempts, log })
+    }
+
+    /// Projects that have managed workers, or had some that the scale may bring back.
+    pub async fn worked_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let rows = reader.borrow().all("SELECT DISTINCT project FROM workers WHERE kind = 'managed'", args![]).await?;
+        rows.iter().map(|row| row.parsed("project")).collect()
+    }
+
+    /// What is due about work, as of now; `linked`: the runners of the hub that asks.
+    pub async fn work_due(&self, linked: &[RunnerId]) -> Result<WorkDue, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let row = c.first("SELECT MIN(lease_until) AS lease FROM tasks WHERE lease_until IS NOT NULL", args![]).await?;
+        let lease = row.map(|row| row.time_or_none("lease")).transpose()?.flatten();
+        let projects = timers(&mut c).await?;
+        let mut renew = None;
+        let mut known = HashMap::new();
+        for hold in held_on(&mut c, linked).await? {
+            let every = match known.get(&hold.project) {
+                Some(every) => *every,
+                None => settings::of(&mut c, hold.project).await?.heartbeat_seconds,
+            };
+            known.insert(hold.project, every);
+            renew = Some(renew.map_or(every, |other: u32| other.min(every)));
+        }
+        Ok(WorkDue { lease, projects, renew })
+    }
+}
+
+/// When something changes about workers just because time passes.
+async fn timers(c: &mut Connection<'_>) -> Result<Vec<(ProjectId, Timestamp)>, StoreError> {
+    let sql = "SELECT w.project, w.status, w.until_at, w.seen_at, w.idle_since, w.scaled, w.task, s.settings FROM \
+               workers w LEFT JOIN work_settings s ON s.project = w.project WHERE w.removed_at IS NULL AND \
+               w.kind = 'managed' AND (w.until_at IS NOT NULL OR w.task IS NOT NULL OR w.scaled = 1)";
+    let mut due: HashMap<ProjectId, Timestamp> = HashMap::new();
+    for row in c.all(sql, args![]).await? {
+        let project: ProjectId = row.parsed("project")?;
+        let known = crate::verbs::workspaces::json_or_none(&row, "settings")?.unwrap_or(settings::DEFAULTS);
+        let silent = i64::from(known.heartbeat_seconds) * i64::from(known.missed) * 1000;
+        let idle = i64::from(known.scale_idle_seconds) * 1000;
+        let scales = row.flag("scaled")? && known.scale_most > 0;
+        let seen = row.time_or_none("seen_at")?.filter(|_| row.text_or_none("task").ok().flatten().is_some());
+        let times = [
+            row.time_or_none("until_at")?,
+            seen.map(|at| at.plus_millis(silent)),
+            row.time_or_none("idle_since")?.filter(|_| scales).map(|at| at.plus_millis(idle)),
+        ];
+        if let Some(first) = times.into_iter().flatten().min() {
+            let entry = due.entry(project).or_insert(first);
+            *entry = first.min(*entry);
+        }
+    }
+    let mut due: Vec<(ProjectId, Timestamp)> = due.into_iter().collect();
+    due.sort();
+    Ok(due)
+}
+
+/// Whether the caller may see a project.
+pub(crate) fn sees(caller: &Caller, facts: &HashMap<ProjectId, ProjectFacts>, project: ProjectId) -> bool {
+    let see = |facts| caller.may(Action::See, Resource::Project(facts), "project").is_ok();
+    facts.get(&project).is_some_and(see)
+}

@@ -1,0 +1,155 @@
+//! What time does to workers: pauses end, those that were lost come back, silent ones are restarted, the number changes.
+
+use domain::{AttemptOutcome, ProjectId, RunnerId, WorkerKind, WorkerStatus};
+use engine::liveness::{Heartbeat, gone_at};
+use engine::scale::{self, Limits, Scale, scale};
+use protocol::WorkSettings;
+
+use super::log::decided;
+use super::rows::{self, COLUMNS, Slot, get, put, slot};
+use super::start;
+use crate::StoreError;
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::tasks::moves;
+
+/// Looks at every worker of a project that is not just working.
+pub(crate) async fn tend(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    settings: &WorkSettings,
+    connected: &[RunnerId],
+) -> Result<(), StoreError> {
+    for slot in rows::of(tx, Some(project)).await? {
+        match slot.status {
+            WorkerStatus::Paused if slot.until.is_some_and(|until| until <= tx.now) => resume(tx, slot).await?,
+            WorkerStatus::Lost if slot.runner.is_some_and(|runner| connected.contains(&runner)) => {
+                come_back(tx, slot, "its runner is back").await?;
+            }
+            WorkerStatus::Working | WorkerStatus::Paused if slot.kind == WorkerKind::Managed => {
+                miss(tx, slot, settings).await?;
+            }
+            _ => {}
+        }
+    }
+    if settings.scale_most > 0 {
+        resize(tx, project, settings, connected).await?;
+    }
+    Ok(())
+}
+
+/// A pause is over.
+async fn resume(tx: &mut Tx<'_>, mut slot: Slot) -> Result<(), StoreError> {
+    let (id, project, task) = (slot.id, slot.project, slot.task);
+    let reason = "the pause is over".to_owned();
+    match task {
+        Some(_) => slot.becomes(WorkerStatus::Working, None, None),
+        None => {
+            slot.becomes(WorkerStatus::Idle, None, None);
+            slot.idle_since = Some(tx.now);
+        }
+    }
+    put(tx, slot);
+    decided(tx, project, Some(id), task, "resumed", reason).await
+}
+
+async fn come_back(tx: &mut Tx<'_>, mut slot: Slot, reason: &str) -> Result<(), StoreError> {
+    let (id, project) = (slot.id, slot.project);
+    slot.becomes(WorkerStatus::Idle, None, None);
+    slot.idle_since = Some(tx.now);
+    slot.seen_at = Some(tx.now);
+    put(tx, slot);
+    decided(tx, project, Some(id), None, "restarted", reason).await
+}
+
+/// A worker that was not heard from loses its task and is started afresh when its runner is there.
+async fn miss(tx: &mut Tx<'_>, slot: Slot, settings: &WorkSettings) -> Result<(), StoreError> {
+    let (Some(task), Some(seen)) = (slot.task, slot.seen_at) else { return Ok(()) };
+    let every_ms = i64::from(settings.heartbeat_seconds) * 1000;
+    if gone_at(seen, Heartbeat { every_ms, missed: settings.missed }) > tx.now {
+        return Ok(());
+    }
+    // While its report is checked nobody expects a sign of life.
+    if tx.task(task).await?.is_none_or(|row| row.lease_until.is_none()) {
+        return Ok(());
+    }
+    let reason = format!("{} signs of life in a row did not come", settings.missed);
+    moves::let_go(tx, task, AttemptOutcome::Lost, Some(reason.clone())).await?;
+    decided(tx, slot.project, Some(slot.id), Some(task), "lease_lost", reason).await
+}
+
+/// More workers or fewer, as the queue and their idleness say.
+async fn resize(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    settings: &WorkSettings,
+    connected: &[RunnerId],
+) -> Result<(), StoreError> {
+    let slots = rows::of(tx, Some(project)).await?;
+    let counts = |slot: &&Slot| {
+        slot.kind == WorkerKind::Managed && !matches!(slot.status, WorkerStatus::Stopped | WorkerStatus::Stopping)
+    };
+    let managed: Vec<&Slot> = slots.iter().filter(counts).collect();
+    let limits = Limits {
+        least: settings.scale_least,
+        most: settings.scale_most,
+        tasks_per_worker: settings.scale_tasks_per_worker,
+        idle_ms: i64::from(settings.scale_idle_seconds) * 1000,
+    };
+    let sql =
+        "SELECT COUNT(*) AS total FROM (SELECT id FROM tasks WHERE project = $1 AND status = 'ready' LIMIT 5000) q";
+    let ready = tx.read().first(sql, vec![text(project)]).await?;
+    let ready = ready.map(|row| row.count("total")).transpose()?.unwrap_or(0);
+    let idle = |slot: &Slot| slot.idle_since.filter(|_| slot.task.is_none());
+    let all: Vec<scale::Worker> =
+        managed.iter().map(|slot| scale::Worker { id: slot.id, idle_since: idle(slot) }).collect();
+    if let Scale::More { count, reason } = scale(&all, ready, tx.now, limits) {
+        return more(tx, project, &slots, count, reason, connected).await;
+    }
+    // Only what the scale brought does it take away.
+    let own = |slot: &&Slot| scale::Worker { id: slot.id, idle_since: idle(slot).filter(|_| slot.scaled) };
+    let own: Vec<scale::Worker> = managed.iter().map(own).collect();
+    if let Scale::Fewer { workers, reason } = scale(&own, ready, tx.now, limits) {
+        for id in workers {
+            if let Some(slot) = get(tx, id).await? {
+                start::take_away(tx, slot, "there are fewer workers now").await?;
+                decided(tx, project, Some(id), None, "scaled_down", reason.clone()).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Workers like the ones that are, or were, there.
+async fn more(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    slots: &[Slot],
+    count: u32,
+    reason: String,
+    connected: &[RunnerId],
+) -> Result<(), StoreError> {
+    let sql = format!(
+        "{COLUMNS} WHERE w.project = $1 AND w.kind = 'managed' ORDER BY w.removed_at IS NOT NULL, \
+                       w.created_at DESC, w.id DESC LIMIT 64"
+    );
+    let rows = tx.read().all(&sql, vec![text(project)]).await?;
+    let known = rows.iter().map(slot).collect::<Result<Vec<_>, _>>()?;
+    let there = |slot: &&Slot| slot.runner.is_some_and(|runner| connected.contains(&runner));
+    let Some(model) = known.iter().find(there) else { return Ok(()) };
+    let mut fresh = Slot::fresh(project, model.owner.clone(), String::new(), WorkerKind::Managed, tx.now);
+    fresh.runner = model.runner;
+    fresh.agent = model.agent.clone();
+    fresh.model = model.model.clone();
+    fresh.role = model.role.clone();
+    fresh.abilities = model.abilities.clone();
+    fresh.budget_micros = model.budget_micros;
+    fresh.argv = model.argv.clone();
+    fresh.sandbox = model.sandbox.clone();
+    fresh.scaled = true;
+    let made = start::add(tx, &fresh, slots, count);
+    for worker in made {
+        decided(tx, project, Some(worker.id), None, "scaled_up", reason.clone()).await?;
+    }
+    Ok(())
+}
