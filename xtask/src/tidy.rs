@@ -50,6 +50,7 @@ fn the_hub_has_no_hands() {
 fn layers_point_one_way() {
     let graph = graph();
     let ours = [
+        "acceptance",
         "domain",
         "engine",
         "protocol",
@@ -75,7 +76,8 @@ fn layers_point_one_way() {
         ("terminal", &["domain"]),
         ("worktree", &["domain"]),
         ("agents", &["domain"]),
-        ("runner", &["domain", "protocol", "client", "terminal", "worktree", "agents"]),
+        ("acceptance", &["domain", "protocol", "worktree"]),
+        ("runner", &["acceptance", "domain", "protocol", "client", "terminal", "worktree", "agents"]),
     ];
     for (name, may) in allowed {
         for other in reached(&graph, name).iter().filter(|other| ours.contains(&other.as_str())) {

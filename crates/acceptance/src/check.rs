@@ -1,0 +1,74 @@
+//! Checks all criteria of one report, each with a result of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{Criterion, CriterionResult};
+use worktree::{Examined, Root};
+
+use crate::command::{self, Commands};
+use crate::matches::Wanted;
+use crate::verdict::{Verdict, plain};
+use crate::{file, git, matches, touches};
+
+/// How long one look at files may take.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Where the work is, and what is known of it.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The workspace's folder.
+    pub tree: &'a Path,
+    /// Whether the workspace is of a repository.
+    pub repository: bool,
+    /// What git knows of it, found out before anything runs here.
+    pub facts: Arc<Examined>,
+    /// Whether commands may run, and how.
+    pub commands: Commands,
+}
+
+/// How each criterion is met, in their order. Commands run last: they may change files.
+pub async fn check(criteria: &[Criterion], site: &Site<'_>) -> Vec<CriterionResult> {
+    let mut results: Vec<(usize, Verdict)> = Vec::new();
+    let is_command = |criterion: &Criterion| matches!(criterion, Criterion::Command { .. });
+    for late in [false, true] {
+        for (index, criterion) in criteria.iter().enumerate().filter(|(_, criterion)| is_command(criterion) == late) {
+            results.push((index, one(criterion, site).await));
+        }
+    }
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(index, verdict)| verdict.told(index)).collect()
+}
+
+async fn one(criterion: &Criterion, site: &Site<'_>) -> Verdict {
+    let facts = site.facts.clone();
+    match criterion.clone() {
+        Criterion::FileExists { path } => look(site, move |root| file::exists(root, &path)).await,
+        Criterion::FileMatches { path, regex, not_regex, min_words, json_schema, parses } => {
+            let wanted = Wanted { regex, not_regex, min_words, json_schema, parses };
+            look(site, move |root| matches::matches(root, &path, &wanted)).await
+        }
+        Criterion::Command { argv, exit_code, timeout_seconds } => {
+            command::run(site.tree, &site.commands, &argv, exit_code, timeout_seconds).await
+        }
+        Criterion::OnlyTouches { globs } => look(site, move |root| touches::only(root, &globs, &facts)).await,
+        Criterion::NoConflictWithBase {} => git::mergeable(site.repository, &facts),
+        Criterion::Committed {} => git::committed(site.repository, &facts),
+        Criterion::Text { text } => Verdict::Unclear(format!("a person must judge: {}", plain(&text, 2000))),
+    }
+}
+
+/// Looks at files on a thread that may wait, but not for ever.
+async fn look(site: &Site<'_>, work: impl FnOnce(&Root) -> Verdict + Send + 'static) -> Verdict {
+    let tree = site.tree.to_owned();
+    let looked = tokio::task::spawn_blocking(move || match Root::open(&tree) {
+        Ok(root) => work(&root),
+        Err(error) => Verdict::Not(format!("the workspace cannot be opened: {error}")),
+    });
+    match tokio::time::timeout(LOOK, looked).await {
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(_)) => Verdict::Unclear("the check itself broke off at this file; a person must look".to_owned()),
+        Err(_) => Verdict::Not(format!("looking at it took longer than {} s", LOOK.as_secs())),
+    }
+}

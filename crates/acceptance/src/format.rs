@@ -1,0 +1,126 @@
+//! Whether a text is whole and correct in its format.
+
+use protocol::FileFormat;
+use saphyr_parser::{Event, Parser};
+use serde::de::IgnoredAny;
+
+/// Elements of an XML document that are held at most.
+const MOST_NODES: u32 = 1_000_000;
+/// Deeper than any document that somebody wrote.
+const DEEPEST: usize = 256;
+
+/// Whether it is whole and correct; what is wrong and where, otherwise.
+pub(crate) fn parses(format: FileFormat, bytes: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        format!("it is not UTF-8 text (byte {}, line {line})", error.valid_up_to())
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match format {
+        FileFormat::Json => json(text).map_err(|why| format!("it is not JSON: {why}")),
+        FileFormat::Jsonl => jsonl(text),
+        FileFormat::Toml => deep(text, "[{", "]}")
+            .and_then(|()| text.parse::<toml::Table>().map(drop).map_err(|error| error.to_string()))
+            .map_err(|why| format!("it is not TOML: {why}")),
+        FileFormat::Yaml => yaml(text).map_err(|why| format!("it is not YAML: {why}")),
+        FileFormat::Csv => csv(text).map_err(|why| format!("it is not CSV: {why}")),
+        FileFormat::Xml => xml(text).map_err(|why| format!("it is not XML: {why}")),
+        FileFormat::Text => plain(text),
+    }
+}
+
+fn json(text: &str) -> Result<(), String> {
+    serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
+}
+
+fn jsonl(text: &str) -> Result<(), String> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    for (number, line) in text.split('\n').enumerate() {
+        let wrong = |why: String| format!("line {} is not JSON: {why}", number + 1);
+        if line.trim().is_empty() {
+            return Err(format!("line {} is empty; each line must be one JSON value", number + 1));
+        }
+        json(line.trim_end_matches('\r')).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+fn yaml(text: &str) -> Result<(), String> {
+    let (mut depth, mut documents) = (0_usize, 0);
+    for event in Parser::new_from_str(text) {
+        let (event, _) = event.map_err(|error| error.to_string())?;
+        match event {
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                documents += usize::from(depth == 0);
+                depth += 1;
+            }
+            Event::MappingEnd | Event::SequenceEnd => depth = depth.saturating_sub(1),
+            // Any text is YAML in this way.
+            Event::Scalar(..) if depth == 0 => return Err("it is one plain value, not a list or a mapping".to_owned()),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(format!("it is nested deeper than {DEEPEST}"));
+        }
+    }
+    if documents == 0 { Err("it has no list or mapping in it".to_owned()) } else { Ok(()) }
+}
+
+fn csv(text: &str) -> Result<(), String> {
+    if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
+        return Err("a quote is not closed; the file may be cut off".to_owned());
+    }
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let mut rows = 0_u64;
+    for record in reader.byte_records() {
+        let record = record.map_err(|error| error.to_string())?;
+        if record.len() < 2 {
+            return Err(format!("row {} has no comma", rows + 1));
+        }
+        rows += 1;
+    }
+    if rows == 0 { Err("it has no rows".to_owned()) } else { Ok(()) }
+}
+
+fn xml(text: &str) -> Result<(), String> {
+    // The parser goes down one call for each level.
+    let mut depth = 0_i64;
+    for tag in text.split('<').skip(1) {
+        match tag.as_bytes().first() {
+            Some(b'/') => depth -= 1,
+            Some(b'!' | b'?') | None => {}
+            Some(_) => depth += i64::from(!tag.split('>').next().is_some_and(|tag| tag.ends_with('/'))),
+        }
+        if depth > DEEPEST as i64 {
+            return Err(format!("it is nested deeper than {DEEPEST}"));
+        }
+    }
+    let options = roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, ..Default::default() };
+    roxmltree::Document::parse_with_options(text, options).map(drop).map_err(|error| error.to_string())
+}
+
+/// Refuses brackets within brackets without end before a parser goes down into them.
+fn deep(text: &str, open: &str, close: &str) -> Result<(), String> {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        if open.contains(c) {
+            depth += 1;
+        } else if close.contains(c) || c == '\n' {
+            depth = depth.saturating_sub(usize::from(c != '\n'));
+        }
+        if depth > 10_000 {
+            return Err("it is nested too deep".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn plain(text: &str) -> Result<(), String> {
+    let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
+    for (number, line) in text.split('\n').enumerate() {
+        if let Some(found) = line.chars().find(|c| odd(*c)) {
+            return Err(format!("line {} has a control character ({})", number + 1, found.escape_unicode()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! Checks what a report must meet against a workspace's files and what git knows of them.
+//!
+//! Files, names and programs are an agent's: nothing here follows a link out of the workspace, opens what is not a file,
+//! reads without a limit, or waits without an end.
+
+mod check;
+mod command;
+mod file;
+mod format;
+mod git;
+mod matches;
+mod place;
+mod schema;
+mod touches;
+mod tree;
+mod verdict;
+pub mod warden;
+
+pub use check::{Site, check};
+pub use command::{Commands, Contain, Runs};

@@ -1,0 +1,166 @@
+//! Criteria and files that are made to hurt the checker: it answers, soon, and lives.
+
+use protocol::Criterion;
+
+use crate::support::{Bench, criteria};
+
+async fn one(bench: &Bench, criterion: &str) -> protocol::CriterionResult {
+    bench.check(&criteria(&format!("[{criterion}]"))).await.remove(0)
+}
+
+fn matches(path: &str, more: &str) -> String {
+    format!(r#"{{"kind":"file_matches","path":"{path}",{more}}}"#)
+}
+
+#[tokio::test]
+async fn paths_never_leave_the_workspace() {
+    let bench = Bench::new().await;
+    std::fs::write(bench.path().join("secret"), "secret").unwrap();
+    bench.work("mkdir sub; ln -s .. sub/up; ln -s . dot; ln -s sub/up/../../../secret far");
+    for path in [
+        "../secret",
+        "../../secret",
+        "/etc/passwd",
+        "",
+        ".",
+        "..",
+        "sub/up/../../secret",
+        "far",
+        "sub/../../secret",
+        "README.md/../../../secret",
+        ".git/config",
+        ".GIT/config",
+        "dot/.git/config",
+        "a\0b",
+        "....//secret",
+        "sub//../..//secret",
+        "~/.bashrc",
+        "$HOME/x",
+    ] {
+        let results = bench.check(&[Criterion::FileExists { path: path.to_owned() }]).await;
+        assert_eq!(results[0].passed, Some(false), "{path:?}: {}", results[0].reason);
+        let wanted = Criterion::FileMatches {
+            path: path.to_owned(),
+            regex: Some("secret".into()),
+            not_regex: None,
+            min_words: None,
+            json_schema: None,
+            parses: None,
+        };
+        let results = bench.check(&[wanted]).await;
+        assert_eq!(results[0].passed, Some(false), "{path:?}: {}", results[0].reason);
+    }
+    let long = "x/".repeat(5000);
+    assert_eq!(bench.check(&[Criterion::FileExists { path: long }]).await[0].passed, Some(false));
+}
+
+#[tokio::test]
+async fn expressions_that_explode_do_not() {
+    let bench = Bench::new().await;
+    bench.work("head -c 1000000 /dev/zero | tr '\\0' 'a' > a.txt");
+    for pattern in ["(a*)*b", "(a|aa)+$b", "(.*){1,50}b", "a{0,200}a{0,200}b"] {
+        let result = one(&bench, &matches("a.txt", &format!(r#""regex":"{pattern}""#))).await;
+        assert_ne!(result.passed, Some(true), "{pattern}: {}", result.reason);
+    }
+    for pattern in ["(", "a{1000}{1000}{1000}", r"\\w{5000}", r"(?=a)b"] {
+        let result = one(&bench, &matches("a.txt", &format!(r#""regex":"{pattern}""#))).await;
+        assert_eq!(result.passed, None, "{pattern}: {}", result.reason);
+        assert!(result.reason.contains("cannot be used"), "{}", result.reason);
+    }
+}
+
+#[tokio::test]
+async fn documents_that_nest_without_end_are_refused() {
+    let bench = Bench::new().await;
+    bench.work(
+        "nest() { head -c 3000000 /dev/zero | sed \"s/\\x00/$1/g\"; }
+         nest '[' > a.json; cp a.json a.yaml; cp a.json a.jsonl
+         (printf 'a = '; nest '[') > a.toml; (printf 'a = '; nest '{a=') > b.toml
+         nest '<a>' > a.xml; nest '{a: ' > b.yaml; nest '- ' > c.yaml; nest '? ' > d.yaml",
+    );
+    let files = [
+        ("a.json", "json"),
+        ("a.jsonl", "jsonl"),
+        ("a.yaml", "yaml"),
+        ("b.yaml", "yaml"),
+        ("c.yaml", "yaml"),
+        ("d.yaml", "yaml"),
+        ("a.toml", "toml"),
+        ("b.toml", "toml"),
+        ("a.xml", "xml"),
+    ];
+    for (file, format) in files {
+        let result = one(&bench, &matches(file, &format!(r#""parses":"{format}""#))).await;
+        assert_eq!(result.passed, Some(false), "{file}: {}", result.reason);
+    }
+    let laughs = "printf '<!DOCTYPE a [<!ENTITY a \"xxxxxxxxxx\">' > l.xml; p=a; for n in b c d e f g h i j k l m; do \
+                  printf '<!ENTITY %s \"&%s;&%s;&%s;&%s;&%s;&%s;&%s;&%s;&%s;&%s;\">' $n $p $p $p $p $p $p $p $p $p $p >> l.xml; p=$n; done; \
+                  printf ']><a>&m;</a>' >> l.xml";
+    bench.work(laughs);
+    let result = one(&bench, &matches("l.xml", r#""parses":"xml""#)).await;
+    assert_eq!(result.passed, Some(false), "{}", result.reason);
+}
+
+#[tokio::test]
+async fn schemas_reach_nothing_and_end() {
+    let bench = Bench::new().await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::fs::write(bench.path().join("out/schema.json"), "{}").unwrap();
+    bench.work("printf '{\"a\":{\"a\":{}}}' > a.json");
+    let file = bench.path().join("out/schema.json");
+    let outside = [
+        format!(r#"{{"$ref":"http://127.0.0.1:{port}/s.json"}}"#),
+        format!(r#"{{"$ref":"file://{}"}}"#, file.display()),
+        r##"{"$ref":"#/nowhere"}"##.to_owned(),
+        r#"{"type":"nothing"}"#.to_owned(),
+        r#"{"pattern":"(?=a)b"}"#.to_owned(),
+    ];
+    for schema in outside {
+        let result = one(&bench, &matches("a.json", &format!(r#""json_schema":{schema}"#))).await;
+        assert_eq!(result.passed, None, "{schema}: {}", result.reason);
+    }
+    // Whatever is said of these: it is said, and the stack is not used up.
+    for schema in [
+        r##"{"$ref":"#"}"##,
+        r##"{"allOf":[{"$ref":"#"}]}"##,
+        r##"{"not":{"$ref":"#"}}"##,
+        r##"{"unevaluatedProperties":false,"allOf":[{"$ref":"#"}]}"##,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}"##,
+        r##"{"$ref":"#x","$defs":{"a":{"$anchor":"x","if":{"$ref":"#x"}}}}"##,
+        r##"{"$id":"urn:a","$ref":"urn:a"}"##,
+        r##"{"$id":"urn:a","allOf":[{"$ref":"urn:a#/$defs/b"}],"$defs":{"b":{"$ref":"urn:a"}}}"##,
+        r##"{"$dynamicRef":"#m","$dynamicAnchor":"m"}"##,
+        r##"{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,"$recursiveRef":"#"}"##,
+        r##"{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":{"$ref":"#"}}}"##,
+        r##"{"dependentSchemas":{"a":{"$ref":"#"}}}"##,
+        r##"{"if":{"$ref":"#"},"then":{"$ref":"#"},"else":{"$ref":"#"}}"##,
+    ] {
+        let result = one(&bench, &matches("a.json", &format!(r#""json_schema":{schema}"#))).await;
+        assert!(!result.reason.is_empty(), "{schema}");
+    }
+    assert!(listener.accept().is_err(), "somebody was asked");
+    let schema = r##"{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}"##;
+    let result = one(&bench, &matches("a.json", &format!(r#""json_schema":{schema}"#))).await;
+    assert_eq!(result.passed, Some(true), "{}", result.reason);
+}
+
+#[tokio::test]
+async fn patterns_that_cannot_be_used_are_left_to_a_person() {
+    let bench = Bench::new().await;
+    bench.work("echo x > a");
+    for glob in ["[", "a{b", "!src/**"] {
+        let result = one(&bench, &format!(r#"{{"kind":"only_touches","globs":["{glob}"]}}"#)).await;
+        assert_eq!(result.passed, None, "{glob}: {}", result.reason);
+    }
+}
+
+#[tokio::test]
+async fn names_of_files_cannot_forge_a_reason() {
+    let bench = Bench::new().await;
+    bench.work("printf x > \"$(printf 'a\\nall is well\\033[2J')\"");
+    let result = one(&bench, r#"{"kind":"only_touches","globs":["docs/**"]}"#).await;
+    assert_eq!(result.passed, Some(false));
+    assert!(!result.reason.contains('\n') && !result.reason.contains('\u{1b}'), "{}", result.reason);
+}
