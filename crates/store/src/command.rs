@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::tx::Tx;
-use crate::{Event, StoreError};
+use crate::{Event, StoreError, Wanted};
 
 /// A verb: run in one transaction, safe to run again after a rollback.
 pub trait Command: Serialize + Send + Sync + 'static {
@@ -22,6 +22,14 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the verb only adds rows by `Tx::later` and reads nothing that such rows would change, so that those of
     /// many commands are inserted together.
     const APPENDS: bool = false;
+
+    /// Whether a request that was answered so may be answered otherwise when it is made again with the same key.
+    fn is_final(_output: &Self::Output) -> bool {
+        true
+    }
+
+    /// Says what it will read, so that many commands read together.
+    fn foresee(&self, _wanted: &mut Wanted) {}
 
     /// Does it. Refuse before writing.
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;

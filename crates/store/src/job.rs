@@ -11,12 +11,15 @@ use crate::batch::{Batch, PendingRequest};
 use crate::known::RequestKey;
 use crate::sql::{Connection, to_json};
 use crate::tx::Tx;
+use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
 /// A command on its way through the writer, whatever its type.
 pub(crate) trait Job: Send {
     /// The scope and key of the request, if it has one.
     fn key(&self) -> Option<RequestKey>;
+    /// Says what the command will read.
+    fn foresee(&self, wanted: &mut Wanted);
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
     /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
@@ -56,6 +59,9 @@ async fn execute<C: Command>(command: &C, key: Option<&str>, tx: &mut Tx<'_>) ->
         return serde_json::from_str(&answer).map_err(|error| StoreError::Corrupt(format!("answer: {error}")));
     }
     let output = command.run(tx).await?;
+    if !C::is_final(&output) {
+        return Ok(output);
+    }
     let answer = if C::SECRET { String::new() } else { to_json(&output) };
     tx.batch().requests.push(PendingRequest { scope, key: key.to_owned(), fingerprint, answer });
     Ok(output)
@@ -74,6 +80,10 @@ fn earlier_answer(tx: &mut Tx<'_>, scope: &str, key: &str, fingerprint: &str) ->
 impl<C: Command> Job for Queued<C> {
     fn key(&self) -> Option<RequestKey> {
         self.key.clone().map(|key| (self.caller.key_scope(), key))
+    }
+
+    fn foresee(&self, wanted: &mut Wanted) {
+        self.command.foresee(wanted);
     }
 
     fn run<'a>(

@@ -14,6 +14,8 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::batch::Batch;
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
+use crate::tx::Tx;
+use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
 /// How many commands share a commit at most.
@@ -187,6 +189,11 @@ impl Task {
         let mut batch = Batch::default();
         let keys = jobs.iter().filter_map(|job| job.key()).collect();
         batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
+        let mut wanted = Wanted::default();
+        jobs.iter().for_each(|job| job.foresee(&mut wanted));
+        let hub = Caller::hub("hub");
+        let mut tx = Tx::new(connection.borrow(), &mut batch, &hub, now);
+        tx.read_ahead(wanted).await.map_err(Failure::Undone)?;
         for job in jobs.iter_mut() {
             if let Ran::Spoiled(trouble) = job.run(connection.borrow(), &mut batch, now).await {
                 return Err(Failure::Spoiled(trouble));

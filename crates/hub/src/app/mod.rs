@@ -3,6 +3,7 @@
 mod diff;
 mod execution;
 mod fresh;
+mod tasks;
 
 use protocol::{Answer, Call, ProblemKind};
 use store::{
@@ -77,6 +78,9 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         | Call::RecordingShow { .. }
         | Call::RecordingPart { .. }
         | Call::RecordingSearch { .. } => execution::read(hub, caller, call).await?,
+        Call::TaskList { .. } | Call::TaskShow { .. } | Call::EscalationList { .. } | Call::EscalationShow { .. } => {
+            tasks::read(hub, caller, call).await?
+        }
         Call::AuditList { page } => Answer::Audit(store.audit(caller, page).await?),
         Call::PresenceList {} => {
             caller.person()?;
@@ -142,6 +146,15 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
         | Call::WorkspaceRestore { .. }
         | Call::WorkspaceClean { .. }
         | Call::RecordingKeep { .. } => execution::write(hub, caller, key, call).await?,
+        Call::TaskAdd { .. }
+        | Call::TaskCancel { .. }
+        | Call::TaskRetry { .. }
+        | Call::TaskTake { .. }
+        | Call::TaskHeartbeat { .. }
+        | Call::TaskReport { .. }
+        | Call::TaskRelease { .. }
+        | Call::TaskAsk { .. }
+        | Call::EscalationAnswer { .. } => tasks::write(hub, caller, key, call).await?,
         other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a changing verb", other.verb()))),
     })
 }

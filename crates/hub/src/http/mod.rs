@@ -31,6 +31,8 @@ use crate::hub::Hub;
 const BODY: usize = 1024 * 1024;
 /// How long a request may take, the socket apart.
 const REQUEST: Duration = Duration::from_secs(30);
+/// How long an answer may take: longer than anybody may wait for a task.
+const ANSWER: Duration = Duration::from_secs(75);
 
 /// Every route, behind the checks that come before routing.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
@@ -49,7 +51,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
                 Some(StatusCode::METHOD_NOT_ALLOWED),
             )
         })
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, ANSWER))
         .route("/api/ws", get(upgrade::client))
         .route("/api/link", get(upgrade::link))
         .route("/mcp", agents)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::Utf8Bytes;
-use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, Timestamp, UserId};
+use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, TaskStatus, Timestamp, UserId};
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub, Runner};
 use store::{Event, EventBody};
@@ -61,6 +61,7 @@ pub(crate) struct Live {
     newest: watch::Sender<Seq>,
     revoked: broadcast::Sender<Arc<Vec<String>>>,
     desired: broadcast::Sender<RunnerId>,
+    ready: broadcast::Sender<ProjectId>,
     /// Rung when events are missing in between: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
@@ -76,6 +77,7 @@ impl Live {
             newest: watch::Sender::new(Seq(0)),
             revoked: broadcast::Sender::new(256),
             desired: broadcast::Sender::new(256),
+            ready: broadcast::Sender::new(256),
             gap: Notify::new(),
             shared: AtomicBool::new(false),
         }
@@ -108,6 +110,11 @@ impl Live {
                 // Nobody listening is nobody to close, or to tell.
                 EventBody::Revoked { ids } => drop(self.revoked.send(Arc::new(ids.clone()))),
                 EventBody::Desired { runner } => drop(self.desired.send(*runner)),
+                EventBody::Change { change: Change::Tasks { tasks } } => {
+                    if let Some(task) = tasks.iter().find(|task| task.status == TaskStatus::Ready) {
+                        drop(self.ready.send(task.project));
+                    }
+                }
                 EventBody::Change { .. } => {}
             }
         }
@@ -163,6 +170,11 @@ impl Live {
     /// Hears which runners should have something else.
     pub(crate) fn desires(&self) -> broadcast::Receiver<RunnerId> {
         self.desired.subscribe()
+    }
+
+    /// Hears in which projects tasks became ready.
+    pub(crate) fn ready(&self) -> broadcast::Receiver<ProjectId> {
+        self.ready.subscribe()
     }
 
     /// The newest position.

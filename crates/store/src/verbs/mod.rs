@@ -33,7 +33,14 @@ pub use runners::{CreateRunner, RemoveRunner, SeeRunner};
 pub use sessions::{
     Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession, StopSession, TakeFacts,
 };
+pub use tasks::{
+    AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask,
+    ReportTasks, Reported, RetryTask, TakeTask, TakeTasks, Wanted,
+};
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
-pub use workers::{ConfigureWork, FreezeFloor, ThawFloor};
+pub use workers::{
+    ConfigureWork, Dispatch, Dispatched, FreezeFloor, PlanTakeOver, RemoveWorker, RenewLeases, RestartWorker, Say,
+    StartWorkers, StopAllWorkers, StopWorker, TakeOver, TakeOverPlan, ThawFloor, UpdateWorker, WorkDue, WorkPlace,
+};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use domain::{ProjectId, TaskId, TaskStatus};
+use domain::{ProjectId, TaskId, TaskStatus, UserId};
 use protocol::{Change, TaskLine, WorkSettings};
 
 use super::row::{self, TaskRow};
@@ -28,6 +28,7 @@ pub(crate) struct Book {
     pub(super) windows: HashMap<ProjectId, Window>,
     pub(super) dependants: HashMap<TaskId, Vec<TaskId>>,
     pub(super) settings: HashMap<ProjectId, WorkSettings>,
+    pub(super) frozen: HashMap<(UserId, ProjectId), bool>,
     /// The files of tasks that are worked on.
     pub(super) running: HashMap<ProjectId, HashMap<TaskId, Vec<String>>>,
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
@@ -115,6 +116,7 @@ impl Book {
         self.dependants.clear();
         self.settings.clear();
         self.running.clear();
+        self.frozen.clear();
         self.gists.clear();
         Ok(())
     }

@@ -1,9 +1,26 @@
 //! Tasks: what is to be done, who holds it, what was handed back.
 
+mod add;
 mod book;
+pub(crate) mod brief;
+mod check;
+pub(crate) mod handover;
+mod lease;
 pub(crate) mod moves;
+mod people;
 mod reach;
+pub(crate) mod reads;
+mod report;
 pub(crate) mod row;
+mod similar;
+pub(crate) mod take;
 mod window;
 
+pub use add::AddTasks;
 pub(crate) use book::Book;
+pub(crate) use handover::brief_of;
+pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
+pub use people::{AnswerEscalation, CancelTask, RetryTask};
+pub use reach::Wanted;
+pub use report::{ReportTask, ReportTasks, Reported};
+pub use take::{TakeTask, TakeTasks};

@@ -8,8 +8,8 @@ use protocol::WorkSettings;
 
 use super::row::{self, TaskRow};
 use super::window::Window;
-use crate::sql::{Value, args, text};
 use crate::StoreError;
+use crate::sql::{Value, args, text};
 use crate::tx::Tx;
 use crate::verbs::workers::settings;
 
@@ -99,7 +99,8 @@ impl Tx<'_> {
 
     /// The head of a project's queue, in order: as many as the transaction's commands want, and some to choose from.
     pub(crate) async fn ready(&mut self, project: ProjectId) -> Result<Vec<TaskRow>, StoreError> {
-        let known = self.book().windows.get(&project).is_some_and(|window| window.len() >= AHEAD || !window.is_partial());
+        let known =
+            self.book().windows.get(&project).is_some_and(|window| window.len() >= AHEAD || !window.is_partial());
         if !known {
             self.look_ahead(project).await?;
         }
@@ -114,10 +115,8 @@ impl Tx<'_> {
             self.settle().await?;
         }
         let wanted = self.book().wanted.get(&project).copied().unwrap_or(0) + 2 * AHEAD;
-        let sql = format!(
-            "{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2",
-            row::COLUMNS
-        );
+        let sql =
+            format!("{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2", row::COLUMNS);
         let rows = self.read().all(&sql, args![project.to_string(), wanted as u64]).await?;
         let mut places = Vec::with_capacity(rows.len());
         for row in &rows {
@@ -138,7 +137,7 @@ impl Tx<'_> {
     }
 
     /// The files of a project's tasks that are worked on.
-    pub(super) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
+    pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
             let sql = "SELECT id, files FROM tasks WHERE lease_until IS NOT NULL AND project = $1 AND files <> '[]'";
             let rows = self.read().all(sql, vec![text(project)]).await?;
@@ -164,4 +163,32 @@ pub(crate) fn list<T: std::fmt::Display>(ids: &[T]) -> (String, Vec<Value>) {
     let values = (0..size).map(|at| text(&ids[at.min(ids.len() - 1)])).collect();
     let places: Vec<String> = (1..=size).map(|at| format!("${at}")).collect();
     (places.join(", "), values)
+}
+
+/// What the commands of a group will read, asked for all at once.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// Tasks that are written to.
+    pub(crate) tasks: Vec<TaskId>,
+    /// Of those, tasks that may be accepted: what waits for them is needed, too.
+    pub(crate) ends: Vec<TaskId>,
+    /// Projects that a task is taken in, each as often as one is.
+    pub(crate) takes: Vec<ProjectId>,
+    /// Numbers of the texts of tasks that are added.
+    pub(crate) gists: Vec<(ProjectId, i64)>,
+}
+
+impl Tx<'_> {
+    /// Reads what the commands of a group will need.
+    pub(crate) async fn read_ahead(&mut self, wanted: Wanted) -> Result<(), StoreError> {
+        for project in wanted.takes {
+            *self.book().wanted.entry(project).or_default() += 1;
+        }
+        self.know_gists(&wanted.gists).await?;
+        let near: Vec<TaskId> = self.book().gists.values().flatten().copied().collect();
+        self.know_dependants(&wanted.ends).await?;
+        let waiting: Vec<TaskId> = self.book().dependants.values().flatten().copied().collect();
+        let all: Vec<TaskId> = wanted.tasks.into_iter().chain(near).chain(waiting).collect();
+        self.tasks(&all).await.map(|_| ())
+    }
 }

@@ -119,7 +119,8 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         answer: None,
         act: None,
     };
-    let head = "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at)";
+    let head =
+        "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at)";
     let values = args![
         asked.id.to_string(),
         asked.project.to_string(),

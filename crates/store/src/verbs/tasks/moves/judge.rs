@@ -101,12 +101,7 @@ fn made(tx: &Tx<'_>, task: TaskId, attempt: u32, worker: WorkerId, new: NewRepor
 /// Takes a report under its fence: accepted at once, on its way to be checked, or to a person.
 ///
 /// A report that says it failed goes the way of a failed attempt. Refuses a zombie; its report is kept by [`late`].
-pub(crate) async fn report_in(
-    tx: &mut Tx<'_>,
-    task: TaskId,
-    fence: u64,
-    new: NewReport,
-) -> Result<Report, StoreError> {
+pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let mut row = held(tx, task, fence).await?;
     let worker = row.worker.ok_or_else(|| StoreError::Corrupt(format!("{task} is held by nobody")))?;
     if !matches!(row.status, TaskStatus::Assigned | TaskStatus::Running) {
@@ -156,7 +151,8 @@ pub(crate) async fn report_in(
     Ok(report)
 }
 
-const UNCHECKABLE: &str = "The acceptance needs files that are on no runner of the worker's owner. Is the work accepted?";
+const UNCHECKABLE: &str =
+    "The acceptance needs files that are on no runner of the worker's owner. Is the work accepted?";
 
 /// Where the acceptance of a task can be checked: where it was worked on.
 async fn check_at(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<(RunnerId, String)>, StoreError> {
@@ -244,11 +240,7 @@ async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, O
 }
 
 /// Accepts a report; `false`: the task has gone on without it, and nothing was written.
-pub(crate) async fn accept(
-    tx: &mut Tx<'_>,
-    report: ReportId,
-    results: &[CriterionResult],
-) -> Result<bool, StoreError> {
+pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[CriterionResult]) -> Result<bool, StoreError> {
     let Some((row, score)) = waiting(tx, report).await? else { return Ok(false) };
     rule(tx, report, ReportVerdict::Accepted, results, None).await?;
     finish(tx, row, score).await?;

@@ -4,13 +4,13 @@
 //! Changed tasks wait in the transaction's book: `tx.settle()` before reading `tasks` or `attempts` by SQL in the same
 //! command. One event tells clients about all tasks that a transaction changed; callers announce nothing.
 
-mod ask;
+pub(crate) mod ask;
 mod ends;
 mod hold;
-mod judge;
+pub(crate) mod judge;
 
-pub(crate) use ask::{Ask, answer, escalate};
-pub(crate) use ends::{cancel, fail, retry};
+pub(crate) use ask::{Ask, answer, answer_all, escalate};
+pub(crate) use ends::{cancel, fail, retry, vain};
 pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
 pub(crate) use judge::{NewReport, accept, judged, late, refuse, report_in};
 

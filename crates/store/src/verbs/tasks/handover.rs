@@ -1,0 +1,44 @@
+//! What an earlier worker left behind for the next one.
+
+use domain::{ReportVerdict, SessionId, TaskId};
+use protocol::{Handover, Report};
+
+use super::moves::judge;
+use super::row::{TaskRow, id_or_none};
+use crate::StoreError;
+use crate::sql::{args, text};
+use crate::tx::Tx;
+
+/// What the last worker of a task left, and why the last report was refused, if it was.
+pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
+    tx.settle().await?;
+    let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
+    let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
+    let reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;
+    let refused = reports.last().filter(|report| report.verdict == ReportVerdict::Refused);
+    let refused = refused.and_then(|report| report.reason.clone());
+    let sql = "SELECT number, worker_name, outcome, reason, workspace, branch, sessions FROM attempts \
+               WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
+    let Some(row) = tx.read().first(sql, args![task.id.to_string(), task.attempt]).await? else {
+        return Ok((None, refused));
+    };
+    let number = row.count("number")?;
+    let sessions: Vec<SessionId> = row.json("sessions")?;
+    let handover = Handover {
+        worker_name: row.text("worker_name")?,
+        outcome: row.parsed("outcome")?,
+        reason: row.text_or_none("reason")?,
+        workspace: id_or_none(&row, "workspace")?,
+        branch: row.text_or_none("branch")?,
+        session: sessions.last().copied(),
+        report: reports.into_iter().rev().find(|report| report.attempt == number),
+    };
+    Ok((Some(handover), refused))
+}
+
+/// Everything that an agent needs to know about a task that it is given.
+pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId) -> Result<String, StoreError> {
+    let task = tx.known_task(task).await?;
+    let (handover, refused) = of(tx, &task).await?;
+    Ok(super::brief::brief(&task.view(), handover.as_ref(), refused.as_deref()))
+}

@@ -1,0 +1,191 @@
+//! Writing under a lease: signs of life, giving back, asking. Every write names its fence.
+
+use domain::{Action, Actor, AttemptOutcome, EscalationKind, TaskId, Timestamp};
+use protocol::{Escalation, EscalationContext, EscalationOption, Lease, Task, TaskAsk, TaskHeartbeat, TaskRelease};
+use serde::Serialize;
+
+use super::row::TaskRow;
+use super::{check, moves, take};
+use crate::sql::args;
+use crate::tx::Tx;
+use crate::verbs::sessions;
+use crate::verbs::workers::log::decided;
+use crate::verbs::workers::rows;
+use crate::{Command, Store, StoreError};
+use domain::AnswerAct;
+use domain::text::Field;
+
+/// How many leases end in one transaction at most.
+const EXPIRED: u32 = 200;
+
+const NOT_YOURS: &str = "only the owner of the worker that holds a task may write under its lease";
+
+/// Refuses whoever is not the holder of this fence: a zombie in words that make it stop, anybody else as forbidden.
+pub(super) async fn holding(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<TaskRow, StoreError> {
+    let row = tx.known_task(task).await?;
+    tx.check(row.project, Action::See, "task").await?;
+    let row = moves::held(tx, task, fence).await?;
+    let holder = take::holder(tx, &row).await?.ok_or(StoreError::Forbidden(NOT_YOURS))?;
+    match owns(tx, &holder, &row) {
+        true => Ok(row),
+        false => Err(StoreError::Forbidden(NOT_YOURS)),
+    }
+}
+
+fn owns(tx: &Tx<'_>, holder: &rows::Slot, row: &TaskRow) -> bool {
+    match tx.caller.actor() {
+        None => true,
+        Some(Actor::User { id, .. }) => *id == holder.owner.id,
+        Some(Actor::Agent { user, session, .. }) => {
+            *user == holder.owner.id && row.session.is_none_or(|of| of == *session)
+        }
+        Some(Actor::Observer { .. }) => false,
+    }
+}
+
+/// A sign of life.
+#[derive(Debug, Serialize)]
+pub struct HeartbeatTask {
+    /// Of which task.
+    pub task: TaskId,
+    /// The fence, and how far it is.
+    pub input: TaskHeartbeat,
+}
+
+impl Command for HeartbeatTask {
+    type Output = Lease;
+    const VERB: &'static str = "task.heartbeat";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Lease, StoreError> {
+        if let Some(progress) = &self.input.progress {
+            check::PROGRESS.check(progress)?;
+        }
+        let row = holding(tx, self.task, self.input.fence).await?;
+        let settings = tx.work_settings(row.project).await?;
+        let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
+        let row = moves::renew(tx, self.task, self.input.fence, until, self.input.progress.clone()).await?;
+        let worker = row.worker.ok_or_else(|| StoreError::Corrupt(format!("{} is held by nobody", row.id)))?;
+        if let Some(mut slot) = rows::get(tx, worker).await? {
+            slot.seen_at = Some(tx.now);
+            rows::put_quietly(tx, slot);
+        }
+        Ok(Lease { worker, fence: row.fence, expires_at: row.lease_until.unwrap_or(until) })
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.tasks.push(self.task);
+    }
+}
+
+/// Gives a task back undone.
+#[derive(Debug, Serialize)]
+pub struct ReleaseTask {
+    /// Which.
+    pub task: TaskId,
+    /// The fence, and why.
+    pub input: TaskRelease,
+}
+
+impl Command for ReleaseTask {
+    type Output = Task;
+    const VERB: &'static str = "task.release";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
+        if let Some(reason) = &self.input.reason {
+            check::REASON.check(reason)?;
+        }
+        let row = holding(tx, self.task, self.input.fence).await?;
+        if row.lease_until.is_none() {
+            return Err(StoreError::Conflict(format!("{} was reported and is being checked", row.named())));
+        }
+        let after = moves::let_go(tx, self.task, AttemptOutcome::Released, self.input.reason.clone()).await?;
+        Ok(after.view())
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.tasks.push(self.task);
+    }
+}
+
+/// Asks a person about a task that the caller's worker holds.
+#[derive(Debug, Serialize)]
+pub struct AskPerson {
+    /// About which task.
+    pub task: TaskId,
+    /// The fence, the question, and what to know.
+    pub input: TaskAsk,
+}
+
+impl Command for AskPerson {
+    type Output = Escalation;
+    const VERB: &'static str = "task.ask";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Escalation, StoreError> {
+        let input = &self.input;
+        Field { name: "question", optional: false, ..check::REASON }.check(&input.question)?;
+        Field { name: "context", optional: true, ..check::SUMMARY }.check(&input.context)?;
+        if input.options.len() > 10 {
+            return Err(StoreError::invalid("options", "a question has at most 10 options"));
+        }
+        for option in &input.options {
+            Field { name: "options", limit: 200, lines: false, optional: false }.check(option)?;
+        }
+        let row = holding(tx, self.task, input.fence).await?;
+        if row.lease_until.is_none() {
+            return Err(StoreError::Conflict(format!("{} was reported and is being checked", row.named())));
+        }
+        let context = EscalationContext { text: input.context.clone(), ..Default::default() };
+        let kind = if input.give_up { EscalationKind::GaveUp } else { EscalationKind::Question };
+        let mut ask = moves::Ask::new(kind, input.question.clone(), context);
+        if !input.options.is_empty() {
+            let act = if input.give_up { AnswerAct::Retry } else { AnswerAct::Tell };
+            ask.options = input.options.iter().map(|label| EscalationOption { label: label.clone(), act }).collect();
+        }
+        moves::escalate(tx, self.task, ask).await
+    }
+}
+
+/// Takes tasks away from workers that were not heard from; answers with those tasks.
+#[derive(Debug, Serialize)]
+pub struct ExpireLeases {}
+
+impl Command for ExpireLeases {
+    type Output = Vec<TaskId>;
+    const VERB: &'static str = "task.expire";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<TaskId>, StoreError> {
+        let sql =
+            "SELECT id FROM tasks WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2";
+        let over = args![tx.now, EXPIRED];
+        let rows = tx.read().all(sql, over).await?;
+        let ids: Vec<TaskId> = rows.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?;
+        for id in &ids {
+            let row = tx.known_task(*id).await?;
+            let name = take::holder(tx, &row)
+                .await?
+                .map_or_else(|| "its worker".to_owned(), |slot| format!("`{}`", slot.name));
+            let until = row.lease_until.unwrap_or(tx.now);
+            let reason = format!("{name} was not heard from until its lease ended at {until}");
+            let (project, worker, session) = (row.project, row.worker, row.session);
+            moves::let_go(tx, *id, AttemptOutcome::Lost, Some(reason.clone())).await?;
+            decided(tx, project, worker, Some(*id), "lease_lost", format!("{}: {reason}", row.named())).await?;
+            if let Some(session) = session {
+                tx.settle().await?;
+                sessions::ask_to_stop(tx, session, false).await?;
+            }
+        }
+        Ok(ids)
+    }
+}
+
+impl Store {
+    /// When the next lease ends, if any task is held.
+    pub async fn next_lease_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT MIN(lease_until) AS next FROM tasks WHERE lease_until IS NOT NULL";
+        let mut reader = self.readers.get().await?;
+        let row = reader.borrow().first(sql, args![]).await?;
+        row.map_or(Ok(None), |row| row.time_or_none("next"))
+    }
+}

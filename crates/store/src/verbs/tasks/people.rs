@@ -1,0 +1,171 @@
+//! What people decide about tasks: cancel, retry, answer.
+
+use domain::text::Field;
+use domain::{Action, AnswerAct, EscalationId, TaskId, TaskStatus};
+use protocol::{Escalation, EscalationAnswer, Task, TaskReason};
+use serde::Serialize;
+
+use super::row::TaskRow;
+use super::{check, moves};
+use crate::sql::text;
+use crate::tx::{AuditScope, Tx};
+use crate::{Command, StoreError};
+
+/// A task that the caller may change.
+async fn writable(tx: &mut Tx<'_>, task: TaskId) -> Result<TaskRow, StoreError> {
+    let row = tx.known_task(task).await?;
+    tx.check(row.project, Action::Write, "task").await?;
+    Ok(row)
+}
+
+/// Takes a task off the queue; who works on it stops.
+#[derive(Debug, Serialize)]
+pub struct CancelTask {
+    /// Which.
+    pub task: TaskId,
+    /// Why.
+    pub input: TaskReason,
+}
+
+impl Command for CancelTask {
+    type Output = Task;
+    const VERB: &'static str = "task.cancel";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
+        let caller = tx.caller;
+        let before = writable(tx, self.task).await?;
+        let (by, _) = caller.author()?;
+        if let Some(reason) = &self.input.reason {
+            check::REASON.check(reason)?;
+        }
+        match before.status {
+            TaskStatus::Cancelled => return Ok(before.view()),
+            TaskStatus::Done => {
+                return Err(StoreError::Conflict(format!("{} is done: it cannot be cancelled", before.named())));
+            }
+            _ => {}
+        }
+        let reason = with_author(&by.name, "cancelled it", self.input.reason.as_deref());
+        let after = moves::cancel(tx, self.task, Some(reason.clone())).await?;
+        moves::answer_all(tx, self.task, AnswerAct::Cancel, "", &by).await?;
+        tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
+        Ok(after.view())
+    }
+}
+
+/// Puts a task that failed, was escalated or cancelled back into the queue.
+#[derive(Debug, Serialize)]
+pub struct RetryTask {
+    /// Which.
+    pub task: TaskId,
+    /// Why.
+    pub input: TaskReason,
+}
+
+impl Command for RetryTask {
+    type Output = Task;
+    const VERB: &'static str = "task.retry";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
+        let caller = tx.caller;
+        let before = writable(tx, self.task).await?;
+        let (by, _) = caller.author()?;
+        if let Some(reason) = &self.input.reason {
+            check::REASON.check(reason)?;
+        }
+        if !matches!(before.status, TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Escalated) {
+            let why = format!("{} is {}: only what failed, was escalated or cancelled", before.named(), before.status);
+            return Err(StoreError::Conflict(format!("{why} can be retried")));
+        }
+        let reason = with_author(&by.name, "retried it", self.input.reason.as_deref());
+        let after = moves::retry(tx, self.task, Some(reason.clone())).await?;
+        moves::answer_all(tx, self.task, AnswerAct::Retry, "", &by).await?;
+        tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
+        Ok(after.view())
+    }
+}
+
+fn with_author(name: &str, what: &str, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) if !reason.trim().is_empty() => format!("{name} {what}: {reason}"),
+        _ => format!("{name} {what}"),
+    }
+}
+
+/// Answers an escalation; work goes on with the answer.
+#[derive(Debug, Serialize)]
+pub struct AnswerEscalation {
+    /// Which.
+    pub escalation: EscalationId,
+    /// The answer.
+    pub input: EscalationAnswer,
+}
+
+impl Command for AnswerEscalation {
+    type Output = Escalation;
+    const VERB: &'static str = "escalation.answer";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Escalation, StoreError> {
+        let caller = tx.caller;
+        let sql = format!("{} WHERE e.id = $1", moves::ask::COLUMNS);
+        let row = tx.read().first(&sql, vec![text(self.escalation)]).await?;
+        let open = moves::ask::escalation(&row.ok_or(StoreError::NotFound("escalation"))?)?;
+        tx.check(open.project, Action::Write, "escalation").await?;
+        let (by, _) = caller.author()?;
+        let said = self.input.text.as_deref().unwrap_or_default();
+        Field { name: "text", limit: 16 * 1024, ..check::REASON }.check(said)?;
+        if let Some(by) = &open.answered_by {
+            return Err(StoreError::Conflict(format!("{} answered this already", by.name)));
+        }
+        let task = tx.known_task(open.task).await?;
+        let (act, words) = self.act(&open, &task, said)?;
+        let (project, title) = (open.project, open.title.clone());
+        let answered = moves::answer(tx, open, act, &words, by).await?;
+        let detail = format!("`{title}`: {}{}{words}", act.word(), if words.is_empty() { "" } else { ", " });
+        tx.audit(Self::VERB, self.escalation, AuditScope::Project(project), detail);
+        Ok(answered)
+    }
+}
+
+impl AnswerEscalation {
+    /// What the answer does, and its words.
+    fn act(&self, open: &Escalation, task: &TaskRow, said: &str) -> Result<(AnswerAct, String), StoreError> {
+        let (act, chosen) = match (&self.input.option, self.input.act) {
+            (Some(label), _) => {
+                let option = open.options.iter().find(|option| option.label == *label);
+                let labels = || open.options.iter().map(|option| format!("`{}`", option.label)).collect::<Vec<_>>();
+                let unknown = || match open.options.is_empty() {
+                    true => "this question has no options: answer with `text`".to_owned(),
+                    false => format!("`{label}` is not one of: {}", labels().join(", ")),
+                };
+                let option = option.ok_or_else(|| StoreError::invalid("option", unknown()))?;
+                (option.act, option.label.as_str())
+            }
+            (None, Some(act)) => (act, ""),
+            (None, None) if said.trim().is_empty() => {
+                return Err(StoreError::invalid("text", "say something, choose an option, or name what to do (`act`)"));
+            }
+            (None, None) if task.status == TaskStatus::Escalated => (AnswerAct::Retry, ""),
+            (None, None) => (AnswerAct::Tell, ""),
+        };
+        if act == AnswerAct::Accept && (task.status.is_over() || !self.can_accept(task)) {
+            return Err(StoreError::Conflict(format!("{} is {}: nothing can be accepted", task.named(), task.status)));
+        }
+        if task.status.is_over() && act != AnswerAct::Tell {
+            let why = format!("{} is {}: the answer can only be noted (`tell`)", task.named(), task.status);
+            return Err(StoreError::Conflict(why));
+        }
+        // The label of a worker's own option is the answer; that of the hub's options is only what to do.
+        let own = matches!(act, AnswerAct::Tell | AnswerAct::Retry) && open.worker.is_some();
+        let words = match (own && !chosen.is_empty(), said.trim().is_empty()) {
+            (true, true) => chosen.to_owned(),
+            (true, false) => format!("{chosen}. {said}"),
+            (false, _) => said.to_owned(),
+        };
+        Ok((act, words))
+    }
+
+    fn can_accept(&self, task: &TaskRow) -> bool {
+        task.status == TaskStatus::Escalated
+    }
+}

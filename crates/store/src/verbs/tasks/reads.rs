@@ -1,0 +1,166 @@
+//! Reading tasks and escalations.
+
+use domain::{Action, EscalationId, ProjectId, TaskId};
+use protocol::{Attempt, Escalation, EscalationFilter, Report, TaskDetail, TaskFilter, TaskLine, Usage};
+
+use super::moves::{ask, judge};
+use super::reach::list;
+use super::row::{self, TaskRow, id_or_none};
+use crate::sql::{Connection, Row, Value, args, text};
+use crate::verbs::chat::page_size;
+use crate::verbs::projects;
+use crate::{Caller, Store, StoreError};
+
+/// How many tasks are listed when nothing is said, and at most.
+const PAGE: (u32, u32) = (200, 1000);
+
+/// How many dependants are shown with a task.
+const DEPENDANTS: u32 = 500;
+
+const LINE: &str = "SELECT id, project, activity, title, status, reason, priority, attempt, worker, session, progress, \
+    deps, waits_for, created_at, updated_at FROM tasks";
+
+fn line(row: &Row) -> Result<TaskLine, StoreError> {
+    Ok(TaskLine {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        activity: id_or_none(row, "activity")?,
+        title: row.text("title")?,
+        status: row.parsed("status")?,
+        reason: row.text_or_none("reason")?,
+        priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
+        attempt: row.count("attempt")?,
+        assigned_to: id_or_none(row, "worker")?,
+        session: id_or_none(row, "session")?,
+        progress: row.text_or_none("progress")?,
+        deps: row.json("deps")?,
+        waits_for: row.count("waits_for")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}
+
+pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+    Ok(Attempt {
+        number: row.count("number")?,
+        fence: row.integer("fence")?.cast_unsigned(),
+        worker: row.parsed("worker")?,
+        worker_name: row.text("worker_name")?,
+        agent: row.text("agent")?,
+        sessions: row.json("sessions")?,
+        workspace: id_or_none(row, "workspace")?,
+        branch: row.text_or_none("branch")?,
+        started_at: row.time("started_at")?,
+        ended_at: row.time_or_none("ended_at")?,
+        outcome: row.parsed("outcome")?,
+        reason: row.text_or_none("reason")?,
+        usage: row.json::<Usage>("usage")?,
+    })
+}
+
+/// Restricts to projects that the caller may see; `None`: there are none.
+async fn among(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+    only: Option<ProjectId>,
+    values: &mut Vec<Value>,
+) -> Result<Option<String>, StoreError> {
+    if let Some(project) = only {
+        projects::check(c, caller, project, Action::See, "project").await?;
+        values.push(text(project));
+        return Ok(Some(format!("= ${}", values.len())));
+    }
+    let visible: Vec<ProjectId> = projects::visible(c, caller).await?.iter().map(|project| project.id).collect();
+    if visible.is_empty() {
+        return Ok(None);
+    }
+    let first = values.len();
+    let (_, ids) = list(&visible);
+    let places: Vec<String> = (1..=ids.len()).map(|at| format!("${}", first + at)).collect();
+    values.extend(ids);
+    Ok(Some(format!("IN ({})", places.join(", "))))
+}
+
+impl Store {
+    /// The tasks that the caller may see, in the order of their ids.
+    pub async fn tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<TaskLine>, StoreError> {
+        let limit = page_size(filter.limit, PAGE)?;
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let mut values = Vec::new();
+        let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
+        let mut sql = format!("{LINE} WHERE project {among}");
+        let narrowed = [
+            ("status =", filter.status.map(text)),
+            ("activity =", filter.activity.map(text)),
+            ("worker =", filter.worker.map(text)),
+            ("id >", filter.after.map(text)),
+        ];
+        for (condition, value) in narrowed {
+            if let Some(value) = value {
+                values.push(value);
+                sql.push_str(&format!(" AND {condition} ${}", values.len()));
+            }
+        }
+        values.extend(args![limit]);
+        sql.push_str(&format!(" ORDER BY id LIMIT ${}", values.len()));
+        c.all(&sql, values).await?.iter().map(line).collect()
+    }
+
+    /// One task with everything that happened to it.
+    pub async fn task_detail(&self, caller: &Caller, id: TaskId) -> Result<TaskDetail, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let found = c.first(&format!("{} WHERE t.id = $1", row::COLUMNS), vec![text(id)]).await?;
+        let task = TaskRow::read(&found.ok_or(StoreError::NotFound("task"))?)?;
+        projects::check(&mut c, caller, task.project, Action::See, "task").await?;
+        let mut deps = Vec::with_capacity(task.deps.len());
+        for some in task.deps.chunks(128) {
+            let (places, values) = list(some);
+            let rows = c.all(&format!("{LINE} WHERE id IN ({places}) ORDER BY id"), values).await?;
+            deps.extend(rows.iter().map(line).collect::<Result<Vec<_>, _>>()?);
+        }
+        let sql =
+            format!("{LINE} WHERE id IN (SELECT task FROM task_deps WHERE dep = $1) ORDER BY id LIMIT {DEPENDANTS}");
+        let dependants = c.all(&sql, vec![text(id)]).await?.iter().map(line).collect::<Result<_, _>>()?;
+        let sql = "SELECT * FROM attempts WHERE task = $1 ORDER BY number";
+        let attempts = c.all(sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<_, _>>()?;
+        let sql = format!("{} WHERE r.task = $1 ORDER BY r.at, r.id", judge::COLUMNS);
+        let reports: Vec<Report> =
+            c.all(&sql, vec![text(id)]).await?.iter().map(judge::report).collect::<Result<_, _>>()?;
+        let sql = format!("{} WHERE e.task = $1 ORDER BY e.created_at, e.id", ask::COLUMNS);
+        let escalations = c.all(&sql, vec![text(id)]).await?.iter().map(ask::escalation).collect::<Result<_, _>>()?;
+        Ok(TaskDetail { task: task.view(), deps, dependants, attempts, reports, escalations })
+    }
+
+    /// What people are asked, oldest first.
+    pub async fn escalations(&self, caller: &Caller, filter: EscalationFilter) -> Result<Vec<Escalation>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let mut values = Vec::new();
+        let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
+        let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
+        let sql = format!("{} WHERE e.project {among}{open} ORDER BY e.created_at, e.id", ask::COLUMNS);
+        c.all(&sql, values).await?.iter().map(ask::escalation).collect()
+    }
+
+    /// One escalation.
+    pub async fn escalation(&self, caller: &Caller, id: EscalationId) -> Result<Escalation, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let row = c.first(&format!("{} WHERE e.id = $1", ask::COLUMNS), vec![text(id)]).await?;
+        let found = ask::escalation(&row.ok_or(StoreError::NotFound("escalation"))?)?;
+        projects::check(&mut c, caller, found.project, Action::See, "escalation").await?;
+        Ok(found)
+    }
+}
+
+/// What people are still asked, in one project or everywhere; what may be seen is for the caller to check.
+pub(crate) async fn open_escalations(
+    c: &mut Connection<'_>,
+    only: Option<ProjectId>,
+) -> Result<Vec<Escalation>, StoreError> {
+    let filter = if only.is_some() { " AND e.project = $1" } else { "" };
+    let sql = format!("{} WHERE e.answered_at IS NULL{filter} ORDER BY e.created_at, e.id", ask::COLUMNS);
+    c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(ask::escalation).collect()
+}

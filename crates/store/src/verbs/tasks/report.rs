@@ -1,0 +1,126 @@
+//! Reporting: what a worker hands back under its fence, or too late.
+
+use domain::{Action, Actor, TaskId};
+use protocol::{Report, TaskReport};
+use serde::{Deserialize, Serialize};
+
+use super::check;
+use super::lease::holding;
+use super::moves::{self, NewReport};
+use crate::sql::args;
+use crate::tx::Tx;
+use crate::{Command, StoreError};
+
+/// What became of a report when it came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "almost every one was taken")]
+pub enum Reported {
+    /// It was taken: accepted, on its way to be checked, or to a person.
+    Taken(Report),
+    /// Its lease was lost: it is kept and shown, and its worker must stop.
+    Late {
+        /// As it is kept.
+        report: Report,
+        /// Why, in words for the worker.
+        why: String,
+    },
+}
+
+/// Takes a worker's report.
+#[derive(Debug, Serialize)]
+pub struct ReportTask {
+    /// About which task.
+    pub task: TaskId,
+    /// What is handed back.
+    pub input: TaskReport,
+}
+
+impl Command for ReportTask {
+    type Output = Reported;
+    const VERB: &'static str = "task.report";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Reported, StoreError> {
+        check::report(&self.input)?;
+        report(tx, self.task, &self.input).await
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.tasks.push(self.task);
+        wanted.ends.push(self.task);
+    }
+}
+
+/// Takes the reports of many workers of the caller's at once; each is taken or refused by itself.
+#[derive(Debug, Serialize)]
+pub struct ReportTasks {
+    /// Tasks and what is handed back.
+    pub reports: Vec<(TaskId, TaskReport)>,
+}
+
+impl Command for ReportTasks {
+    type Output = Vec<Result<Reported, String>>;
+    const VERB: &'static str = "task.report";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<Reported, String>>, StoreError> {
+        self.reports.iter().try_for_each(|(_, input)| check::report(input))?;
+        let mut all = Vec::with_capacity(self.reports.len());
+        for (task, input) in &self.reports {
+            all.push(match report(tx, *task, input).await {
+                Ok(reported) => Ok(reported),
+                Err(error) if error.is_of_the_database() => return Err(error),
+                Err(error) => Err(error.to_string()),
+            });
+        }
+        Ok(all)
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.tasks.extend(self.reports.iter().map(|(task, _)| *task));
+        wanted.ends.extend(self.reports.iter().map(|(task, _)| *task));
+    }
+}
+
+async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) -> Result<Reported, StoreError> {
+    let new = NewReport {
+        summary: input.summary.clone(),
+        deliverables: input.deliverables.clone().unwrap_or_default(),
+        context_score: input.context_score,
+        usage: input.usage.clone(),
+        collected: false,
+        failed: input.failed.clone(),
+    };
+    let why = match holding(tx, task, input.fence).await {
+        Ok(_) => return moves::report_in(tx, task, input.fence, new).await.map(Reported::Taken),
+        Err(StoreError::Conflict(why)) => why,
+        Err(error) => return Err(error),
+    };
+    if !had_it(tx, task, input.fence).await? {
+        return Err(StoreError::Conflict(why));
+    }
+    let report = moves::late(tx, task, input.fence, new).await?;
+    Ok(Reported::Late { report, why })
+}
+
+/// Whether a worker of the caller's held the task under this fence, and the report of that hold was not accepted: only
+/// then is what it says late, and kept.
+async fn had_it(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<bool, StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT w.owner, a.outcome FROM attempts a JOIN workers w ON w.id = a.worker \
+               WHERE a.task = $1 AND a.fence = $2";
+    let Some(row) = tx.read().first(sql, args![task.to_string(), fence]).await? else { return Ok(false) };
+    let owner = row.parsed("owner")?;
+    let own = match tx.caller.actor() {
+        None => true,
+        Some(Actor::User { id, .. } | Actor::Agent { user: id, .. }) => *id == owner,
+        Some(Actor::Observer { .. }) => false,
+    };
+    if own && row.text("outcome")? != "accepted" {
+        let project = tx.known_task(task).await?.project;
+        tx.check(project, Action::See, "task").await?;
+        return Ok(true);
+    }
+    Ok(false)
+}

@@ -1,0 +1,297 @@
+//! Taking a task: the next one in the queue that fits, under a lease.
+
+use domain::{
+    Action, Actor, AttemptOutcome, ProjectId, SessionId, TaskId, TaskStatus, UserId, WorkerStatus, WorkspaceId,
+};
+use engine::files::lists_overlap;
+use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef};
+use serde::Serialize;
+
+use super::row::TaskRow;
+use super::{brief, check, handover, moves};
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::workers::{freeze, rows};
+use crate::{Command, StoreError, Who};
+
+/// Takes the next task under a lease, or a certain one.
+#[derive(Debug, Serialize)]
+pub struct TakeTask {
+    /// Of which project.
+    pub project: ProjectId,
+    /// Who takes it, and which.
+    pub input: TaskTake,
+}
+
+impl Command for TakeTask {
+    type Output = Taken;
+    const VERB: &'static str = "task.take";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Taken, StoreError> {
+        take(tx, self.project, &self.input).await
+    }
+
+    /// Whoever was told to wait asks again with the same key.
+    fn is_final(output: &Taken) -> bool {
+        output.taken.is_some()
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.takes.push(self.project);
+    }
+}
+
+/// Takes tasks for many workers of the caller's at once.
+#[derive(Debug, Serialize)]
+pub struct TakeTasks {
+    /// Of which project.
+    pub project: ProjectId,
+    /// Who takes one, each.
+    pub inputs: Vec<TaskTake>,
+}
+
+impl Command for TakeTasks {
+    type Output = Vec<Taken>;
+    const VERB: &'static str = "task.take";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Taken>, StoreError> {
+        let name = caller_name(tx)?;
+        self.inputs
+            .iter()
+            .try_for_each(|input| check::worker(input.worker.as_deref().unwrap_or(&name), &input.abilities))?;
+        let mut all = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            all.push(take(tx, self.project, input).await?);
+        }
+        Ok(all)
+    }
+
+    fn is_final(output: &Vec<Taken>) -> bool {
+        output.iter().any(|taken| taken.taken.is_some())
+    }
+
+    fn foresee(&self, wanted: &mut super::Wanted) {
+        wanted.takes.extend(self.inputs.iter().map(|_| self.project));
+    }
+}
+
+/// What a worker without a name is called.
+fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
+    match &tx.caller.who {
+        Who::Actor { actor: Actor::Agent { session, .. }, .. } => Ok(format!("agent of {session}")),
+        _ => Ok(tx.caller.person()?.name),
+    }
+}
+
+fn nothing(why: impl Into<String>) -> Taken {
+    Taken { taken: None, why_not: Some(why.into()) }
+}
+
+async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) -> Result<Taken, StoreError> {
+    let caller = tx.caller;
+    tx.check(project, Action::Write, "project").await?;
+    let (owner, _) = caller.author()?;
+    let name = match &input.worker {
+        Some(name) => name.clone(),
+        None => caller_name(tx)?,
+    };
+    check::worker(&name, &input.abilities)?;
+    if let Some(wanted) = input.task {
+        let found = tx.task(wanted).await?.filter(|task| task.project == project);
+        found.ok_or(StoreError::NotFound("task"))?;
+    }
+    let session = match caller.actor() {
+        Some(Actor::Agent { session, .. }) => Some(*session),
+        _ => None,
+    };
+    if let Some(session) = session
+        && let Some(again) = of_session(tx, session, input.task).await?
+    {
+        return Ok(again);
+    }
+    as_worker(tx, project, &owner, &name, input, session).await
+}
+
+/// The task that an agent's session is for, however often it asks.
+async fn of_session(tx: &mut Tx<'_>, session: SessionId, wanted: Option<TaskId>) -> Result<Option<Taken>, StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT id FROM tasks WHERE session = $1 AND lease_until IS NOT NULL";
+    let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(None) };
+    let task = tx.known_task(row.parsed("id")?).await?;
+    if let Some(other) = wanted.filter(|wanted| *wanted != task.id) {
+        let why = format!("this session works on {}: report or release it before taking {other}", task.named());
+        return Ok(Some(nothing(why)));
+    }
+    moves::started(tx, task.id, task.fence).await?;
+    taken(tx, task.id).await.map(Some)
+}
+
+async fn as_worker(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    owner: &UserRef,
+    name: &str,
+    input: &TaskTake,
+    session: Option<SessionId>,
+) -> Result<Taken, StoreError> {
+    let worker = rows::external(tx, project, owner, name, &input.abilities).await?;
+    if let Some(why) = pauses(tx, &worker, project).await? {
+        return Ok(nothing(why));
+    }
+    // The same worker asks again: whatever it was doing under the old fence is over, and it may go on under a new one.
+    let mut first = input.task;
+    if let Some(before) = worker.task
+        && let Some(task) = tx.task(before).await?
+        && task.worker == Some(worker.id)
+        && task.lease_until.is_some()
+    {
+        let reason = format!("`{name}` asked for a task again");
+        moves::let_go(tx, before, AttemptOutcome::Released, Some(reason)).await?;
+        first = first.or(Some(before));
+    }
+    let chosen = match first {
+        Some(task) => certain(tx, task, &worker).await?,
+        None => next(tx, project, &worker).await?,
+    };
+    let task = match chosen {
+        Ok(task) => task,
+        Err(why) => return Ok(nothing(why)),
+    };
+    let settings = tx.work_settings(project).await?;
+    let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
+    let fence = moves::hand_out(tx, task, worker.id, until).await?;
+    if let Some(session) = session {
+        works_in_session(tx, task, fence, session).await?;
+    }
+    taken(tx, task).await
+}
+
+/// Notes that a task is worked on in the session of the agent that took it.
+async fn works_in_session(tx: &mut Tx<'_>, task: TaskId, fence: u64, session: SessionId) -> Result<(), StoreError> {
+    let sql = "SELECT s.workspace, w.branch FROM sessions s JOIN workspaces w ON w.id = s.workspace WHERE s.id = $1";
+    let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(()) };
+    let (workspace, branch): (WorkspaceId, _) = (row.parsed("workspace")?, row.text_or_none("branch")?);
+    moves::works_in(tx, task, fence, session, workspace, branch).await
+}
+
+/// Why a worker gets nothing now, whatever there is.
+async fn pauses(tx: &mut Tx<'_>, worker: &rows::Slot, project: ProjectId) -> Result<Option<String>, StoreError> {
+    let because = worker.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let until = worker.until.map(|until| format!(" until {until}")).unwrap_or_default();
+    let status = match worker.status {
+        WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Lost => None,
+        WorkerStatus::Offline | WorkerStatus::Paused if worker.until.is_some_and(|until| until <= tx.now) => None,
+        status => Some(format!("worker `{}` is {status}{until}{because}", worker.name)),
+    };
+    if status.is_some() {
+        return Ok(status);
+    }
+    let frozen = match tx.work_settings(project).await?.frozen {
+        true => true,
+        false => is_frozen(tx, worker.owner.id, project).await?,
+    };
+    Ok(frozen.then(|| "everything is stopped here: nothing is handed out until it is thawed".to_owned()))
+}
+
+/// Whether a worker's owner stopped everything; asked once in a transaction.
+async fn is_frozen(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result<bool, StoreError> {
+    if let Some(known) = tx.book().frozen.get(&(owner, project)) {
+        return Ok(*known);
+    }
+    let frozen = freeze::frozen(tx.read(), owner, project).await?;
+    tx.book().frozen.insert((owner, project), frozen);
+    Ok(frozen)
+}
+
+/// A certain task, or why it cannot be taken.
+async fn certain(tx: &mut Tx<'_>, task: TaskId, worker: &rows::Slot) -> Result<Result<TaskId, String>, StoreError> {
+    let row = tx.known_task(task).await?;
+    let because = row.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    if row.status != TaskStatus::Ready {
+        return Ok(Err(format!("{} is {}{because}", row.named(), row.status)));
+    }
+    let lacks = lacks(&row, &worker.abilities);
+    if !lacks.is_empty() {
+        return Ok(Err(format!("{} needs {}, which `{}` lacks", row.named(), lacks.join(", "), worker.name)));
+    }
+    Ok(Ok(task))
+}
+
+fn lacks<'t>(task: &'t TaskRow, abilities: &[String]) -> Vec<&'t str> {
+    task.needs.iter().filter(|need| !abilities.contains(need)).map(String::as_str).collect()
+}
+
+/// The next task in the queue that fits, or why none does. Looks only so far ahead, however long the queue is.
+async fn next(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot) -> Result<Result<TaskId, String>, StoreError> {
+    let (mut meets, mut refused, mut lacking) = (None, None, Vec::new());
+    let ready = tx.ready(project).await?;
+    for task in &ready {
+        let lacks = lacks(task, &worker.abilities);
+        if !lacks.is_empty() {
+            lacking.extend(lacks.into_iter().filter(|need| !lacking.contains(need)).collect::<Vec<_>>());
+            continue;
+        }
+        if task.not_by.contains(&worker.id) {
+            refused = refused.or(Some(task.id));
+            continue;
+        }
+        // What touches files that are worked on comes later, but it comes.
+        let clashes = !task.files.is_empty()
+            && tx.running_files(project).await?.iter().any(|files| lists_overlap(files, &task.files));
+        if !clashes {
+            return Ok(Ok(task.id));
+        }
+        meets = meets.or(Some(task.id));
+    }
+    if let Some(task) = meets {
+        return Ok(Ok(task));
+    }
+    if let Some(task) = refused {
+        return Ok(match others(tx, worker).await? {
+            true => Err(format!("`{}` could not do what is ready: others go first", worker.name)),
+            false => Ok(task),
+        });
+    }
+    Ok(Err(match (ready.len(), lacking.is_empty()) {
+        (0, _) => "no task is ready in this project".to_owned(),
+        (count, _) => {
+            let all = if count == 1 { "the task that is".to_owned() } else { format!("all {count} tasks that are") };
+            format!("{all} ready need what `{}` lacks: {}", worker.name, lacking.join(", "))
+        }
+    }))
+}
+
+/// Whether there are other workers that could take what this one could not do.
+async fn others(tx: &mut Tx<'_>, worker: &rows::Slot) -> Result<bool, StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT id FROM workers WHERE project = $1 AND id <> $2 AND removed_at IS NULL \
+               AND status IN ('idle', 'working', 'paused', 'offline') LIMIT 1";
+    Ok(tx.read().first(sql, vec![text(worker.project), text(worker.id)]).await?.is_some())
+}
+
+/// A task in its worker's hands, with all that it needs to know.
+pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreError> {
+    let row = tx.known_task(task).await?;
+    let settings = tx.work_settings(row.project).await?;
+    let lease = row.lease().ok_or_else(|| StoreError::Corrupt(format!("{task} was taken and has no lease")))?;
+    let lease = Lease { ..lease };
+    let (handover, refused) = match row.attempt > 1 || row.refusals > 0 {
+        true => handover::of(tx, &row).await?,
+        false => (None, None),
+    };
+    let view = row.view();
+    let brief = brief::brief(&view, handover.as_ref(), refused.as_deref());
+    let heartbeat_seconds = settings.heartbeat_seconds;
+    let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };
+    Ok(Taken { taken: Some(taken), why_not: None })
+}
+
+/// The worker's row behind a task, for access: `None` if nobody holds it.
+pub(super) async fn holder(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Option<rows::Slot>, StoreError> {
+    match task.worker {
+        Some(worker) => rows::get(tx, worker).await,
+        None => Ok(None),
+    }
+}
