@@ -4,6 +4,7 @@ mod diff;
 mod execution;
 mod fresh;
 mod tasks;
+mod workers;
 
 use protocol::{Answer, Call, ProblemKind};
 use store::{
@@ -81,6 +82,12 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         Call::TaskList { .. } | Call::TaskShow { .. } | Call::EscalationList { .. } | Call::EscalationShow { .. } => {
             tasks::read(hub, caller, call).await?
         }
+        Call::WorkerList { .. }
+        | Call::WorkerShow { .. }
+        | Call::WorkLog { .. }
+        | Call::WorkSettings { .. }
+        | Call::WorkMetrics { .. }
+        | Call::WorkDoing { .. } => workers::read(hub, caller, call).await?,
         Call::AuditList { page } => Answer::Audit(store.audit(caller, page).await?),
         Call::PresenceList {} => {
             caller.person()?;
@@ -146,6 +153,16 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
         | Call::WorkspaceRestore { .. }
         | Call::WorkspaceClean { .. }
         | Call::RecordingKeep { .. } => execution::write(hub, caller, key, call).await?,
+        Call::WorkerStart { .. }
+        | Call::WorkerUpdate { .. }
+        | Call::WorkerStop { .. }
+        | Call::WorkerRestart { .. }
+        | Call::WorkerRemove { .. }
+        | Call::WorkerStopAll { .. }
+        | Call::WorkConfigure { .. }
+        | Call::FloorFreeze { .. }
+        | Call::FloorThaw { .. }
+        | Call::TaskTakeOver { .. } => workers::write(hub, caller, key, call).await?,
         Call::TaskAdd { .. }
         | Call::TaskCancel { .. }
         | Call::TaskRetry { .. }

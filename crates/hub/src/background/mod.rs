@@ -1,4 +1,6 @@
-//! What a hub does by itself: follow other hubs, write down who was seen, forget what is old.
+//! What a hub does by itself: follow other hubs, write down who was seen, forget what is old, hand out work.
+
+mod foreman;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +25,7 @@ const PAGE: u32 = 1000;
 /// Starts everything; it ends with the hub.
 pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), upkeep(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), foreman::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

@@ -49,6 +49,11 @@ impl Links {
         self.reach(runner)?.ask(ask).await
     }
 
+    /// The runners that are linked to this hub.
+    pub(crate) fn linked(&self) -> Vec<RunnerId> {
+        self.links.lock().keys().copied().collect()
+    }
+
     /// Refuses when a runner cannot be asked.
     pub(crate) fn reachable(&self, runner: RunnerId) -> Result<(), AppError> {
         self.reach(runner).map(|_| ())

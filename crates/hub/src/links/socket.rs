@@ -9,10 +9,10 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
-use protocol::link::{Fact, FromRunner, ToRunner};
+use protocol::link::{Fact, FromRunner, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, Desired, MintAgentToken, SeeRunner, StoreError, TakeFacts};
+use store::{Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -302,7 +302,17 @@ async fn take(
     facts: Vec<Fact>,
 ) -> Result<u64, StoreError> {
     let command = TakeFacts { runner, journal, facts };
-    Ok(hub.store.write(caller, None, command).await?.value.acknowledged)
+    let seen = hub.store.write(caller, None, command).await?.value;
+    for Say { runner, session, text } in seen.say {
+        let links = hub.links.clone();
+        tokio::spawn(async move {
+            // Once at most: whoever missed it is told with its next session.
+            if let Err(error) = links.ask(runner, RunnerAsk::Send { session, text, submit: true }).await {
+                tracing::debug!(%error, %session, "a session was not told why its report was refused");
+            }
+        });
+    }
+    Ok(seen.acknowledged)
 }
 
 /// Sends what is queued with one flush, by the deadline.

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use super::filter::{Scope, Told, looks, told};
 use super::presence::Presence;
+use super::work::Work;
 
 /// How many events, and how many bytes of them, are kept in memory.
 const EVENTS: usize = 4096;
@@ -62,6 +63,8 @@ pub(crate) struct Live {
     revoked: broadcast::Sender<Arc<Vec<String>>>,
     desired: broadcast::Sender<RunnerId>,
     ready: broadcast::Sender<ProjectId>,
+    /// Where tasks may be handed out.
+    pub(crate) work: Work,
     /// Rung when events are missing in between: another hub committed them.
     pub(crate) gap: Notify,
     shared: AtomicBool,
@@ -78,6 +81,7 @@ impl Live {
             revoked: broadcast::Sender::new(256),
             desired: broadcast::Sender::new(256),
             ready: broadcast::Sender::new(256),
+            work: Work::default(),
             gap: Notify::new(),
             shared: AtomicBool::new(false),
         }
@@ -115,7 +119,7 @@ impl Live {
                         drop(self.ready.send(task.project));
                     }
                 }
-                EventBody::Change { .. } => {}
+                EventBody::Change { change } => self.work.hear(change),
             }
         }
         self.newest.send_replace(log.newest);

@@ -10,5 +10,6 @@ pub(crate) mod log;
 pub(crate) mod presence;
 pub(crate) mod socket;
 mod watchers;
+mod work;
 
 pub(crate) use log::Live;

@@ -41,6 +41,7 @@ pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
 pub use workers::{
-    ConfigureWork, Dispatch, Dispatched, FreezeFloor, PlanTakeOver, RemoveWorker, RenewLeases, RestartWorker, Say,
-    StartWorkers, StopAllWorkers, StopWorker, TakeOver, TakeOverPlan, ThawFloor, UpdateWorker, WorkDue, WorkPlace,
+    ConfigureWork, Dispatch, Dispatched, FreezeFloor, GraceLeases, PlanTakeOver, RemoveWorker, RenewLeases,
+    RestartWorker, Say, StartWorkers, StopAllWorkers, StopWorker, TakeOver, TakeOverPlan, ThawFloor, UpdateWorker,
+    WorkDue, WorkPlace,
 };

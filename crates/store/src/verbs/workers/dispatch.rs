@@ -276,6 +276,26 @@ impl Command for RenewLeases {
     }
 }
 
+/// Lets every lease hold a little longer: while there was no hub, nobody could give a sign of life.
+#[derive(Debug, Serialize)]
+pub struct GraceLeases {
+    /// How long at least, from now.
+    pub seconds: u32,
+}
+
+impl Command for GraceLeases {
+    type Output = ();
+    const VERB: &'static str = "work.grace";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let until = tx.now.plus_millis(i64::from(self.seconds) * 1000);
+        let sql = "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1";
+        tx.run(sql, args![until]).await?;
+        let sql = "UPDATE workers SET seen_at = $1 WHERE task IS NOT NULL AND removed_at IS NULL";
+        tx.run(sql, args![tx.now]).await.map(|_| ())
+    }
+}
+
 async fn write_in<T: std::fmt::Display>(
     tx: &mut Tx<'_>,
     head: &str,

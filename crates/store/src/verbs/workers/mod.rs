@@ -19,7 +19,7 @@ mod takeover;
 mod tend;
 
 pub(crate) use crew::Crew;
-pub use dispatch::{Dispatch, Dispatched, RenewLeases};
+pub use dispatch::{Dispatch, Dispatched, GraceLeases, RenewLeases};
 pub use freeze::{FreezeFloor, ThawFloor};
 pub use list::WorkDue;
 pub use settings::ConfigureWork;

@@ -1,6 +1,6 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
-use domain::{Action, AttemptOutcome, RunnerId, SessionId, TaskId, TaskStatus, WorkerKind, WorkerStatus, WorkspaceId};
+use domain::{Action, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus, WorkspaceId};
 use protocol::link::StartFrom;
 use protocol::{Task, TaskTakeOver, UserRef};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct TakeOver {
     /// The work, if it was brought to the caller's runner.
     #[serde(skip)]
     pub bundle: Option<String>,
+    /// What the next worker should know about the move.
+    #[serde(skip)]
+    pub note: Option<String>,
     /// The runner that the work was brought to; decided before, because it takes a while.
     #[serde(skip)]
     pub runner: RunnerId,
@@ -63,7 +66,8 @@ impl Command for TakeOver {
                 Some(worker) => get(tx, worker).await?.map(|slot| slot.name.clone()),
                 None => None,
             };
-            let reason = Some(format!("{} took it over", me.name));
+            let note = self.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
+            let reason = Some(format!("{} took it over{note}", me.name));
             moves::let_go(tx, self.task, AttemptOutcome::TakenOver, reason).await?;
             if let Some(session) = session {
                 stop::session(tx, session, false).await?;
@@ -136,8 +140,8 @@ pub struct TakeOverPlan {
     pub agent: String,
     /// Where the work is, if it is elsewhere and must be brought.
     pub bring: Option<WorkPlace>,
-    /// The session that works on it now.
-    pub session: Option<SessionId>,
+    /// Why work that is elsewhere cannot be brought.
+    pub stays: Option<String>,
 }
 
 /// Decides where a task would go on that is taken over; writes nothing.
@@ -162,13 +166,13 @@ impl Store {
         connected: Vec<RunnerId>,
     ) -> Result<TakeOverPlan, StoreError> {
         let plan = self.write(caller, None, PlanTakeOver { task, input, connected }).await?.value;
-        let (runner, agent, bring, session) = plan;
-        Ok(TakeOverPlan { runner, agent, bring, session })
+        let (runner, agent, bring, stays) = plan;
+        Ok(TakeOverPlan { runner, agent, bring, stays })
     }
 }
 
 impl Command for PlanTakeOver {
-    type Output = (RunnerId, String, Option<WorkPlace>, Option<SessionId>);
+    type Output = (RunnerId, String, Option<WorkPlace>, Option<String>);
     const VERB: &'static str = "task.take_over_plan";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Self::Output, StoreError> {
@@ -191,8 +195,10 @@ impl Command for PlanTakeOver {
         let here = place.as_ref().filter(|place| place.owner.id == me.id).map(|place| place.runner);
         let wanted = self.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
         let runner = start::choose(tx, me.id, &agent, wanted, &self.connected).await?;
-        let bring = place.filter(|place| place.runner != runner && self.connected.contains(&place.runner));
-        let bring = bring.map(|place| WorkPlace { workspace: place.id, runner: place.runner });
-        Ok((runner, agent, bring, row.session))
+        let elsewhere = place.filter(|place| place.runner != runner);
+        let away = elsewhere.as_ref().is_some_and(|place| !self.connected.contains(&place.runner));
+        let stays = away.then(|| "the runner that has the work is away, and it starts afresh".to_owned());
+        let bring = elsewhere.filter(|_| !away).map(|place| WorkPlace { workspace: place.id, runner: place.runner });
+        Ok((runner, agent, bring, stays))
     }
 }
