@@ -2,6 +2,7 @@ import type { Command } from "../features/palette/command";
 import { asProblem } from "../link/failure";
 import { canGovern, canWrite } from "../state/access";
 import { alerts } from "../state/alerts.svelte";
+import { taskLine } from "../state/board";
 import { dialogs } from "../state/dialogs.svelte";
 import { navigation } from "../state/navigation.svelte";
 import { notices } from "../state/notices.svelte";
@@ -11,11 +12,13 @@ import { session } from "../state/session.svelte";
 import { isOver, liveOf, sessionsOf } from "../state/sessions";
 import { tabs } from "../state/tabs.svelte";
 import { byUrgency, nameOf, owners } from "../state/tree";
+import { needed, workHere } from "./work-commands";
+import { myFreeze } from "../state/workers";
 import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/words";
 
 /** Every place and verb that this person has here and now. */
 export function commands(logOut: () => void): Command[] {
-  return [...here(), ...places(), ...verbs(logOut)];
+  return [...here(), ...workHere(), ...needed(), ...places(), ...verbs(logOut)];
 }
 
 function here(): Command[] {
@@ -185,6 +188,7 @@ function places(): Command[] {
   }
   found.push(go("home", "floor", "Now on the floor", "Page", "/"));
   if (!floor.me?.user) return found;
+  found.push(go("needs", "waiting", "Needs you", "Page", "/needs"));
   found.push(go("terminals", "terminal", "Terminals", "Page", "/terminals"));
   found.push(go("recordings", "film", "Recordings", "Page", "/recordings"));
   found.push(go("people", "people", "People", "Page", "/people"));
@@ -202,10 +206,15 @@ function verbs(logOut: () => void): Command[] {
     add("spark", "Start an agent", "shopfloor session spawn", startAgent);
     add(
       "bell",
-      alerts.on ? "Turn notifications off" : "Notify me when an agent waits",
+      alerts.on ? "Turn notifications off" : "Notify me when I am needed",
       "",
       () => void alerts.set(!alerts.on),
     );
+    add("stop", "Stop everything", "shopfloor freeze", () => dialogs.show({ kind: "freeze", project: null }));
+    if (myFreeze(session.floor))
+      add("snow", "Thaw", "shopfloor thaw", () =>
+        attempt(session.call({ verb: "floor.thaw", input: {} }), "Thawed"),
+      );
     add("plus", "New project", "shopfloor project create", () => dialogs.show({ kind: "create-project" }));
     add("people", "Invite somebody", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
     add("key", "Create a token", "shopfloor token create", () => navigation.go("/settings"));
@@ -226,15 +235,16 @@ function verbs(logOut: () => void): Command[] {
   return found;
 }
 
-// Runs where nothing on screen shows what came of it.
-function attempt(work: Promise<unknown>, done: string): void {
+/** Runs where nothing on screen shows what came of it. */
+export function attempt(work: Promise<unknown>, done: string): void {
   work.then(
     () => notices.tell(done),
     (thrown: unknown) => notices.tell(asProblem(thrown).detail, true),
   );
 }
 
-function go(id: string, icon: Command["icon"], title: string, detail: string, path: string): Command {
+/** A place as a command. */
+export function go(id: string, icon: Command["icon"], title: string, detail: string, path: string): Command {
   return { id: `go ${id}`, icon, title, detail, run: () => navigation.go(path) };
 }
 
@@ -247,6 +257,28 @@ export function focusComposer(): void {
 export function editText(): void {
   preferences.inspectorOpen = true;
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-edit]")?.click());
+}
+
+/** The project that what is on screen belongs to. */
+export function projectHere(): string | null {
+  const { floor } = session;
+  const { route } = navigation;
+  const task = route.name === "task" ? taskLine(floor, route.task) : undefined;
+  const asked = route.name === "escalation" ? floor.escalations.get(route.escalation) : undefined;
+  return (
+    projectOf(route) ??
+    floor.sessions.get(sessionOf(route) ?? "")?.project ??
+    task?.project ??
+    asked?.project ??
+    null
+  );
+}
+
+/** Asks for tasks to add, here. */
+export function addTasks(): void {
+  const project = session.floor.projects.get(projectHere() ?? "");
+  if (project && canWrite(session.floor.me, project))
+    dialogs.show({ kind: "add-tasks", project: project.id });
 }
 
 /** Asks what an agent should do, here. */

@@ -5,7 +5,8 @@ import { preferences } from "../state/preferences.svelte";
 import { projectOf } from "../state/route";
 import { session } from "../state/session.svelte";
 import { waitingFor } from "../state/sessions";
-import { editText, focusComposer, startAgent } from "./commands";
+import { escalationsFor } from "../state/workers";
+import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
 /** The shortcuts, as the list under `?` shows them. */
 export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
@@ -20,7 +21,14 @@ export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
   { keys: ["e"], does: "Edit the text in the details" },
   { keys: ["a"], does: "Start an agent" },
   { keys: ["t"], does: "Terminals" },
-  { keys: ["w"], does: "The agent that has waited longest for you" },
+  { keys: ["w"], does: "What has waited longest for you" },
+  { keys: ["b"], does: "Board of this project" },
+  { keys: ["g"], does: "Graph of its tasks" },
+  { keys: ["o"], does: "Its workers" },
+  { keys: ["+"], does: "Add tasks; in the graph: larger" },
+  { keys: ["/"], does: "Find tasks on the board" },
+  { keys: ["← →"], does: "On the board: column; in the graph: along the arrows" },
+  { keys: ["!"], does: "Stop everything, after a question" },
   { keys: ["Ctrl", "1…9"], does: "Terminal by its place among the tabs" },
   { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
   { keys: ["Ctrl", "Shift", "G"], does: "One terminal or four" },
@@ -62,6 +70,12 @@ const SINGLE: Record<string, () => void> = {
   a: startAgent,
   t: () => session.floor.me && navigation.go({ name: "terminals", project: null }),
   w: nextWaiting,
+  b: () => toWork("tasks"),
+  g: () => toWork("graph"),
+  o: () => toWork("workers"),
+  "+": addTasks,
+  "/": () => document.querySelector<HTMLElement>("[data-find]")?.focus(),
+  "!": () => session.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
   p: () => session.floor.me?.user && dialogs.show({ kind: "create-project" }),
   "[": () => (preferences.floorOpen = !preferences.floorOpen),
   "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
@@ -74,21 +88,35 @@ function newActivity(): void {
 }
 
 function nextWaiting(): void {
+  const [asked] = escalationsFor(session.floor);
   const [first] = waitingFor(session.floor);
-  if (first) navigation.go({ name: "session", session: first.id });
+  if (asked && (!first || asked.created_at < first.state.since))
+    navigation.go({ name: "escalation", escalation: asked.id });
+  else if (first) navigation.go({ name: "session", session: first.id });
+}
+
+function toWork(place: "tasks" | "graph" | "workers"): void {
+  const project = projectHere();
+  if (project) navigation.go(`/p/${project}/${place}`);
 }
 
 // Out of the activity, back to its project's chat.
 function leave(): void {
   const { route } = navigation;
-  if (route.name === "activity" || route.name === "project-settings") {
+  if ((route.name === "tasks" || route.name === "graph") && route.task)
+    navigation.go({ ...route, task: null });
+  else if (route.name === "workers" && route.worker) navigation.go({ ...route, worker: null });
+  else if (route.name === "activity" || route.name === "project-settings") {
     navigation.go({ name: "project", project: route.project });
   }
 }
 
 function step(by: 1 | -1): void {
-  const inside = document.activeElement?.closest("[data-rows]") ?? document.querySelector("[data-rows]");
-  const rows = [...(inside?.querySelectorAll<HTMLElement>("[data-row]") ?? [])].filter((row) =>
+  const inside =
+    document.activeElement?.closest("[data-rows]") ??
+    document.querySelector("[data-rows=first]") ??
+    document.querySelector("[data-rows]");
+  const rows = [...(inside?.querySelectorAll<HTMLElement | SVGElement>("[data-row]") ?? [])].filter((row) =>
     row.checkVisibility(),
   );
   const focused = rows.findIndex((row) => row === document.activeElement);

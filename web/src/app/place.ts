@@ -1,8 +1,10 @@
 import type { Place } from "../protocol";
 import type { Floor } from "../state/floor";
-import { type Route, sessionOf } from "../state/route";
+import { taskLine } from "../state/board";
+import { isWork, type Route, sessionOf } from "../state/route";
 import { waitingFor } from "../state/sessions";
 import { unreadTotal } from "../state/tree";
+import { escalationsFor } from "../state/workers";
 
 /** What to tell others that this page shows. */
 export function placeOf(floor: Floor, route: Route): Place | null {
@@ -10,6 +12,10 @@ export function placeOf(floor: Floor, route: Route): Place | null {
   if (session) return { project: session.project, activity: session.activity };
   if ((route.name === "terminals" || route.name === "recordings") && route.project)
     return { project: route.project, activity: null };
+  if (isWork(route))
+    return { project: route.project, activity: taskLine(floor, taskOf(route))?.activity ?? null };
+  const line = route.name === "task" ? taskLine(floor, route.task) : undefined;
+  if (line) return { project: line.project, activity: line.activity };
   if (route.name === "project") return { project: route.project, activity: null };
   if (route.name === "activity") return { project: route.project, activity: route.activity };
   return null;
@@ -17,7 +23,7 @@ export function placeOf(floor: Floor, route: Route): Place | null {
 
 /** The tab's title: who is called, where one is. */
 export function titleFor(floor: Floor, route: Route): string {
-  const waiting = waitingFor(floor).length;
+  const waiting = waitingFor(floor).length + escalationsFor(floor).length;
   if (waiting > 0) return `(${waiting}) waiting — ${nameOfPlace(floor, route)}`;
   const { count, mentions } = unreadTotal(floor);
   const mark = mentions > 0 ? `(@${mentions}) ` : count > 0 ? `(${count}) ` : "";
@@ -28,9 +34,27 @@ function nameOfPlace(floor: Floor, route: Route): string {
   const project = "project" in route && route.project ? floor.projects.get(route.project) : undefined;
   const session = floor.sessions.get(sessionOf(route) ?? "");
   if (session) return `${session.title} · Shopfloor`;
+  const task = taskLine(floor, taskOf(route));
+  if (task) return `${task.title} · Shopfloor`;
+  if (route.name === "needs" || route.name === "escalation") return "Needs you · Shopfloor";
   if (route.name === "terminals" && !project) return "Terminals · Shopfloor";
   const activity = route.name === "activity" ? floor.activities.get(route.activity) : undefined;
   if (activity) return `${activity.name} · Shopfloor`;
+  if (project && isWork(route)) return `${WORD[route.name]} · ${project.name} · Shopfloor`;
   if (project) return `${project.name} · Shopfloor`;
   return "Shopfloor";
+}
+
+const WORD = {
+  tasks: "Board",
+  graph: "Graph",
+  workers: "Workers",
+  decisions: "Decisions",
+  metrics: "Metrics",
+  escalations: "Needs you",
+  work: "Settings of the work",
+} as const;
+
+function taskOf(route: Route): string | null {
+  return "task" in route ? route.task : null;
 }

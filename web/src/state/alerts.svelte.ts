@@ -1,10 +1,12 @@
-import type { Session } from "../protocol";
+import type { Escalation, Session } from "../protocol";
 import type { Floor } from "./floor";
 import { navigation } from "./navigation.svelte";
+import type { Route } from "./route";
 import { newWaits, waitingFor, waitKey } from "./sessions";
 import { recall, remember } from "./storage";
+import { escalationsFor } from "./workers";
 
-/** Tells this person outside the page that an agent waits; asked for by a button, never by itself. */
+/** Tells this person outside the page that an agent waits or work cannot go on; asked for by a button, never by itself. */
 class Alerts {
   #permission = $state<NotificationPermission | "unsupported">(
     typeof Notification === "undefined" ? "unsupported" : Notification.permission,
@@ -39,19 +41,30 @@ class Alerts {
     if (!floor.loaded) return;
     const waiting = waitingFor(floor);
     // What waits already when the page opens is on the screen.
-    const fresh = this.#told === null ? [] : newWaits(this.#told, waiting);
-    this.#told = new Set(waiting.map(waitKey));
+    const asked = escalationsFor(floor);
+    const told = this.#told;
+    const fresh = told === null ? [] : newWaits(told, waiting);
+    const questions = told === null ? [] : asked.filter((one) => !told.has(one.id));
+    this.#told = new Set([...waiting.map(waitKey), ...asked.map((one) => one.id)]);
     if (!this.on || document.hasFocus()) return;
+    for (const one of questions.slice(0, 3)) this.#ask(one);
     for (const session of fresh.slice(0, 3)) this.#tell(session);
   }
 
-  #tell(session: Session): void {
-    const options = { body: session.state.detail ?? session.agent, tag: session.id, icon: "/icon.svg" };
+  #ask({ id, title, question }: Escalation): void {
+    this.#show(`${title} needs you`, question, id, { name: "escalation", escalation: id });
+  }
+
+  #tell({ id, title, agent, state }: Session): void {
+    this.#show(`${title} waits for you`, state.detail ?? agent, id, { name: "session", session: id });
+  }
+
+  #show(title: string, body: string, tag: string, place: Route): void {
     try {
-      const shown = new Notification(`${session.title} waits for you`, options);
+      const shown = new Notification(title, { body: body.slice(0, 200), tag, icon: "/icon.svg" });
       shown.onclick = () => {
         window.focus();
-        navigation.go({ name: "session", session: session.id });
+        navigation.go(place);
         shown.close();
       };
     } catch {

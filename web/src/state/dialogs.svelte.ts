@@ -5,6 +5,10 @@ export type Dialog =
   | { kind: "create-project" }
   | { kind: "create-activity"; project: string }
   | { kind: "spawn"; project: string | null; activity: string | null }
+  | { kind: "add-tasks"; project: string }
+  | { kind: "start-workers"; project: string }
+  | { kind: "take-over"; task: string }
+  | { kind: "freeze"; project: string | null }
   | { kind: "invite" };
 
 /** The dialog that is open, at most one. */

@@ -125,6 +125,17 @@ export function pathOf(route: Route): string {
   }
 }
 
+/** A place where a project's work is shown. */
+export type WorkRoute = Extract<
+  Route,
+  { name: "tasks" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" }
+>;
+
+/** Whether a place shows a project's work. */
+export function isWork(route: Route): route is WorkRoute {
+  return ["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work"].includes(route.name);
+}
+
 /** The project that a place is in. */
 export function projectOf(route: Route): string | null {
   return "project" in route && route.name !== "audit" ? route.project : null;

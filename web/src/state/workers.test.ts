@@ -10,6 +10,7 @@ import {
   decisions,
   escalationsFor,
   frozenProjects,
+  myFreeze,
   openEscalations,
   sessionColours,
   spentOf,
@@ -156,6 +157,25 @@ describe("stop everything", () => {
       start,
       delta(2, { kind: "work_settings", project: "p", settings: settings({ frozen: true }) }),
     );
-    expect(frozenProjects(frozen)).toEqual(["p"]);
+    expect(frozenProjects(frozen).map((one) => one.id)).toEqual(["p"]);
+    expect(myFreeze(frozen)).toMatchObject({ projects: [{ id: "p" }], workers: 0 });
+  });
+
+  it("is known by this person's workers in the projects of others", () => {
+    const reason = "everything was stopped: thaw to go on";
+    const mine = worker("x", { project: "q", status: "paused", reason });
+    const limited = worker("y", {
+      project: "q",
+      status: "paused",
+      reason: "rate limit",
+      until: "2026-11-15T12:00:00.000Z",
+    });
+    const floor = play(
+      start,
+      delta(2, { kind: "worker", worker: mine }),
+      delta(3, { kind: "worker", worker: limited }),
+    );
+    expect(myFreeze(floor)).toEqual({ projects: [], workers: 1 });
+    expect(myFreeze(start)).toBeNull();
   });
 });

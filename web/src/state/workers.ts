@@ -1,4 +1,4 @@
-import type { Escalation, SessionId, Worker, WorkEntry, WorkerDetail } from "../protocol";
+import type { Escalation, Project, SessionId, Worker, WorkEntry, WorkerDetail } from "../protocol";
 import { type Colours, colourOf, coloursOf } from "./colours";
 import type { Floor } from "./floor";
 import { put } from "./maps";
@@ -100,7 +100,26 @@ export function escalationsFor(floor: Floor): Escalation[] {
   );
 }
 
-/** The projects in which nothing is handed out, because somebody stopped everything. */
-export function frozenProjects(floor: Floor): string[] {
-  return [...floor.work].filter(([, settings]) => settings.frozen).map(([project]) => project);
+/** The projects in which nothing is handed out, because their owner stopped everything. */
+export function frozenProjects(floor: Floor): Project[] {
+  return [...floor.work].flatMap(([id, settings]) => {
+    const project = floor.projects.get(id);
+    return settings.frozen && project ? [project] : [];
+  });
+}
+
+/** What this person stopped: their projects that hand out nothing, and their workers that take nothing. */
+export function myFreeze(floor: Floor): { projects: Project[]; workers: number } | null {
+  const me = floor.me?.user?.id;
+  const projects = frozenProjects(floor).filter((project) => project.owner.id === me);
+  let workers = 0;
+  for (const worker of floor.workers.values())
+    if (worker.owner.id === me && worker.status === "paused" && worker.until === null && isThawable(worker))
+      workers += 1;
+  return me && (projects.length > 0 || workers > 0) ? { projects, workers } : null;
+}
+
+// The hub says in words why a worker pauses; those that were stopped with everything are told how to go on.
+function isThawable(worker: Worker): boolean {
+  return worker.reason?.includes("thaw") ?? false;
 }

@@ -1,0 +1,104 @@
+import type { Command } from "../features/palette/command";
+import { canGovern, canWrite } from "../state/access";
+import { taskLine } from "../state/board";
+import { dialogs } from "../state/dialogs.svelte";
+import { valuesOf } from "../state/layered";
+import { navigation } from "../state/navigation.svelte";
+import { taskPath } from "../state/route";
+import { session } from "../state/session.svelte";
+import { escalationsFor, isUp, workersOf } from "../state/workers";
+import { ESCALATION } from "../state/words";
+import { attempt, go, projectHere } from "./commands";
+
+/** How many tasks the palette finds by name: more would make it slow. */
+const MOST = 2_000;
+
+/** Places and verbs of the work in the project on screen. */
+export function workHere(): Command[] {
+  const { floor } = session;
+  const project = floor.projects.get(projectHere() ?? "");
+  if (!project) return [];
+  const { id, name } = project;
+  const writes = canWrite(floor.me, project);
+  const found: Command[] = writes ? [...ofTask(), ...verbs(id, name)] : [];
+  found.push(go("board", "board", "Board", name, `/p/${id}/tasks`));
+  found.push(go("graph", "graph", "Graph of tasks", name, `/p/${id}/graph`));
+  found.push(go("workers", "workers", "Workers", name, `/p/${id}/workers`));
+  found.push(go("decisions", "audit", "Decisions about the work", name, `/p/${id}/decisions`));
+  found.push(go("metrics", "plot", "Metrics", name, `/p/${id}/metrics`));
+  found.push(go("escalations", "waiting", "What needs somebody here", name, `/p/${id}/escalations`));
+  const verb = canGovern(floor.me, project) ? "Change how work is handed out" : "How work is handed out";
+  found.push(go("work settings", "gear", verb, name, `/p/${id}/work`));
+  for (const worker of workersOf(floor, id))
+    found.push(
+      go(
+        worker.id,
+        "workers",
+        worker.name,
+        `Worker · ${worker.status} · ${worker.agent}`,
+        `/p/${id}/workers/${worker.id}`,
+      ),
+    );
+  const board = floor.boards.get(id);
+  if (board)
+    for (const task of [...valuesOf(board.tasks)].slice(-MOST))
+      found.push(go(task.id, "ready", task.title, `Task · ${task.status}`, taskPath(task)));
+  return found;
+}
+
+/** What waits for this person, wherever it is. */
+export function needed(): Command[] {
+  return escalationsFor(session.floor).map((one) =>
+    go(one.id, "waiting", one.question, `${ESCALATION[one.kind].short} · ${one.title}`, `/e/${one.id}`),
+  );
+}
+
+function verbs(project: string, name: string): Command[] {
+  const mine = workersOf(session.floor, project).filter(
+    (worker) => worker.owner.id === session.floor.me?.user?.id && isUp(worker),
+  );
+  const found: Command[] = [];
+  const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
+    found.push({ id: `work ${title}`, icon, title, detail, run });
+  add("plus", "Add tasks", `${name} · shopfloor task add`, () =>
+    dialogs.show({ kind: "add-tasks", project }),
+  );
+  add("workers", "Start workers", `${name} · shopfloor worker start`, () =>
+    dialogs.show({ kind: "start-workers", project }),
+  );
+  if (mine.length > 0) {
+    add("stop", "Stop all my workers here", `${name} · shopfloor worker stop --all`, () =>
+      attempt(
+        session.call({ verb: "worker.stop_all", project, input: { force: false } }),
+        "Your workers stop",
+      ),
+    );
+    add("stop", "Stop everything of mine here", `${name} · shopfloor freeze`, () =>
+      dialogs.show({ kind: "freeze", project }),
+    );
+  }
+  return found;
+}
+
+function ofTask(): Command[] {
+  const { route } = navigation;
+  const task = taskLine(session.floor, "task" in route ? route.task : null);
+  if (!task) return [];
+  const found: Command[] = [];
+  const add = (icon: Command["icon"], title: string, run: () => void) =>
+    found.push({ id: `task ${title}`, icon, title, detail: task.title, run });
+  if (["failed", "escalated", "cancelled"].includes(task.status))
+    add("sync", "Retry this task", () =>
+      attempt(
+        session.call({ verb: "task.retry", task: task.id, input: {} }),
+        `${task.title} is in the queue again`,
+      ),
+    );
+  if (!["done", "failed", "cancelled"].includes(task.status)) {
+    add("take", "Take this task over", () => dialogs.show({ kind: "take-over", task: task.id }));
+    add("abandoned", "Cancel this task", () =>
+      attempt(session.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title} is cancelled`),
+    );
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+import { asProblem } from "../../link/failure";
+import type { Problem } from "../../protocol";
+import { session } from "../../state/session.svelte";
+
+/** Keeps a project's board whole while somebody looks at it: fetched once, and again after a full sync. */
+export class Reading {
+  problem = $state.raw<Problem | null>(null);
+  busy = $state(false);
+  readonly #project: () => string;
+
+  constructor(project: () => string) {
+    this.#project = project;
+    $effect(() => {
+      const known = session.floor.boards.get(this.#project());
+      if (this.busy || this.problem || (known?.fresh && known.wanted)) return;
+      if (session.connection.phase === "live") void this.load();
+    });
+  }
+
+  /** Fetches the board. */
+  load = async (): Promise<void> => {
+    this.busy = true;
+    this.problem = null;
+    try {
+      await session.readBoard(this.#project());
+    } catch (thrown) {
+      this.problem = asProblem(thrown);
+    } finally {
+      this.busy = false;
+    }
+  };
+}
