@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredSession, FactBody};
+use protocol::link::{DesiredCheck, DesiredSession, FactBody};
 
 use crate::JournalError;
 use crate::clock::now;
@@ -20,6 +20,7 @@ pub(crate) struct Wanted {
     pub(crate) generation: u64,
     pub(crate) sessions: Vec<DesiredSession>,
     pub(crate) keep: Vec<SessionId>,
+    pub(crate) checks: Vec<DesiredCheck>,
 }
 
 /// Makes it true, or begins to. Safe to be told twice.
@@ -44,6 +45,8 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         changes.push(Change::Desired(Box::new(desired.clone()), Step::Accepted));
     }
     changes.push(Change::Keep(wanted.keep.clone()));
+    changes.extend(wanted.checks.iter().map(|check| Change::Check(Box::new(check.clone()))));
+    changes.push(Change::OnlyChecks(wanted.checks.iter().map(|check| check.report).collect()));
     for action in &actions {
         match action {
             Action::Decline(session) => {
@@ -75,7 +78,7 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
             Action::Decline(_) | Action::TellAgain(_) => {}
         }
     }
-    Ok(())
+    floor.checks.take_in(floor, &wanted.checks).await
 }
 
 async fn phase(floor: &Floor, row: &SessionRow) -> Result<Phase, JournalError> {

@@ -45,8 +45,8 @@ impl Ear for Desk {
         let floor = &self.floor;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired { generation, sessions, keep, checks: _ } => {
-                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep })));
+            ToRunner::Desired { generation, sessions, keep, checks } => {
+                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep, checks })));
             }
             ToRunner::Ack { number } => {
                 self.stored.send_replace(number);

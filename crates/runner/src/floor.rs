@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Options;
+use crate::bundles::Bundles;
+use crate::checks::Checks;
 use crate::journal::Journal;
 use crate::link::Line;
 use crate::sessions::Sessions;
@@ -30,6 +32,8 @@ pub(crate) struct Floor {
     pub(crate) sessions: Sessions,
     pub(crate) terminals: Terminals,
     pub(crate) tokens: Tokens,
+    pub(crate) checks: Checks,
+    pub(crate) bundles: Bundles,
     /// How many asks are answered at once.
     pub(crate) asks: Semaphore,
     /// The connection to the hub, while there is one.

@@ -2,6 +2,8 @@
 
 mod about;
 mod asks;
+mod bundles;
+mod checks;
 mod clock;
 mod desired;
 mod desk;

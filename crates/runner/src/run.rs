@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use worktree::{Tempo, Worktrees};
 
+use crate::bundles::Bundles;
+use crate::checks::Checks;
 use crate::clock::now;
 use crate::desk::Desk;
 use crate::floor::Floor;
@@ -59,6 +61,8 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         sessions: Sessions::default(),
         terminals: Terminals::default(),
         tokens: Tokens::default(),
+        checks: Checks::default(),
+        bundles: Bundles::default(),
         asks: Semaphore::new(ASKS),
         line: watch::Sender::new(None),
         stop: CancellationToken::new(),
@@ -75,6 +79,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
             floor.workspaces.follow(workspace);
         }
     }
+    floor.checks.resume(&floor).await?;
     floor.spawn(disk::watch(floor.clone()));
     let about = about::follow(&floor).await;
     let desk = Arc::new(Desk::open(&floor));

@@ -64,8 +64,14 @@ async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Proble
         RunnerAsk::Restore { workspace, save } => {
             floor.workspaces.restore(floor, workspace, save.as_deref()).await.map(|()| RunnerAnswer::Done)
         }
-        RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } | RunnerAsk::BundleTake { .. } => {
-            Err(Problem::new(ProblemKind::Unavailable, "this runner does not move work yet"))
+        RunnerAsk::Bundle { workspace } => floor.bundles.pack(floor, workspace).await.map(RunnerAnswer::Bundle),
+        RunnerAsk::BundlePart { bundle, offset } => {
+            let shared = floor.clone();
+            let part = move || shared.bundles.part(&shared, &bundle, offset);
+            on_a_thread(part).await.map(RunnerAnswer::BundlePart)
+        }
+        RunnerAsk::BundleTake { bundle, bytes, offset, data } => {
+            floor.bundles.take(floor, &bundle, bytes, offset, &data).await.map(|()| RunnerAnswer::Done)
         }
         RunnerAsk::Clean { workspace } => floor.workspaces.clean(floor, workspace).await.map(|()| RunnerAnswer::Done),
     }

@@ -1,7 +1,7 @@
 //! Changes of the journal as data, so that those that belong together are one transaction.
 
-use domain::{HubId, SessionId, WorkspaceId};
-use protocol::link::DesiredSession;
+use domain::{HubId, ReportId, SessionId, WorkspaceId};
+use protocol::link::{DesiredCheck, DesiredSession, FactBody};
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
@@ -25,6 +25,12 @@ pub(crate) enum Change {
     Memory(SessionId, Box<Memory>),
     /// What is known of a workspace.
     Workspace(WorkspaceId, Box<WorkspaceRow>),
+    /// The hub wants a report checked.
+    Check(Box<DesiredCheck>),
+    /// A check is finished, and this is what the hub is told.
+    Checked(ReportId, Box<FactBody>),
+    /// The hub wants these checks, and no others.
+    OnlyChecks(Vec<ReportId>),
 }
 
 impl Change {
@@ -58,6 +64,18 @@ impl Change {
                 let sql = "INSERT INTO workspaces (workspace, body) VALUES ($1, $2) \
                            ON CONFLICT (workspace) DO UPDATE SET body = excluded.body";
                 sqlx::query(sql).bind(workspace.to_string()).bind(json(row)?)
+            }
+            Self::Check(desired) => {
+                let sql = "INSERT INTO checks (report, desired) VALUES ($1, $2) ON CONFLICT (report) DO NOTHING";
+                sqlx::query(sql).bind(desired.report.to_string()).bind(json(desired)?)
+            }
+            Self::Checked(report, result) => {
+                let sql = "UPDATE checks SET result = $1 WHERE report = $2";
+                sqlx::query(sql).bind(json(result)?).bind(report.to_string())
+            }
+            Self::OnlyChecks(reports) => {
+                let sql = "DELETE FROM checks WHERE report NOT IN (SELECT value FROM json_each($1))";
+                sqlx::query(sql).bind(json(reports)?)
             }
         };
         query.execute(tx).await?;

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod change;
+mod checks;
 mod facts;
 mod open;
 mod rows;

@@ -76,7 +76,8 @@ pub(crate) struct Memory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WorkspaceRow {
     pub(crate) project: ProjectId,
-    pub(crate) activity: ActivityId,
+    /// The line of work that it was made for, if there was one.
+    pub(crate) activity: Option<ActivityId>,
     pub(crate) desired: DesiredWorkspace,
     /// Whether it can be worked in.
     pub(crate) ready: bool,

@@ -49,7 +49,7 @@ pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
         since: std::fs::metadata(terminal::Files::new(&dir).pid())
             .and_then(|file| file.created().or_else(|_| file.modified()))
             .unwrap_or_else(|_| SystemTime::now()),
-        state: row.desired.sandbox.as_ref().map(|_| state_dir(&floor.options.data_dir, &row.desired)),
+        state: row.desired.sandbox.as_ref().map(|_| state_dir(&floor.options.data_dir, row.desired.project)),
         adapter,
     };
     how.pastes = how.typist_for("text").is_some();

@@ -13,7 +13,7 @@ use terminal::Spec;
 use super::{progress, sandbox, trust};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
-use crate::workspaces::Place;
+use crate::workspaces::{Place, Purpose};
 use crate::{Secret, programs};
 
 /// A session that only needs to be started.
@@ -34,10 +34,10 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
         .clone();
     let program = program(floor, &adapter)?;
     let (progress, steps) = progress::follow();
-    let making = floor.workspaces.make(floor, &desired, &progress);
+    let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);
     let place = progress::telling(floor, row, steps, making).await?;
     let trusted = trust::settle(floor, row).await?;
-    let place = floor.workspaces.set_up(floor, &desired, place).await?;
+    let place = floor.workspaces.set_up(floor, desired.workspace.workspace, place).await?;
     let token = floor.tokens.ask(row.session, floor.line.subscribe()).await;
     let token = token.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
     let request = Request { program, trusted, ..request(floor, row, &place.path) };
@@ -117,7 +117,14 @@ fn spec(
     env = agents::merge(env, place.port_variables());
     let dir = floor.session_dir(row.session);
     let files = launch.files.iter().map(|file| dir.join(&file.name)).collect();
-    let argv = sandbox::contain(floor, adapter, desired, place, files, launch.argv.clone())?;
+    let argv = sandbox::contain(
+        floor,
+        adapter,
+        (desired.project, desired.sandbox.as_ref()),
+        place,
+        files,
+        launch.argv.clone(),
+    )?;
     Ok(Spec {
         env,
         cols: desired.cols,

@@ -11,6 +11,9 @@ mod sandbox;
 mod state;
 mod trust;
 
+pub(crate) use sandbox::contain;
+pub(crate) use trust::{hash, printable};
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,25 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use agents::{Adapter, Home, SandboxSpec};
-use protocol::link::DesiredSession;
+use domain::ProjectId;
+use protocol::Sandbox;
 
 use crate::floor::Floor;
 use crate::workspaces::Place;
 
 /// The arguments that run `argv` contained; as they are when nobody wants that.
-pub(super) fn contain(
+pub(crate) fn contain(
     floor: &Floor,
     adapter: &Adapter,
-    desired: &DesiredSession,
+    (project, wanted): (ProjectId, Option<&Sandbox>),
     place: &Place,
     files: Vec<PathBuf>,
     argv: Vec<String>,
 ) -> Result<Vec<String>, String> {
-    let Some(wanted) = &desired.sandbox else { return Ok(argv) };
+    let Some(wanted) = wanted else { return Ok(argv) };
     let data = &floor.options.data_dir;
     let spec = SandboxSpec {
         workspace: place.path.clone(),
-        state_dir: state_dir(data, desired),
+        state_dir: state_dir(data, project),
         exe: floor.options.exe.clone(),
         home: if wanted.home { Home::ReadOnly } else { Home::Hidden },
         network: wanted.network,
@@ -35,6 +36,6 @@ pub(super) fn contain(
 }
 
 /// Where contained agents of a project keep their state: they may resume each other's conversations.
-pub(super) fn state_dir(data_dir: &Path, desired: &DesiredSession) -> PathBuf {
-    data_dir.join("contained").join(desired.project.to_string())
+pub(super) fn state_dir(data_dir: &Path, project: ProjectId) -> PathBuf {
+    data_dir.join("contained").join(project.to_string())
 }

@@ -59,7 +59,7 @@ pub(super) async fn settle(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<b
 }
 
 /// One hash for all that would run: it changes when any of it does.
-fn hash(files: &str, lines: &[Option<String>]) -> String {
+pub(crate) fn hash(files: &str, lines: &[Option<String>]) -> String {
     let mut hash = Sha256::new();
     hash.update(files.as_bytes());
     for line in lines {
@@ -72,7 +72,7 @@ fn hash(files: &str, lines: &[Option<String>]) -> String {
 }
 
 /// A stranger's text, short and without control characters.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().take(80).flat_map(char::escape_debug).collect()
 }
 

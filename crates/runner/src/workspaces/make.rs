@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::WorkspaceId;
-use protocol::link::{DesiredSession, FactBody};
-use worktree::{Plan, Progress, Script};
+use domain::{ActivityId, ProjectId, WorkspaceId};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
+use worktree::{Plan, Progress, Script, Start};
 
 use super::{Place, Workspaces, ports, text};
 use crate::clock::now;
@@ -15,22 +15,42 @@ use crate::journal::{Change, WorkspaceRow};
 /// How much of a setup's output the hub is told when it failed.
 const TAIL: usize = 2000;
 
+/// What a workspace is wanted for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose<'a> {
+    pub(crate) project: ProjectId,
+    pub(crate) activity: Option<ActivityId>,
+    pub(crate) wanted: &'a DesiredWorkspace,
+}
+
+impl<'a> From<&'a DesiredSession> for Purpose<'a> {
+    fn from(desired: &'a DesiredSession) -> Self {
+        Self { project: desired.project, activity: Some(desired.activity), wanted: &desired.workspace }
+    }
+}
+
+impl<'a> From<&'a DesiredCheck> for Purpose<'a> {
+    fn from(desired: &'a DesiredCheck) -> Self {
+        Self { project: desired.project, activity: desired.activity, wanted: &desired.workspace }
+    }
+}
+
 impl Workspaces {
     /// The folder with the code in it; nothing of the code has run.
     pub(crate) async fn make(
         &self,
         floor: &Arc<Floor>,
-        desired: &DesiredSession,
+        purpose: Purpose<'_>,
         progress: &Progress,
     ) -> Result<Place, String> {
-        let workspace = desired.workspace.workspace;
+        let workspace = purpose.wanted.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
         let known = self.row(floor, workspace).await?;
         if known.as_ref().is_some_and(|row| row.cleaned) {
             return Err("its workspace was deleted; its branch and its saves are kept".to_owned());
         }
-        match self.create(floor, desired, known, progress).await {
+        match self.create(floor, purpose, known, progress).await {
             Ok(place) => Ok(place),
             Err(why) => Err(self.failed(floor, workspace, why).await),
         }
@@ -40,10 +60,9 @@ impl Workspaces {
     pub(crate) async fn set_up(
         &self,
         floor: &Arc<Floor>,
-        desired: &DesiredSession,
+        workspace: WorkspaceId,
         place: Place,
     ) -> Result<Place, String> {
-        let workspace = desired.workspace.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
         let Some(mut row) = self.row(floor, workspace).await?.filter(|row| !row.ready) else {
@@ -79,12 +98,20 @@ impl Workspaces {
     async fn create(
         &self,
         floor: &Floor,
-        desired: &DesiredSession,
+        purpose: Purpose<'_>,
         known: Option<WorkspaceRow>,
         progress: &Progress,
     ) -> Result<Place, String> {
-        let wanted = &desired.workspace;
+        let wanted = purpose.wanted;
         let mut plan = Plan::default();
+        // One that is there already has it.
+        plan.from = match &wanted.from {
+            Some(StartFrom::Branch { branch }) => Some(Start::Branch(branch.parse().map_err(text)?)),
+            Some(StartFrom::Bundle { bundle }) if known.is_none() => {
+                Some(Start::Bundle(floor.bundles.taken(floor, bundle).map_err(|problem| problem.detail)?))
+            }
+            _ => None,
+        };
         if let Some(repository) = &wanted.repository {
             plan.location = Some(repository.location.parse().map_err(text)?);
             let base = wanted.base.as_ref().or(repository.base_branch.as_ref());
@@ -98,7 +125,7 @@ impl Workspaces {
         }
         if known.is_none() {
             let base = made.facts.base.as_ref().map(ToString::to_string);
-            let row = WorkspaceRow { base, path: Some(made.path.clone()), ..fresh(desired) };
+            let row = WorkspaceRow { base, path: Some(made.path.clone()), ..fresh(purpose) };
             floor.journal.write(&[Change::Workspace(wanted.workspace, Box::new(row))], &[]).await;
         }
         let among = wanted.repository.as_ref().and_then(|repository| repository.ports.as_ref());
@@ -121,10 +148,8 @@ impl Workspaces {
 pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script {
     let mut script = Script::new(line);
     script.ports = place.ports.as_ref().map(ports::ours);
-    script.env = vec![
-        ("SHOPFLOOR_PROJECT".to_owned(), row.project.to_string()),
-        ("SHOPFLOOR_ACTIVITY".to_owned(), row.activity.to_string()),
-    ];
+    script.env = vec![("SHOPFLOOR_PROJECT".to_owned(), row.project.to_string())];
+    script.env.extend(row.activity.map(|activity| ("SHOPFLOOR_ACTIVITY".to_owned(), activity.to_string())));
     script
 }
 
@@ -143,11 +168,11 @@ fn tail(log: &Path) -> String {
     text[start..].chars().filter(|c| !c.is_control() || *c == '\n').collect::<String>().trim().to_owned()
 }
 
-fn fresh(desired: &DesiredSession) -> WorkspaceRow {
+fn fresh(purpose: Purpose<'_>) -> WorkspaceRow {
     WorkspaceRow {
-        project: desired.project,
-        activity: desired.activity,
-        desired: desired.workspace.clone(),
+        project: purpose.project,
+        activity: purpose.activity,
+        desired: purpose.wanted.clone(),
         ready: false,
         path: None,
         base: None,

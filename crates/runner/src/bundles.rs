@@ -1,0 +1,140 @@
+//! Work on its way from one runner to another: packed here, or taken from there, in stretches that fit into frames.
+
+use std::fs::{DirBuilder, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::WorkspaceId;
+use protocol::link::{BUNDLE_PART, Bundle, BundlePart, MAX_BUNDLE};
+use protocol::{Problem, ProblemKind};
+use sha2::{Digest, Sha256};
+
+use crate::floor::Floor;
+use crate::workspaces::problem;
+
+/// What nobody came for by then is thrown away.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// The bundles of this runner.
+#[derive(Debug, Default)]
+pub(crate) struct Bundles {
+    /// One at a time is written.
+    writing: tokio::sync::Mutex<()>,
+}
+
+impl Bundles {
+    /// Packs a workspace's branch and what is not committed.
+    pub(crate) async fn pack(&self, floor: &Floor, workspace: WorkspaceId) -> Result<Bundle, Problem> {
+        let _alone = self.writing.lock().await;
+        let limit = usize::try_from(MAX_BUNDLE).unwrap_or(usize::MAX);
+        let packed = floor.workspaces.worktrees.pack(workspace, limit).await.map_err(|error| match error {
+            worktree::Error::TooMuch { .. } => {
+                let why = format!("the work is larger than the {MAX_BUNDLE} bytes that can be moved");
+                Problem::new(ProblemKind::TooLarge, why)
+            }
+            error => problem(error),
+        })?;
+        let bundle = hex::encode(Sha256::digest(&packed.bytes));
+        let bytes = packed.bytes.len() as u64;
+        let path = folder(floor)?.join(format!("{bundle}.packed"));
+        let written = tokio::task::spawn_blocking(move || put(&path, 0, &packed.bytes)).await;
+        written.map_err(internal)?.map_err(internal)?;
+        Ok(Bundle { bundle, bytes, base: packed.base, head: packed.head })
+    }
+
+    /// A stretch of what was packed here.
+    pub(crate) fn part(&self, floor: &Floor, bundle: &str, offset: u64) -> Result<BundlePart, Problem> {
+        let path = folder(floor)?.join(format!("{}.packed", checked(bundle)?));
+        let gone = |_| Problem::new(ProblemKind::NotFound, "there is no such bundle on this runner: pack it again");
+        let mut file = File::open(path).map_err(gone)?;
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(offset)).map_err(internal)?;
+        file.take(BUNDLE_PART as u64).read_to_end(&mut bytes).map_err(internal)?;
+        Ok(BundlePart { next: offset.saturating_add(bytes.len() as u64), data: STANDARD.encode(bytes) })
+    }
+
+    /// Takes a stretch of what another runner packed; the last one must make it whole.
+    pub(crate) async fn take(
+        &self,
+        floor: &Floor,
+        bundle: &str,
+        bytes: u64,
+        offset: u64,
+        data: &str,
+    ) -> Result<(), Problem> {
+        let _alone = self.writing.lock().await;
+        let invalid = |why: &str| Problem::new(ProblemKind::Invalid, why);
+        let data = STANDARD.decode(data).map_err(|_| invalid("the stretch is not base64"))?;
+        let end = offset.saturating_add(data.len() as u64);
+        if bytes > MAX_BUNDLE || end > bytes {
+            return Err(Problem::new(ProblemKind::TooLarge, format!("a bundle has at most {MAX_BUNDLE} bytes")));
+        }
+        let name = checked(bundle)?;
+        let (whole, part) =
+            (folder(floor)?.join(format!("{name}.bundle")), folder(floor)?.join(format!("{name}.part")));
+        if whole.exists() {
+            return Ok(());
+        }
+        let there = std::fs::metadata(&part).map_or(0, |file| file.len());
+        if offset > there {
+            let why = format!("the bundle has {there} bytes so far: the next stretch begins there");
+            return Err(Problem::new(ProblemKind::Conflict, why));
+        }
+        put(&part, offset, &data).map_err(internal)?;
+        if end < bytes {
+            return Ok(());
+        }
+        let read = std::fs::read(&part).map_err(internal)?;
+        if hex::encode(Sha256::digest(&read)) != name {
+            let _ = std::fs::remove_file(&part);
+            return Err(invalid("the bundle did not arrive as it was sent: begin anew"));
+        }
+        std::fs::rename(&part, &whole).map_err(internal)
+    }
+
+    /// The file of a bundle that was taken whole.
+    pub(crate) fn taken(&self, floor: &Floor, bundle: &str) -> Result<PathBuf, Problem> {
+        let path = folder(floor)?.join(format!("{}.bundle", checked(bundle)?));
+        if path.is_file() {
+            return Ok(path);
+        }
+        Err(Problem::new(ProblemKind::NotFound, "the work of the other runner did not arrive here: move it again"))
+    }
+}
+
+/// Where they are, without those that nobody came for.
+fn folder(floor: &Floor) -> Result<PathBuf, Problem> {
+    let folder = floor.options.data_dir.join("bundles");
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(internal)?;
+    for entry in std::fs::read_dir(&folder).map_err(internal)?.flatten() {
+        let changed = entry.metadata().and_then(|file| file.modified());
+        let old = |at: SystemTime| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEPT);
+        if changed.is_ok_and(old) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    Ok(folder)
+}
+
+/// Writes from an offset on; what was there after it is dropped.
+fn put(path: &Path, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    file.set_len(offset)?;
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A name that can only be a hash: it becomes part of a path.
+fn checked(bundle: &str) -> Result<&str, Problem> {
+    let good = bundle.len() == 64 && bundle.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if good { Ok(bundle) } else { Err(Problem::new(ProblemKind::Invalid, "a bundle is named by its SHA-256 in hex")) }
+}
+
+fn internal(error: impl std::fmt::Display) -> Problem {
+    Problem::new(ProblemKind::Internal, error.to_string())
+}

@@ -1,0 +1,42 @@
+//! What was changed, as the hub is told it: bounded, so that it always fits.
+
+use protocol::link::{ChangedFile, Changes};
+use worktree::{Examined, FileStatus};
+
+/// How much of the patch is told.
+pub(super) const PATCH: usize = 64 * 1024;
+const FILES: usize = 5000;
+const RANGES: usize = 20_000;
+
+pub(super) fn told(found: &Examined) -> Changes {
+    let mut room = RANGES;
+    let files = found.files.iter().take(FILES).map(|file| {
+        // Without its lines, a file counts as changed all over.
+        let ranges = if file.ranges.len() <= room { file.ranges.clone() } else { Vec::new() };
+        room -= ranges.len();
+        ChangedFile {
+            path: file.path.to_string_lossy().into_owned(),
+            from: file.from.as_ref().map(|from| from.to_string_lossy().into_owned()),
+            change: word(file.status).to_owned(),
+            content: file.content.clone(),
+            ranges,
+        }
+    });
+    Changes {
+        base: found.base.clone().unwrap_or_default(),
+        head: found.head.clone().unwrap_or_default(),
+        tree: found.tree.clone(),
+        files: files.collect(),
+        patch: found.patch.clone(),
+    }
+}
+
+fn word(status: FileStatus) -> &'static str {
+    match status {
+        FileStatus::Added => "added",
+        FileStatus::Modified => "modified",
+        FileStatus::Deleted => "deleted",
+        FileStatus::Renamed => "renamed",
+        FileStatus::TypeChanged => "type_changed",
+    }
+}

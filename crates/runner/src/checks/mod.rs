@@ -1,0 +1,99 @@
+//! Checks whether reports are as they must be: a few at a time, beside everything else, to the end whatever happens.
+
+mod changes;
+mod commands;
+mod perform;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::ReportId;
+use parking_lot::Mutex;
+use protocol::link::{DesiredCheck, FactBody};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::JournalError;
+use crate::floor::Floor;
+use crate::journal::Change;
+
+/// How many reports are checked at once: each may build and test a whole project.
+const AT_ONCE: usize = 2;
+
+/// The checks that are not finished.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    running: Mutex<HashMap<ReportId, CancellationToken>>,
+    turns: Semaphore,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self { running: Mutex::default(), turns: Semaphore::new(AT_ONCE) }
+    }
+}
+
+impl Checks {
+    /// Goes on with what an earlier runner did not finish.
+    pub(crate) async fn resume(&self, floor: &Arc<Floor>) -> Result<(), JournalError> {
+        for row in floor.journal.checks().await?.into_iter().filter(|row| row.result.is_none()) {
+            self.begin(floor, row.desired);
+        }
+        Ok(())
+    }
+
+    /// Begins what is new, tells again what the hub has forgotten, and gives up what nobody wants any more.
+    pub(crate) async fn take_in(&self, floor: &Arc<Floor>, wanted: &[DesiredCheck]) -> Result<(), JournalError> {
+        self.running.lock().retain(|report, stop| {
+            let stays = wanted.iter().any(|check| check.report == *report);
+            if !stays {
+                stop.cancel();
+            }
+            stays
+        });
+        for row in floor.journal.checks().await? {
+            let report = row.desired.report;
+            match row.result {
+                None => self.begin(floor, row.desired),
+                Some(result) if !floor.journal.owes_check(report).await? => floor.journal.tell(result).await,
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&self, floor: &Arc<Floor>, check: DesiredCheck) {
+        let (report, stop) = (check.report, CancellationToken::new());
+        {
+            let mut running = self.running.lock();
+            if running.contains_key(&report) {
+                return;
+            }
+            running.insert(report, stop.clone());
+        }
+        let shared = floor.clone();
+        floor.spawn(async move {
+            tokio::select! {
+                () = one(&shared, &check) => {
+                    shared.checks.running.lock().remove(&report);
+                }
+                () = stop.cancelled() => tracing::info!(%report, "nobody wants this check any more"),
+            }
+        });
+    }
+}
+
+async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
+    let report = check.report;
+    let Ok(_turn) = floor.checks.turns.acquire().await else { return };
+    tracing::info!(%report, task = %check.task, "checking a report");
+    let result = match perform::perform(floor, check).await {
+        Ok((results, changes)) => FactBody::Checked { report, results, changes: Some(changes) },
+        Err(detail) => {
+            tracing::warn!(%report, detail, "a report could not be checked");
+            FactBody::CheckFailed { report, detail }
+        }
+    };
+    // In one step: what is finished is told, and what is told is not done again.
+    floor.journal.write(&[Change::Checked(report, Box::new(result.clone()))], &[result]).await;
+}

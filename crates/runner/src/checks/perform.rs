@@ -1,0 +1,42 @@
+//! One check: a workspace, what git knows of it, and then each criterion.
+
+use std::sync::Arc;
+
+use acceptance::Site;
+use protocol::link::{Changes, DesiredCheck};
+use protocol::{Criterion, CriterionResult};
+use worktree::Progress;
+
+use super::{changes, commands};
+use crate::floor::Floor;
+use crate::workspaces::Purpose;
+
+/// How each criterion is met, and what was changed; why that cannot be found out, otherwise.
+pub(super) async fn perform(
+    floor: &Arc<Floor>,
+    check: &DesiredCheck,
+) -> Result<(Vec<CriterionResult>, Changes), String> {
+    let workspace = check.workspace.workspace;
+    let place = floor.workspaces.make(floor, Purpose::from(check), &Progress::none()).await?;
+    let has = |is: fn(&Criterion) -> bool| check.criteria.iter().any(is);
+    if has(|criterion| matches!(criterion, Criterion::NoConflictWithBase {})) {
+        refresh(floor, check).await;
+    }
+    let trees = &floor.workspaces.worktrees;
+    let facts = Arc::new(trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?);
+    let told = changes::told(&facts);
+    let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
+    let commands = commands::commands(floor, check, &place, runs).await?;
+    let repository = check.workspace.repository.is_some();
+    let site = Site { tree: &place.path, repository, facts, commands };
+    Ok((acceptance::check(&check.criteria, &site).await, told))
+}
+
+/// Gets the newest base; without it, the one that was fetched last counts.
+async fn refresh(floor: &Arc<Floor>, check: &DesiredCheck) {
+    let Some(repository) = &check.workspace.repository else { return };
+    let Ok(location) = repository.location.parse() else { return };
+    if let Err(error) = floor.workspaces.worktrees.refresh(&location, &Progress::none()).await {
+        tracing::warn!(report = %check.report, %error, "the newest base could not be fetched");
+    }
+}

@@ -1,0 +1,41 @@
+//! What the journal remembers of checks: those that were begun are finished, those that are finished are told.
+
+use domain::ReportId;
+use protocol::link::{DesiredCheck, FactBody};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Journal, JournalError};
+
+/// A check as it is remembered.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckRow {
+    pub(crate) desired: DesiredCheck,
+    /// What the hub is told; nothing until it is finished.
+    pub(crate) result: Option<FactBody>,
+}
+
+impl Journal {
+    /// Every check that the hub wants, as far as it was taken in.
+    pub(crate) async fn checks(&self) -> Result<Vec<CheckRow>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let rows = sqlx::query("SELECT desired, result FROM checks").fetch_all(&mut *connection).await?;
+        rows.iter().map(check_row).collect()
+    }
+
+    /// Whether the hub has not acknowledged what it was told of a report.
+    pub(crate) async fn owes_check(&self, report: ReportId) -> Result<bool, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";
+        Ok(sqlx::query(sql).bind(report.to_string()).fetch_optional(&mut *connection).await?.is_some())
+    }
+}
+
+fn check_row(row: &SqliteRow) -> Result<CheckRow, JournalError> {
+    let read = |error: serde_json::Error| JournalError::Damaged(format!("a check: {error}"));
+    let result: Option<String> = row.try_get("result")?;
+    Ok(CheckRow {
+        desired: serde_json::from_str(&row.try_get::<String, _>("desired")?).map_err(read)?,
+        result: result.map(|text| serde_json::from_str(&text)).transpose().map_err(read)?,
+    })
+}
