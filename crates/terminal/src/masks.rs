@@ -1,14 +1,19 @@
 //! Replaces known secret values in a stream of bytes, also when they arrive in pieces.
 
+use std::time::{Duration, Instant};
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
 
 /// A value shorter than this is not masked: it would hit ordinary text.
 const SHORTEST: usize = 4;
 
-/// So many bytes of a possible secret are let through before the rest is held back. Without it, a person who types the
-/// first letter of a secret would not see it.
+/// So many bytes of a possible secret are shown after a while although the rest may come: a person who types the first
+/// letter of a secret wants to see it.
 const LET_THROUGH: usize = 3;
+
+/// Less than people notice, and more than it takes until the rest of a secret comes that a program writes.
+const HOLD: Duration = Duration::from_millis(20);
 
 /// So few secrets are found faster by looking for one after the other.
 const FEW: usize = 8;
@@ -19,9 +24,10 @@ pub struct Masks {
     /// One for each secret, if there are few: they say whether there is anything to replace.
     few: Option<Vec<Finder<'static>>>,
     secrets: Vec<Vec<u8>>,
-    /// The end of what has been seen: first what was let through already, then what is held back.
+    /// What may be the beginning of a secret: first what was let through already, then what is held back.
     seen: Vec<u8>,
     released: usize,
+    held_since: Option<Instant>,
 }
 
 impl Masks {
@@ -39,7 +45,7 @@ impl Masks {
             .then(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets).ok())
             .flatten();
         let few = (secrets.len() <= FEW).then(|| secrets.iter().map(|one| Finder::new(one).into_owned()).collect());
-        Masks { finder, few, secrets, seen: Vec::new(), released: 0 }
+        Masks { finder, few, secrets, seen: Vec::new(), released: 0, held_since: None }
     }
 
     /// Whether there is nothing to mask, so that bytes need not pass through here.
@@ -47,16 +53,56 @@ impl Masks {
         self.finder.is_none()
     }
 
-    /// Takes bytes in, appends what may be shown to `out`.
+    /// Takes bytes in, appends what may be shown to `out`; what may be the beginning of a secret waits for the rest.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let Some(finder) = &self.finder else {
+        if self.is_empty() {
             out.extend_from_slice(bytes);
             return;
-        };
+        }
         self.seen.extend_from_slice(bytes);
+        let (done, unsure) = self.replace(true, out);
+        let start = unsure.or_else(|| self.possible_start(done)).unwrap_or(self.seen.len());
+        let shown = done.max(self.released);
+        let until = start.max(shown);
+        out.extend_from_slice(&self.seen[shown..until]);
+        self.seen.drain(..start);
+        self.released = until - start;
+        self.held_since = (self.released < self.seen.len()).then(Instant::now);
+    }
+
+    /// When to call [`Masks::let_through`], if anything is held back that should not be for long.
+    pub fn due(&self) -> Option<Instant> {
+        self.held_since.filter(|_| self.seen.len() <= LET_THROUGH).map(|since| since + HOLD)
+    }
+
+    /// Appends what is held back if it is only a few bytes; more of it is held back for as long as it takes.
+    pub fn let_through(&mut self, out: &mut Vec<u8>) {
+        if self.seen.len() <= LET_THROUGH {
+            out.extend_from_slice(&self.seen[self.released..]);
+            self.released = self.seen.len();
+            self.held_since = None;
+        }
+    }
+
+    /// Appends what was held back: the stream has ended.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let (done, _) = self.replace(false, out);
+        out.extend_from_slice(&self.seen[done.max(self.released)..]);
+        self.seen.clear();
+        self.released = 0;
+        self.held_since = None;
+    }
+
+    /// Appends what was seen up to the last secret, with what replaces them; returns where that ends, and where a secret
+    /// begins that may turn out to be a longer one, if more is to come.
+    fn replace(&self, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
         let mut done = 0;
         let none = self.few.as_ref().is_some_and(|few| few.iter().all(|one| one.find(&self.seen).is_none()));
-        for found in finder.find_iter(if none { &[][..] } else { &self.seen }) {
+        let Some(finder) = self.finder.as_ref().filter(|_| !none) else { return (0, None) };
+        for found in finder.find_iter(&self.seen) {
+            if more && self.begins_longer(&self.seen[found.start()..]) {
+                return (done, Some(found.start()));
+            }
             let shown = done.max(self.released);
             if shown < found.start() {
                 out.extend_from_slice(&self.seen[shown..found.start()]);
@@ -68,21 +114,11 @@ impl Masks {
             }
             done = found.end();
         }
-        let hold = self.possible_start(done);
-        let shown = done.max(self.released);
-        let until = hold.unwrap_or(self.seen.len()).max(shown);
-        out.extend_from_slice(&self.seen[shown..until]);
-        // What was let through is still needed to recognise the secret that it may begin.
-        let keep = until.saturating_sub(LET_THROUGH).max(done).min(hold.unwrap_or(usize::MAX));
-        self.released = until - keep;
-        self.seen.drain(..keep);
+        (done, None)
     }
 
-    /// Appends what was held back: the stream has ended.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.seen[self.released..]);
-        self.seen.clear();
-        self.released = 0;
+    fn begins_longer(&self, bytes: &[u8]) -> bool {
+        self.secrets.iter().any(|secret| secret.len() > bytes.len() && secret.starts_with(bytes))
     }
 
     /// Where the longest possible start of a secret at the end of what was seen begins.
@@ -93,7 +129,7 @@ impl Masks {
             .iter()
             .filter_map(|secret| {
                 let most = tail.len().min(secret.len() - 1);
-                (LET_THROUGH + 1..=most).rev().find(|length| tail.ends_with(&secret[..*length]))
+                (1..=most).rev().find(|length| tail.ends_with(&secret[..*length]))
             })
             .max()?;
         Some(self.seen.len() - longest)
@@ -120,25 +156,32 @@ mod tests {
         let whole = "before •••••••••• after ghp_abc ••••••••••";
         assert_eq!(masked(&["ghp_abcdef"], &[text]), whole);
         for cut in 0..text.len() {
-            let out = masked(&["ghp_abcdef"], &[&text[..cut], &text[cut..]]);
-            assert!(!out.contains("abcdef"), "cut at {cut}: {out}");
-            assert!(out.contains(" after ghp_abc "), "cut at {cut}: {out}");
+            assert_eq!(masked(&["ghp_abcdef"], &[&text[..cut], &text[cut..]]), whole, "cut at {cut}");
         }
         let bytes: Vec<&[u8]> = text.chunks(1).collect();
-        let out = masked(&["ghp_abcdef"], &bytes);
-        assert_eq!(out, "before ghp••••••• after ghp_abc ghp•••••••");
+        assert_eq!(masked(&["ghp_abcdef"], &bytes), whole);
+        let bytes: Vec<&[u8]> = b"abcdabcdefgh abcd".chunks(1).collect();
+        assert_eq!(masked(&["abcd", "abcdefgh"], &bytes), "•••••••••••• ••••", "one is the beginning of the other");
     }
 
     #[test]
-    fn the_first_letters_are_not_held_back() {
+    fn the_first_letters_are_not_held_back_for_long() {
         let mut masks = Masks::new(&["secret-value".to_owned()]);
         let mut out = Vec::new();
-        masks.push(b"s", &mut out);
-        assert_eq!(out, b"s");
-        masks.push(b"ec", &mut out);
-        assert_eq!(out, b"sec");
-        masks.push(b"r", &mut out);
-        assert_eq!(out, b"sec");
+        masks.push(b"x", &mut out);
+        assert_eq!((out.as_slice(), masks.due()), (&b"x"[..], None));
+        masks.push(b"se", &mut out);
+        assert_eq!(out, b"x");
+        assert!(masks.due().is_some());
+        masks.let_through(&mut out);
+        assert_eq!((out.as_slice(), masks.due()), (&b"xse"[..], None));
+        masks.push(b"cret", &mut out);
+        masks.let_through(&mut out);
+        assert_eq!((out.as_slice(), masks.due()), (&b"xse"[..], None), "so much of it is held back for good");
+        masks.push(b"-value.", &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "xse••••••••••.");
+        let mut out = Vec::new();
+        masks.push(b"secr", &mut out);
         masks.push(b"x", &mut out);
         assert_eq!(out, b"secrx");
     }

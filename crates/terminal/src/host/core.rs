@@ -20,6 +20,9 @@ const RING: usize = 1 << 20;
 const LONGEST_DATA: usize = 32 << 10;
 /// More input than this that the program does not read is refused.
 const MOST_INPUT: usize = 1 << 20;
+/// Output that is the echo of a key: so short, and so soon after it. It is not held back for what it may begin.
+const LONGEST_ECHO: usize = 3;
+const ECHO: Duration = Duration::from_millis(200);
 
 /// What the owner loop has to do because of a request.
 #[derive(Debug, Default)]
@@ -50,6 +53,7 @@ pub(crate) struct Core {
     /// Counts everything that can be seen: output and resizes.
     change: u64,
     last_output: Instant,
+    last_typed: Option<Instant>,
     grace: Duration,
     pub(crate) exit: Option<Exit>,
     pub(crate) ever_connected: bool,
@@ -74,6 +78,7 @@ impl Core {
             resized_at: None,
             change: 0,
             last_output: Instant::now(),
+            last_typed: None,
             grace: Duration::from_millis(spec.stop_grace_ms),
             exit: None,
             ever_connected: false,
@@ -89,9 +94,27 @@ impl Core {
         }
         let mut masked = std::mem::take(&mut self.masked);
         self.masks.push(bytes, &mut masked);
+        let echo = bytes.len() <= LONGEST_ECHO && self.last_typed.is_some_and(|typed| typed.elapsed() < ECHO);
+        if echo {
+            self.masks.let_through(&mut masked);
+        }
         self.show(&masked);
         masked.clear();
         self.masked = masked;
+    }
+
+    /// Shows what was held back for long enough because it might have been the beginning of a secret; returns when to
+    /// come back.
+    pub(crate) fn let_through(&mut self, now: Instant) -> Option<Instant> {
+        let due = self.masks.due()?;
+        if now < due {
+            return Some(due);
+        }
+        let mut rest = Vec::new();
+        self.masks.let_through(&mut rest);
+        self.show(&rest);
+        self.wake_all();
+        None
     }
 
     fn show(&mut self, bytes: &[u8]) {
@@ -130,6 +153,11 @@ impl Core {
         let mut rest = Vec::new();
         self.masks.finish(&mut rest);
         self.show(&rest);
+        let mut rest = Vec::new();
+        self.input_masks.finish(&mut rest);
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| !rest.is_empty()) {
+            recorder.input(&rest);
+        }
         self.exit = Some(exit(self.ring.end()));
         self.wake_all();
     }
@@ -257,6 +285,7 @@ impl Core {
             self.input_masks.push(bytes, &mut shown);
             recorder.input(&shown);
         }
+        self.last_typed = Some(Instant::now());
         self.fresh_input.extend_from_slice(bytes);
         self.type_in(bytes);
     }

@@ -139,7 +139,8 @@ impl Session {
     fn clock(&self) -> Option<Instant> {
         let mut core = self.core.borrow_mut();
         let now = Instant::now();
-        earliest(core.observers(now), core.record(now))
+        let held = core.let_through(now);
+        earliest(held, earliest(core.observers(now), core.record(now)))
     }
 
     fn stop(&self, grace: Duration) {
