@@ -132,6 +132,10 @@ impl Screen {
                 Some(Special::Notification) => self.vt.notifications += 1,
                 Some(Special::Overlong) => self.parser = Processor::new(),
             }
+            if read > 0 && self.tokens.tail().is_empty() {
+                // Also after what the emulator does not know.
+                self.vt.printed = false;
+            }
         }
     }
 
