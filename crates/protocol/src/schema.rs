@@ -60,15 +60,17 @@ fn adapt(value: &mut Value) {
 fn refine(defs: &mut Map<String, Value>) {
     for name in ["TaskAdd", "Task"] {
         if let Some(Value::Object(fields)) = defs.get_mut(name).and_then(|task| task.get_mut("properties")) {
-            fields["priority"]["maximum"] = 9.into();
-            fields["description"]["minLength"] = 1.into();
+            limit(fields, TASK_LIMITS);
         }
     }
     if let Some(Value::Array(kinds)) = defs.get_mut("Criterion").and_then(|criterion| criterion.get_mut("oneOf")) {
         for kind in kinds {
             kind["additionalProperties"] = false.into();
             if let Some(Value::Object(fields)) = kind.get_mut("properties") {
-                refine_criterion(fields);
+                limit(fields, CRITERION_LIMITS);
+                if let Some(schema) = fields.get_mut("json_schema") {
+                    *schema = json!({"type": ["object", "boolean", "null"], "description": schema["description"]});
+                }
             }
         }
     }
@@ -80,21 +82,42 @@ fn refine(defs: &mut Map<String, Value>) {
     }
 }
 
-fn refine_criterion(fields: &mut Map<String, Value>) {
-    let limits = [
-        ("exit_code", "minimum", json!(i32::MIN)),
-        ("exit_code", "maximum", json!(i32::MAX)),
-        ("min_words", "maximum", json!(u32::MAX)),
-        ("timeout_seconds", "maximum", json!(u32::MAX)),
-        ("argv", "minItems", json!(1)),
-    ];
+/// The hub's own limits; it counts bytes where a schema can only count characters.
+const TASK_LIMITS: &[(&str, &str, i64)] = &[
+    ("id", "minLength", 1),
+    ("description", "minLength", 1),
+    ("description", "maxLength", 64 * 1024),
+    ("context", "maxLength", 64 * 1024),
+    ("acceptance", "maxItems", 50),
+    ("files", "maxItems", 200),
+    ("deps", "maxItems", 200),
+    ("needs", "maxItems", 20),
+    ("priority", "maximum", 9),
+];
+
+const CRITERION_LIMITS: &[(&str, &str, i64)] = &[
+    ("path", "minLength", 1),
+    ("path", "maxLength", 1024),
+    ("regex", "maxLength", 4096),
+    ("not_regex", "maxLength", 4096),
+    ("text", "minLength", 1),
+    ("text", "maxLength", 4096),
+    ("min_words", "maximum", u32::MAX as i64),
+    ("argv", "minItems", 1),
+    ("argv", "maxItems", 500),
+    ("exit_code", "minimum", i32::MIN as i64),
+    ("exit_code", "maximum", i32::MAX as i64),
+    ("timeout_seconds", "minimum", 1),
+    ("timeout_seconds", "maximum", 24 * 3600),
+    ("globs", "minItems", 1),
+    ("globs", "maxItems", 200),
+];
+
+fn limit(fields: &mut Map<String, Value>, limits: &[(&str, &str, i64)]) {
     for (field, limit, value) in limits {
-        if let Some(field) = fields.get_mut(field) {
-            field[limit] = value;
+        if let Some(field) = fields.get_mut(*field) {
+            field[*limit] = (*value).into();
         }
-    }
-    if let Some(schema) = fields.get_mut("json_schema") {
-        *schema = json!({"type": ["object", "boolean", "null"], "description": schema["description"]});
     }
 }
 
@@ -125,9 +148,9 @@ mod tests {
             matches.prop_map(|(path, regex, not_regex, min_words, json_schema, parses)| {
                 Criterion::FileMatches { path, regex, not_regex, min_words, json_schema, parses }
             }),
-            (proptest::collection::vec(text(), 1..4), maybe(any::<i32>()), maybe(any::<u32>()))
+            (proptest::collection::vec(text(), 1..4), maybe(any::<i32>()), maybe(1u32..=86_400))
                 .prop_map(|(argv, exit_code, timeout_seconds)| Criterion::Command { argv, exit_code, timeout_seconds }),
-            proptest::collection::vec(text(), 0..3).prop_map(|globs| Criterion::OnlyTouches { globs }),
+            proptest::collection::vec(text(), 1..3).prop_map(|globs| Criterion::OnlyTouches { globs }),
             Just(Criterion::NoConflictWithBase {}),
             Just(Criterion::Committed {}),
             text().prop_map(|text| Criterion::Text { text }),
@@ -228,13 +251,14 @@ mod tests {
             // Lists alone are another form of the file.
             prop_assume!(!spoilt.is_array());
             let read = serde_json::from_value::<TaskAdd>(spoilt.clone());
-            // The schema is stricter only in its limits: an empty argv or description, and what a JSON Schema is.
+            // The schema is stricter only in its limits, and in what a JSON Schema is.
             if accepts(&spoilt) {
                 prop_assert!(read.is_ok(), "{spoilt}: {read:?}");
             } else if let Ok(read) = read {
                 let limits = read.description.is_empty() || read.priority.is_some_and(|at| at > 9)
                     || read.acceptance.iter().any(|criterion| match criterion {
                         Criterion::Command { argv, .. } => argv.is_empty(),
+                        Criterion::OnlyTouches { globs } => globs.is_empty(),
                         Criterion::FileMatches { json_schema: Some(schema), .. } => {
                             !schema.is_object() && !schema.is_boolean()
                         }

@@ -3,6 +3,7 @@
 //! It asks the hub through `client` and shows what came back; it holds no state and decides nothing.
 
 mod cli;
+mod colours;
 mod commands;
 mod context;
 mod failure;
@@ -13,6 +14,7 @@ mod pick;
 mod places;
 mod settings;
 mod table;
+mod task_file;
 mod text_arg;
 mod tty;
 mod when;

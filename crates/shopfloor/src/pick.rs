@@ -4,8 +4,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use client::{Client, FromAnswer};
-use domain::{ActivityId, InviteId, ProjectId, RunnerId, SessionId, TokenId, UserId, WorkspaceId, WorkspaceStatus};
-use protocol::{Activity, Call, ExecutionFilter, Invite, Project, Runner, Session, Token, User, Workspace};
+use domain::{
+    ActivityId, EscalationId, InviteId, ProjectId, RunnerId, SessionId, TaskId, TokenId, UserId, WorkerId,
+    WorkerStatus, WorkspaceId, WorkspaceStatus,
+};
+use protocol::{
+    Activity, Call, Escalation, EscalationFilter, ExecutionFilter, Invite, Project, Runner, Session, TaskFilter,
+    TaskLine, Token, User, Worker, WorkerFilter, Workspace,
+};
 
 use crate::Failure;
 
@@ -109,6 +115,69 @@ impl Named for Workspace {
     }
 }
 
+impl Named for TaskLine {
+    type Id = TaskId;
+    const WHAT: &'static str = "task";
+
+    fn all() -> Call {
+        Call::TaskList { filter: TaskFilter::default() }
+    }
+
+    fn id(&self) -> TaskId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn current(&self) -> bool {
+        !self.status.is_over()
+    }
+}
+
+impl Named for Worker {
+    type Id = WorkerId;
+    const WHAT: &'static str = "worker";
+
+    fn all() -> Call {
+        Call::WorkerList { filter: WorkerFilter::default() }
+    }
+
+    fn id(&self) -> WorkerId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn current(&self) -> bool {
+        self.status != WorkerStatus::Stopped
+    }
+}
+
+impl Named for Escalation {
+    type Id = EscalationId;
+    const WHAT: &'static str = "escalation";
+
+    fn all() -> Call {
+        Call::EscalationList { filter: EscalationFilter { project: None, answered: Some(true) } }
+    }
+
+    fn id(&self) -> EscalationId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.question
+    }
+
+    fn current(&self) -> bool {
+        self.answered_at.is_none()
+    }
+}
+
 /// The id of the thing that `text` means; asks the hub only when it is not an id.
 pub(crate) async fn pick<T: Named>(client: &Client, text: &str) -> Result<T::Id, Failure>
 where
@@ -120,7 +189,19 @@ where
     }
 }
 
-fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> {
+/// The same for what need not be named.
+pub(crate) async fn pick_if<T: Named>(client: &Client, text: Option<&str>) -> Result<Option<T::Id>, Failure>
+where
+    Vec<T>: FromAnswer,
+{
+    match text {
+        Some(text) => pick::<T>(client, text).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The one of `all` that `text` means.
+pub(crate) fn choose<T: Named>(all: &[T], text: &str) -> Result<T::Id, Failure> {
     let wanted = text.trim().to_lowercase();
     let hexadecimal = wanted.len() >= END && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
     let by_id = |one: &&T| {

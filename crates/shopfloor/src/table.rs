@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::Output;
 use crate::output::clean;
+use crate::{Output, colours};
 
 const GAP: usize = 2;
 /// A flexible column is never made narrower than this.
@@ -18,6 +18,8 @@ pub(crate) enum Style {
     Green,
     Yellow,
     Red,
+    /// The colour of the worker that has this place.
+    Worker(u32),
 }
 
 impl Style {
@@ -25,11 +27,12 @@ impl Style {
     pub(crate) fn paint(self, text: &str, color: bool) -> String {
         let code = match self {
             Self::Plain => return text.to_owned(),
-            Self::Bold => 1,
-            Self::Dim => 2,
-            Self::Green => 32,
-            Self::Yellow => 33,
-            Self::Red => 31,
+            Self::Bold => "1".to_owned(),
+            Self::Dim => "2".to_owned(),
+            Self::Green => "32".to_owned(),
+            Self::Yellow => "33".to_owned(),
+            Self::Red => "31".to_owned(),
+            Self::Worker(place) => colours::worker(place),
         };
         if color && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

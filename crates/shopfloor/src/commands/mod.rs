@@ -8,10 +8,15 @@ mod config;
 mod db;
 mod demo;
 mod doctor;
+mod escalation;
+mod files;
+mod freeze;
 mod history;
+mod instructions;
 mod invite;
 mod login;
 mod mcp;
+mod metrics;
 mod observer;
 mod presence;
 mod project;
@@ -20,11 +25,14 @@ mod runner;
 mod serve_args;
 mod session;
 mod shell;
+mod task;
 mod token;
 mod up;
 mod user;
 mod watch;
 mod words;
+mod work;
+mod worker;
 mod workspace;
 
 use clap::Subcommand;
@@ -66,6 +74,26 @@ pub(crate) enum Command {
     Session(session::SessionCommand),
     /// Use a session's terminal here; the line at the bottom says how to leave it
     Attach(attach::AttachArgs),
+    /// Work in a queue: what is to be done, how it is accepted, who has it
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    /// Who takes tasks: agents on your runners, and others
+    #[command(subcommand)]
+    Worker(worker::WorkerCommand),
+    /// How a project hands out its tasks
+    #[command(subcommand)]
+    Work(work::WorkCommand),
+    /// What waits for a person
+    #[command(subcommand)]
+    Escalation(escalation::EscalationCommand),
+    /// How the work in a project goes
+    Metrics(metrics::MetricsArgs),
+    /// Stop all your workers and sessions at once; nothing is handed out until `thaw`
+    StopEverything(freeze::FreezeArgs),
+    /// Hand out tasks again after `stop-everything`
+    Thaw(freeze::FreezeArgs),
+    /// Print instructions that make an agent a worker or a coordinator
+    Instructions(instructions::InstructionsArgs),
     /// Where sessions work: worktrees on branches of their own
     #[command(subcommand)]
     Workspace(workspace::WorkspaceCommand),
@@ -81,6 +109,8 @@ pub(crate) enum Command {
     Presence,
     /// Print changes as they come
     Watch(watch::WatchArgs),
+    /// Keep a folder in step with a project's queue, for workers that only read and write files
+    Files(files::FilesArgs),
     /// Give an agent that speaks MCP its tools, over standard input and output
     Mcp(mcp::McpArgs),
     /// Say what is there, what is missing, and what to do
@@ -127,12 +157,21 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Observer(command) => observer::run(command, context).await?,
         Command::Session(command) => return session::run(command, context).await,
         Command::Attach(args) => return attach::run(args, context).await,
+        Command::Task(command) => return task::run(command, context).await,
+        Command::Worker(command) => worker::run(command, context).await?,
+        Command::Work(command) => work::run(command, context).await?,
+        Command::Escalation(command) => escalation::run(command, context).await?,
+        Command::Metrics(args) => metrics::run(args, context).await?,
+        Command::StopEverything(args) => freeze::stop(args, context).await?,
+        Command::Thaw(args) => freeze::thaw(args, context).await?,
+        Command::Instructions(args) => instructions::run(&args, context)?,
         Command::Workspace(command) => workspace::run(command, context).await?,
         Command::Recording(command) => return recording::run(command, context).await,
         Command::Runner(args) => runner::run(args, context).await?,
         Command::Audit(command) => audit::run(command, context).await?,
         Command::Presence => presence::run(context).await?,
         Command::Watch(args) => watch::run(args, context).await?,
+        Command::Files(args) => files::run(args, context).await?,
         Command::Mcp(args) => mcp::run(args, context).await?,
         Command::Doctor => return doctor::run(context).await,
         Command::Demo(args) => demo::run(args, context).await?,

@@ -1,8 +1,12 @@
 //! How the domain's words are read from the command line, with their values in help and completions.
 
+mod work;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::{ActivityStatus, LinkKind, SessionStatus, Timestamp, Visibility};
 use protocol::{GitStats, Link, PortRange, Repository, Runner, Session, Usage};
+
+pub(crate) use work::*;
 
 use crate::table::{Cell, Style};
 use crate::when;

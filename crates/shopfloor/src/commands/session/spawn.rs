@@ -1,12 +1,12 @@
 //! `shopfloor session spawn`: from a command line to a session.
 
-use client::{Client, FromAnswer};
+use client::Client;
 use domain::SessionMode;
 use protocol::{Activity, Call, Project, Runner, Sandbox, Session, SessionSpawn, Workspace};
 
 use super::args::SpawnArgs;
 use crate::commands::attach;
-use crate::pick::{Named, pick};
+use crate::pick::pick_if;
 use crate::text_arg::read_prompt;
 use crate::{Context, Exit, Failure, tty};
 
@@ -33,16 +33,16 @@ async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure
     };
     let sandbox = Sandbox { network: !args.no_network, home: args.home };
     Ok(SessionSpawn {
-        activity: optional::<Activity>(client, args.activity.as_deref()).await?,
-        project: optional::<Project>(client, args.project.as_deref()).await?,
+        activity: pick_if::<Activity>(client, args.activity.as_deref()).await?,
+        project: pick_if::<Project>(client, args.project.as_deref()).await?,
         agent: args.agent.unwrap_or_else(|| "command".to_owned()),
         prompt,
         mode: args.headless.then_some(SessionMode::Headless),
         model: args.model,
         argv: args.argv,
-        runner: optional::<Runner>(client, args.runner.as_deref()).await?,
+        runner: pick_if::<Runner>(client, args.runner.as_deref()).await?,
         labels: args.labels,
-        workspace: optional::<Workspace>(client, args.workspace.as_deref()).await?,
+        workspace: pick_if::<Workspace>(client, args.workspace.as_deref()).await?,
         repository: args.repository,
         base: args.base,
         branch: args.branch,
@@ -51,14 +51,4 @@ async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure
         cols: size.map(|(cols, _)| cols),
         rows: size.map(|(_, rows)| rows),
     })
-}
-
-async fn optional<T: Named>(client: &Client, text: Option<&str>) -> Result<Option<T::Id>, Failure>
-where
-    Vec<T>: FromAnswer,
-{
-    match text {
-        Some(text) => pick::<T>(client, text).await.map(Some),
-        None => Ok(None),
-    }
 }

@@ -1,0 +1,219 @@
+//! `shopfloor escalation …`: what waits for a person.
+
+use clap::{Args, Subcommand};
+use client::Client;
+use domain::{AnswerAct, EscalationId};
+use protocol::{Call, Escalation, EscalationAnswer, EscalationFilter, Project};
+
+use super::words;
+use crate::output::clean;
+use crate::pick::{pick, pick_if};
+use crate::table::{Cell, Style, Table, fields};
+use crate::text_arg::TextArg;
+use crate::{Context, Failure, Output, when};
+
+/// Everything that can be done with requests for a person.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EscalationCommand {
+    /// What waits for a person
+    List {
+        /// Only in this project (id or name)
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+        /// What was answered, too
+        #[arg(long)]
+        all: bool,
+    },
+    /// One request, with what to look at before deciding
+    Show {
+        /// Its id, or the beginning of its question
+        escalation: String,
+    },
+    /// Answer a request; the answer goes into the task, and the work goes on
+    Answer(AnswerArgs),
+}
+
+/// An answer.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Its id, or the beginning of its question
+    escalation: String,
+    #[command(flatten)]
+    text: TextArg,
+    /// Choose one of the options that it offers, by its label or number
+    #[arg(long, value_name = "OPTION", conflicts_with = "act")]
+    option: Option<String>,
+    /// What the answer does, when none of the options fits
+    #[arg(long, value_parser = words::act())]
+    act: Option<AnswerAct>,
+}
+
+/// Runs one of them.
+pub(crate) async fn run(command: EscalationCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        EscalationCommand::List { project, all } => {
+            let project = pick_if::<Project>(client, project.as_deref()).await?;
+            let filter = EscalationFilter { project, answered: all.then_some(true) };
+            let list: Vec<Escalation> = client.ask(Call::EscalationList { filter }).await?;
+            out.show(&list, |out| table(&list, out))
+        }
+        EscalationCommand::Show { escalation } => {
+            let escalation = id(client, &escalation).await?;
+            let escalation: Escalation = client.ask(Call::EscalationShow { escalation }).await?;
+            out.show(&escalation, |out| render(&escalation, out))
+        }
+        EscalationCommand::Answer(args) => answer(args, client, out).await,
+    }
+}
+
+async fn answer(args: AnswerArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let text = args.text.read()?;
+    if text.is_none() && args.option.is_none() && args.act.is_none() {
+        return Err(
+            Failure::usage("there is no answer").advise("give words, --option or --act; `show` lists the options")
+        );
+    }
+    let escalation = id(client, &args.escalation).await?;
+    let option = match &args.option {
+        Some(option) => Some(label(option, &client.ask(Call::EscalationShow { escalation }).await?)?),
+        None => None,
+    };
+    let input = EscalationAnswer { option, act: args.act, text };
+    let escalation: Escalation = client.ask(Call::EscalationAnswer { escalation, input }).await?;
+    out.show(&escalation, |_| {
+        let act = escalation.act.map(|act| format!(" ({act})")).unwrap_or_default();
+        format!("{}  answered{act}; the task is {}", escalation.id, escalation.task)
+    })
+}
+
+/// The label that a person means: itself, or its number in the list.
+fn label(text: &str, escalation: &Escalation) -> Result<String, Failure> {
+    let options = &escalation.options;
+    let same = options.iter().find(|option| option.label.eq_ignore_ascii_case(text.trim()));
+    let numbered = || text.trim().parse::<usize>().ok().and_then(|number| options.get(number.wrapping_sub(1)));
+    match same.or_else(numbered) {
+        Some(option) => Ok(option.label.clone()),
+        None => {
+            let all: Vec<String> =
+                options.iter().enumerate().map(|(at, option)| format!("{}. {}", at + 1, option.label)).collect();
+            let all =
+                if all.is_empty() { "it has none: answer with words or --act".to_owned() } else { all.join(", ") };
+            Err(Failure::usage(format!("`{text}` is none of its options")).advise(all))
+        }
+    }
+}
+
+async fn id(client: &Client, text: &str) -> Result<EscalationId, Failure> {
+    pick::<Escalation>(client, text).await
+}
+
+fn table(list: &[Escalation], out: &Output) -> String {
+    let titles = &["ID", "KIND", "QUESTION…", "TASK…", "ASKED", "ANSWER…"];
+    let mut table = Table::new(titles, "nothing waits for you");
+    for one in list {
+        let answer = match (&one.answered_by, &one.answer) {
+            (Some(by), answer) => {
+                Cell::styled(format!("{}: {}", by.name, answer.as_deref().unwrap_or("-")), Style::Dim)
+            }
+            (None, _) => Cell::styled("needs you", Style::Yellow),
+        };
+        table.row([
+            one.id.into(),
+            one.kind.into(),
+            (&one.question).into(),
+            (&one.title).into(),
+            when::relative(one.created_at, out.now).into(),
+            answer,
+        ]);
+    }
+    table.render(out)
+}
+
+fn render(escalation: &Escalation, out: &Output) -> String {
+    let Escalation { context, options, .. } = escalation;
+    let mut pairs = vec![
+        ("id", escalation.id.into()),
+        ("kind", format!("{}: {}", escalation.kind, escalation.kind.meaning()).into()),
+        ("task", format!("{} ({})", escalation.title, escalation.task).into()),
+        ("asked", when::relative(escalation.created_at, out.now).into()),
+    ];
+    let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("session", escalation.session.map(|session| format!("`shopfloor session log {session}`")));
+    add("other task", context.other_task.map(|task| task.to_string()));
+    add("where they meet", (!context.places.is_empty()).then(|| context.places.join(", ")));
+    let answered = escalation.answered_by.as_ref();
+    add(
+        "answered",
+        answered.map(|by| format!("by {}, {}", by.name, when::relative_or(escalation.answered_at, out.now, "-"))),
+    );
+    add("answer", escalation.answer.clone());
+    let mut parts = vec![fields(out, &pairs), clean(&escalation.question)];
+    let mut part = |title: &str, text: &str| {
+        if !text.trim().is_empty() {
+            parts.push(format!("{}\n{}", Style::Bold.paint(title, out.color), clean(text)));
+        }
+    };
+    part("Context", &context.text);
+    part("Last screen", context.screen.as_deref().unwrap_or_default());
+    part("Changes", context.diff.as_deref().unwrap_or_default());
+    part("Changes of the other", context.other_diff.as_deref().unwrap_or_default());
+    let option =
+        |(at, option): (usize, &protocol::EscalationOption)| format!("  {}. {} ({})", at + 1, option.label, option.act);
+    part("Options", &options.iter().enumerate().map(option).collect::<Vec<_>>().join("\n"));
+    parts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{EscalationKind, ProjectId, TaskId, Timestamp};
+    use protocol::{EscalationContext, EscalationOption};
+
+    fn sample() -> Escalation {
+        let option = |label: &str, act| EscalationOption { label: label.into(), act };
+        Escalation {
+            id: EscalationId::generate(),
+            project: ProjectId::generate(),
+            task: TaskId::generate(),
+            title: "Keep comments".into(),
+            kind: EscalationKind::SameLines,
+            worker: None,
+            session: None,
+            question: "Which one?\u{1b}[2J".into(),
+            options: vec![option("Accept it", AnswerAct::Accept), option("Try again", AnswerAct::Retry)],
+            context: EscalationContext { diff: Some("+a".into()), other_diff: Some("+b".into()), ..Default::default() },
+            created_at: Timestamp::from_millis(0),
+            answered_by: None,
+            answered_at: None,
+            answer: None,
+            act: None,
+        }
+    }
+
+    #[test]
+    fn an_option_is_chosen_by_label_or_number() {
+        let escalation = sample();
+        assert_eq!(label("try again", &escalation).unwrap(), "Try again");
+        assert_eq!(label("1", &escalation).unwrap(), "Accept it");
+        for bad in ["0", "3", "accept"] {
+            let said = label(bad, &escalation).unwrap_err().render(false);
+            assert!(said.contains("1. Accept it, 2. Try again"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_request_shows_what_to_look_at() {
+        let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(90_000) };
+        let text = render(&sample(), &out);
+        for part in [
+            "same_lines: Two outputs change the same lines.",
+            "Which one?\u{FFFD}[2J",
+            "Changes\n+a",
+            "Changes of the other\n+b",
+            "Options\n  1. Accept it (accept)\n  2. Try again (retry)",
+        ] {
+            assert!(text.contains(part), "`{part}` is not in:\n{text}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `shopfloor files`: a folder that is kept in step with the queue, for workers that only read and write files.
+
+mod arrivals;
+mod hands;
+mod intake;
+mod news;
+mod paper;
+mod readme;
+mod reports;
+mod settle;
+mod state;
+mod tree;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use client::{Client, ClientError};
+use domain::{ProjectId, TaskId};
+use protocol::{ProblemKind, Project};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::news::News;
+use self::paper::Paper;
+use self::settle::Settling;
+use self::state::State;
+use self::tree::{Folder, Tree};
+use crate::pick::pick;
+use crate::{Context, Failure, Output};
+
+/// How often the folders are looked at.
+const TICK: Duration = Duration::from_millis(300);
+
+/// Which folder, which project, and how patiently.
+#[derive(Debug, Args)]
+pub(crate) struct FilesArgs {
+    /// The folder; `pending`, `assigned`, `reports`, `completed` and `failed` are made in it
+    #[arg(long, value_name = "DIR", default_value = "tasks")]
+    dir: PathBuf,
+    /// The project's id or name; needed unless you see one project only
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+    /// What the folder's worker is called; the same name is the same worker
+    #[arg(long, value_name = "NAME", default_value = "files")]
+    worker: String,
+    /// How many tasks wait in `assigned` at once; with 0 nothing is taken, and the folder only adds and shows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    assign: u16,
+    /// How long a file that cannot be read may be unfinished before `NAME.error.txt` says so
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    patience: u64,
+    /// After how many minutes without a report or a change of its file a task is given back
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    give_back: u64,
+    /// End when nothing is left to do: no task is open, and no file waits
+    #[arg(long)]
+    until_done: bool,
+}
+
+/// One folder that is kept in step.
+struct Desk<'a> {
+    client: Client,
+    project: ProjectId,
+    args: FilesArgs,
+    tree: Tree,
+    state: State,
+    /// Every task that is known here, by the name of its file; those in `completed` by name only.
+    papers: HashMap<String, (Folder, Paper)>,
+    settling: Settling,
+    news: News,
+    hands: hands::Hands,
+    out: &'a Output,
+    /// Whether the hub has answered the last time.
+    reached: bool,
+}
+
+/// Keeps the folder in step until it is told to stop.
+pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failure> {
+    let client = context.client()?;
+    let project = project(&client, args.project.as_deref()).await?;
+    let tree = Tree::open(&args.dir)?;
+    let state = State::open(&tree, project)?;
+    let mut desk = Desk {
+        news: News::start(&client, project),
+        papers: tree.papers()?,
+        settling: Settling::new(Duration::from_secs(args.patience)),
+        hands: hands::Hands::default(),
+        out: &context.out,
+        reached: true,
+        client,
+        project,
+        args,
+        tree,
+        state,
+    };
+    context.out.note(&format!("keeping {} in step with project {project}; Ctrl-C ends it", desk.tree.shown()));
+    desk.serve().await
+}
+
+async fn project(client: &Client, named: Option<&str>) -> Result<ProjectId, Failure> {
+    if let Some(named) = named {
+        return pick::<Project>(client, named).await;
+    }
+    let all: Vec<Project> = client.ask(protocol::Call::ProjectList {}).await?;
+    match all.as_slice() {
+        [only] => Ok(only.id),
+        [] => Err(Failure::usage("you see no project").advise("`shopfloor project create NAME` makes one")),
+        several => {
+            let names: Vec<&str> = several.iter().take(8).map(|project| project.name.as_str()).collect();
+            Err(Failure::usage("say which project").advise(format!("--project NAME; you see {}", names.join(", "))))
+        }
+    }
+}
+
+impl Desk<'_> {
+    async fn serve(&mut self) -> Result<(), Failure> {
+        let stop = |kind| signal(kind).map_err(|error| Failure::other(format!("cannot wait for signals: {error}")));
+        let (mut interrupt, mut end) = (stop(SignalKind::interrupt())?, stop(SignalKind::terminate())?);
+        loop {
+            match self.round().await {
+                Ok(()) => self.reach(None),
+                Err(Trouble::Hub(error)) if passes(&error) => self.reach(Some(&error)),
+                Err(Trouble::Hub(error)) => return Err(error.into()),
+                Err(Trouble::Disk(failure)) => return Err(failure),
+            }
+            if self.args.until_done && self.reached && self.is_done() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = self.news.come() => {}
+                () = tokio::time::sleep(TICK) => {}
+                _ = interrupt.recv() => return Ok(()),
+                _ = end.recv() => return Ok(()),
+            }
+        }
+    }
+
+    /// Everything once, in an order that loses nothing wherever it breaks off.
+    async fn round(&mut self) -> Result<(), Trouble> {
+        self.straighten()?;
+        self.take_in().await?;
+        self.renew().await?;
+        self.collect().await?;
+        self.hear().await?;
+        self.take().await?;
+        Ok(())
+    }
+
+    /// Says once when the hub is gone, and once when it is back.
+    fn reach(&mut self, error: Option<&ClientError>) {
+        match (self.reached, error) {
+            (true, Some(error)) => self.out.note(&format!("the hub does not answer, waiting: {error}")),
+            (false, None) => self.out.note("the hub answers again"),
+            _ => {}
+        }
+        self.reached = error.is_none();
+    }
+
+    fn is_done(&self) -> bool {
+        let open = |(folder, paper): &(Folder, Paper)| match folder {
+            Folder::Pending => !paper.mark.status.is_over(),
+            Folder::Assigned => true,
+            Folder::Completed | Folder::Failed => false,
+        };
+        !self.papers.values().any(open) && !self.settling.waits() && self.news.is_quiet()
+    }
+
+    /// The name of the file that a task has here.
+    fn name_of(&self, task: TaskId) -> Option<String> {
+        self.papers.iter().find(|(_, (_, paper))| paper.mark.task == task).map(|(name, _)| name.clone())
+    }
+}
+
+/// Why a round broke off.
+enum Trouble {
+    Hub(ClientError),
+    Disk(Failure),
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Self {
+        Self::Hub(error)
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Disk(failure)
+    }
+}
+
+/// Whether it may work later without anybody doing anything.
+fn passes(error: &ClientError) -> bool {
+    match error {
+        ClientError::Unreachable { .. } => true,
+        ClientError::Protocol(_) => false,
+        ClientError::Problem(problem) => !matches!(
+            problem.kind,
+            ProblemKind::Unauthenticated | ProblemKind::Forbidden | ProblemKind::NotFound | ProblemKind::Protocol
+        ),
+    }
+}

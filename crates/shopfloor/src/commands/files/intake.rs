@@ -1,0 +1,204 @@
+//! `pending/`: files become tasks.
+
+use std::fs;
+use std::path::Path;
+
+use client::ClientError;
+use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
+use serde_json::Value;
+
+use super::arrivals::beside;
+use super::paper::{Paper, plain_name};
+use super::tree::Folder;
+use super::{Desk, Trouble, passes};
+use crate::task_file::{self, TaskFile};
+
+impl Desk<'_> {
+    /// Adds what was put into `pending/`, and finishes what was begun before a kill.
+    pub(super) async fn take_in(&mut self) -> Result<(), Trouble> {
+        for path in self.tree.files(&self.tree.own("incoming"))? {
+            self.add(&path).await?;
+        }
+        let paths = self.tree.files(&self.tree.pending())?;
+        self.settling.keep_only(&self.tree.pending(), &paths);
+        for path in paths {
+            self.arrival(&path).await?;
+        }
+        Ok(())
+    }
+
+    /// A file of somebody's: claimed by a rename as soon as it can be read, so that it cannot change any more.
+    async fn arrival(&mut self, path: &Path) -> Result<(), Trouble> {
+        if self.is_ours(path) {
+            return Ok(());
+        }
+        let Some(bytes) = self.arrived(path)? else { return Ok(()) };
+        if serde_json::from_slice::<Paper>(&bytes).is_ok() {
+            self.complain(path, "it is a file of Shopfloor's own: a new task has no `shopfloor` in it")?;
+            return Ok(());
+        }
+        let file = self.read(path, &bytes);
+        if !file.faults.is_empty() {
+            let faults: Vec<String> = file.faults.iter().map(ToString::to_string).collect();
+            self.complain(path, &faults.join("\n"))?;
+            return Ok(());
+        }
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
+        let key = self.state.next_key();
+        self.state.save(&self.tree)?;
+        let claimed = self.tree.own("incoming").join(format!("{key}~{name}"));
+        self.tree.rename(path, &claimed)?;
+        self.taken_in(path)?;
+        self.add(&claimed).await
+    }
+
+    fn is_ours(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
+        name.and_then(|name| self.papers.get(name)).is_some_and(|(folder, _)| *folder == Folder::Pending)
+    }
+
+    /// Adds a claimed file; its key sees to it that this happens once.
+    async fn add(&mut self, claimed: &Path) -> Result<(), Trouble> {
+        let full = claimed.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Some((key, name)) = full.split_once('~') else { return Ok(()) };
+        let Ok(bytes) = fs::read(claimed) else { return Ok(()) };
+        let TaskFile { tasks, faults, .. } = self.read(Path::new(name), &bytes);
+        if !faults.is_empty() {
+            // It could be read when it was claimed; a newer program may see it otherwise.
+            return self.refuse(claimed, name, &faults[0].to_string());
+        }
+        let call = Call::TaskAdd { project: self.project, input: TasksAdd { tasks: tasks.clone() } };
+        let answer = match self.client.call_with_key(call, Some(key)).await {
+            Err(ClientError::Problem(problem)) if !passes_for_add(&problem) => {
+                let fields: Vec<String> =
+                    problem.errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+                return self.refuse(claimed, name, &format!("{}\n{}", problem.detail, fields.join("\n")));
+            }
+            other => other?,
+        };
+        let Some(added) = <AddedTasks as client::FromAnswer>::from_answer(answer) else {
+            return Err(ClientError::Protocol("task.add has no answer of this kind".to_owned()).into());
+        };
+        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (index, (line, task)) in added.tasks.iter().zip(&tasks).enumerate() {
+            if self.name_of(line.id).is_none() {
+                let wanted = wanted(&stem, tasks.len(), index, task);
+                let mut paper = Paper::added(line);
+                paper.set("description", Some(task.description.clone().into()));
+                let name = self.free_name(&wanted);
+                self.place(&name, Folder::Pending, paper)?;
+            }
+            self.news.look_at(line.id);
+        }
+        self.tree.remove(claimed)?;
+        Ok(())
+    }
+
+    /// Gives a file back that the hub does not take, and says why beside it.
+    fn refuse(&mut self, claimed: &Path, name: &str, why: &str) -> Result<(), Trouble> {
+        let mut back = self.tree.pending().join(name);
+        if back.exists() {
+            back = self.tree.pending().join(format!("refused-{name}"));
+        }
+        self.tree.rename(claimed, &back)?;
+        let text =
+            format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
+        self.tree.write(&beside(&back, "error"), &text)?;
+        self.out.note(&format!("{}: {}", back.display(), why.lines().next().unwrap_or_default()));
+        // It is not tried again until it changes: what is wrong with it was said.
+        if let Ok(looks) = fs::symlink_metadata(&back) {
+            self.settling.unchanged_for(&back, &looks);
+            self.settling.set_told(&back);
+        }
+        Ok(())
+    }
+
+    /// Reads a file as the CLI does; a dependency may also be the name of another file.
+    fn read(&self, path: &Path, bytes: &[u8]) -> TaskFile {
+        let name = path.display().to_string();
+        let known = |dep: &str| self.papers.get(dep).map(|(_, paper)| paper.mark.task.to_string());
+        if let Ok(mut value) = serde_json::from_slice::<Value>(bytes)
+            && name_deps(&mut value, &known)
+        {
+            return task_file::read(value.to_string().as_bytes(), &name, None);
+        }
+        task_file::read(bytes, &name, None)
+    }
+
+    /// A name that no file has yet.
+    pub(super) fn free_name(&self, wanted: &str) -> String {
+        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        let taken = |name: &String| self.papers.contains_key(name) || self.tree.path(Folder::Pending, name).exists();
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names.find(|name| !taken(name)).unwrap_or_else(|| wanted.to_owned())
+    }
+
+    /// Writes a task's file to where it belongs, and remembers it.
+    pub(super) fn place(&mut self, name: &str, folder: Folder, paper: Paper) -> Result<(), Trouble> {
+        let folder = self.tree.file(folder, name, &paper)?;
+        self.papers.insert(name.to_owned(), (folder, paper));
+        Ok(())
+    }
+
+    /// Finishes moves that were begun before a kill.
+    pub(super) fn straighten(&mut self) -> Result<(), Trouble> {
+        for (name, (folder, paper)) in &mut self.papers {
+            *folder = self.tree.settle(*folder, name, paper)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the hub may take the same file later.
+fn passes_for_add(problem: &protocol::Problem) -> bool {
+    use protocol::ProblemKind::{Conflict, Invalid, TooLarge};
+    !matches!(problem.kind, Invalid | TooLarge | Conflict) && passes(&ClientError::Problem(problem.clone()))
+}
+
+fn wanted(stem: &str, many: usize, index: usize, task: &TaskAdd) -> String {
+    match (many, &task.id) {
+        (1, _) => plain_name(stem),
+        (_, Some(id)) => plain_name(&format!("{stem}-{id}")),
+        (_, None) => plain_name(&format!("{stem}-{}", index + 1)),
+    }
+}
+
+/// Replaces names of other files in `deps` by ids; whether there were any.
+fn name_deps(value: &mut Value, known: &dyn Fn(&str) -> Option<String>) -> bool {
+    let tasks: Vec<&mut Value> = match value {
+        Value::Array(list) => list.iter_mut().collect(),
+        Value::Object(fields) if fields.contains_key("tasks") => {
+            fields.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten().collect()
+        }
+        other => vec![other],
+    };
+    let own: Vec<String> =
+        tasks.iter().filter_map(|task| task.get("id").and_then(Value::as_str).map(str::to_owned)).collect();
+    let mut named = false;
+    for task in tasks {
+        for dep in task.get_mut("deps").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(name) = dep.as_str().filter(|name| !own.iter().any(|id| id == name)) else { continue };
+            if let Some(id) = known(name.strip_suffix(".json").unwrap_or(name)) {
+                *dep = Value::String(id);
+                named = true;
+            }
+        }
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn another_files_name_can_be_depended_on() {
+        let known = |name: &str| (name == "parser").then(|| "tsk_1".to_owned());
+        let mut one = json!({ "description": "a", "deps": ["parser.json", "other"] });
+        assert!(name_deps(&mut one, &known));
+        assert_eq!(one["deps"], json!(["tsk_1", "other"]));
+        let mut own = json!([{ "id": "parser", "description": "a" }, { "description": "b", "deps": ["parser"] }]);
+        assert!(!name_deps(&mut own, &known), "a name in the same file comes first");
+    }
+}

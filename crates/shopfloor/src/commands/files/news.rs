@@ -1,0 +1,182 @@
+//! What the hub tells about tasks, and what that means for their files.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use client::watch::Event;
+use client::{Client, ClientError};
+use domain::{ProjectId, ReportVerdict, TaskId};
+use protocol::{Call, Change, FromHub, ProblemKind, TaskDetail, TaskFilter, TaskLine};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::arrivals::beside;
+use super::tree::Folder;
+use super::{Desk, Trouble};
+
+const PAGE: u32 = 1000;
+
+/// What has changed since anybody looked.
+#[derive(Default)]
+struct Heap {
+    tasks: HashSet<TaskId>,
+    /// Whether anything may have changed.
+    all: bool,
+    /// Whether any task of the project has changed, ours or not.
+    any: bool,
+}
+
+/// What has changed, as the hub tells it.
+pub(super) struct News {
+    heap: Arc<Mutex<Heap>>,
+    bell: Arc<Notify>,
+    listener: JoinHandle<()>,
+}
+
+impl News {
+    pub(super) fn start(client: &Client, project: ProjectId) -> Self {
+        let heap = Arc::new(Mutex::new(Heap { all: true, any: true, ..Heap::default() }));
+        let bell = Arc::new(Notify::new());
+        let mut watch = client.watch().named("files");
+        let (to, ring) = (heap.clone(), bell.clone());
+        let listener = tokio::spawn(async move {
+            // A final error is met by the next request as well, which says so.
+            while let Ok(event) = watch.next().await {
+                let mut heap = to.lock().unwrap_or_else(PoisonError::into_inner);
+                match event {
+                    Event::Frame(FromHub::Delta(delta)) => {
+                        let Change::Tasks { tasks } = delta.change else { continue };
+                        heap.tasks.extend(tasks.iter().filter(|line| line.project == project).map(|line| line.id));
+                        heap.any = true;
+                    }
+                    Event::Frame(FromHub::Live { .. }) => (heap.all, heap.any) = (true, true),
+                    _ => continue,
+                }
+                ring.notify_one();
+            }
+        });
+        Self { heap, bell, listener }
+    }
+
+    /// Waits until something has changed.
+    pub(super) async fn come(&self) {
+        self.bell.notified().await;
+    }
+
+    /// A task must be looked at, whether the hub tells something about it or not.
+    pub(super) fn look_at(&self, task: TaskId) {
+        self.heap().tasks.insert(task);
+    }
+
+    /// Whether nothing waits to be looked at.
+    pub(super) fn is_quiet(&self) -> bool {
+        let heap = self.heap();
+        heap.tasks.is_empty() && !heap.all
+    }
+
+    fn heap(&self) -> std::sync::MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+impl Desk<'_> {
+    /// Looks at the tasks that changed, and moves their files.
+    pub(super) async fn hear(&mut self) -> Result<(), Trouble> {
+        let Heap { mut tasks, all, any } = std::mem::take(&mut *self.news.heap());
+        if any {
+            self.hands.wake();
+        }
+        let heard = self.hear_of(&mut tasks, all).await;
+        if heard.is_err() {
+            let mut heap = self.news.heap();
+            heap.tasks.extend(tasks);
+            heap.all |= all;
+        }
+        heard
+    }
+
+    async fn hear_of(&mut self, tasks: &mut HashSet<TaskId>, all: bool) -> Result<(), Trouble> {
+        if all {
+            self.compare(tasks).await?;
+        }
+        for task in tasks.clone() {
+            if let Some(name) = self.name_of(task) {
+                self.follow(&name, task).await?;
+            }
+            tasks.remove(&task);
+        }
+        Ok(())
+    }
+
+    /// Adds every task whose file says something else than the hub.
+    async fn compare(&self, tasks: &mut HashSet<TaskId>) -> Result<(), Trouble> {
+        // A hold is looked at in any case: its lease may be another one under the same status.
+        tasks.extend(
+            self.papers.values().filter(|(folder, _)| *folder == Folder::Assigned).map(|(_, paper)| paper.mark.task),
+        );
+        let mut after = None;
+        loop {
+            let filter = TaskFilter { project: Some(self.project), after, limit: Some(PAGE), ..TaskFilter::default() };
+            let lines: Vec<TaskLine> = self.client.ask(Call::TaskList { filter }).await?;
+            let known: std::collections::HashMap<TaskId, domain::TaskStatus> =
+                self.papers.values().map(|(_, paper)| (paper.mark.task, paper.mark.status)).collect();
+            let differs = |line: &&TaskLine| known.get(&line.id).is_some_and(|status| *status != line.status);
+            tasks.extend(lines.iter().filter(differs).map(|line| line.id));
+            match lines.last() {
+                Some(last) if lines.len() as u32 >= PAGE => after = Some(last.id),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Brings one task's file in step with the hub.
+    async fn follow(&mut self, name: &str, task: TaskId) -> Result<(), Trouble> {
+        let Some((folder, mut paper)) = self.papers.get(name).cloned() else { return Ok(()) };
+        let detail: TaskDetail = match self.client.ask(Call::TaskShow { task }).await {
+            Ok(detail) => detail,
+            Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::NotFound => {
+                // The task is gone, with its project perhaps: its file stays as it is.
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let before = paper.clone();
+        paper.describe(&detail.task);
+        let lease = detail.task.lease.as_ref().map(|lease| lease.fence);
+        if paper.mark.hold.is_some() && paper.mark.hold.as_ref().map(|hold| hold.fence) != lease {
+            paper.give_back();
+        }
+        if let Some(report) = detail.reports.last() {
+            paper.keep_report(report);
+            if report.verdict == ReportVerdict::Refused && paper.mark.hold.is_some() {
+                let reasons: Vec<&str> = report
+                    .results
+                    .iter()
+                    .filter(|result| result.passed == Some(false))
+                    .map(|result| result.reason.as_str())
+                    .chain(report.reason.as_deref())
+                    .collect();
+                let text = reasons.join("\n");
+                if paper.content.get("refused").and_then(|text| text.as_str()) != Some(text.as_str()) {
+                    let note = beside(&self.tree.reports().join(format!("{name}.json")), "refused");
+                    self.tree
+                        .write(&note, &format!("{text}\n\nPut it right and write reports/{name}.json again.\n"))?;
+                    paper.set("refused", Some(text.into()));
+                }
+            }
+        }
+        if paper.mark.hold.is_none() {
+            self.tree.remove(&beside(&self.tree.reports().join(format!("{name}.json")), "refused"))?;
+        }
+        if paper != before || !self.tree.path(folder, name).exists() {
+            self.place(name, folder, paper)?;
+        }
+        Ok(())
+    }
+}

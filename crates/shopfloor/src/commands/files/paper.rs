@@ -1,0 +1,143 @@
+//! A task as a file: what it is, and what is known about it here.
+
+use std::collections::BTreeMap;
+
+use domain::{TaskId, TaskStatus, Timestamp};
+use protocol::{Report, TakenTask, Task, TaskLine};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::tree::Folder;
+
+/// A task as a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Paper {
+    /// What Shopfloor notes; files without it are somebody's own.
+    #[serde(rename = "shopfloor")]
+    pub(super) mark: Mark,
+    /// What a worker reads.
+    #[serde(flatten)]
+    pub(super) content: BTreeMap<String, Value>,
+}
+
+/// What is known about a task here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) task: TaskId,
+    pub(super) status: TaskStatus,
+    /// The hold on it, while it is given to this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) hold: Option<Hold>,
+}
+
+/// A hold on a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Hold {
+    pub(super) fence: u64,
+    pub(super) worker: String,
+    pub(super) heartbeat_seconds: u32,
+    pub(super) given_at: Timestamp,
+    /// How many reports were sent under it.
+    #[serde(default)]
+    pub(super) reports: u32,
+}
+
+impl Paper {
+    /// A task that was added, before more is known.
+    pub(super) fn added(line: &TaskLine) -> Self {
+        let mark = Mark { task: line.id, status: line.status, hold: None };
+        let mut paper = Self { mark, content: BTreeMap::new() };
+        paper.set("title", Some(json!(line.title)));
+        paper.set("reason", line.reason.as_ref().map(|reason| json!(reason)));
+        paper
+    }
+
+    /// Where its file belongs.
+    pub(super) fn place(&self) -> Folder {
+        match self.mark.status {
+            TaskStatus::Done => Folder::Completed,
+            TaskStatus::Failed | TaskStatus::Cancelled => Folder::Failed,
+            _ if self.mark.hold.is_some() => Folder::Assigned,
+            _ => Folder::Pending,
+        }
+    }
+
+    /// Notes what the task is.
+    pub(super) fn describe(&mut self, task: &Task) {
+        self.mark.status = task.status;
+        let list = |list: &[String]| (!list.is_empty()).then(|| json!(list));
+        self.set("title", None);
+        self.set("description", Some(json!(task.description)));
+        self.set("context", (!task.context.is_empty()).then(|| json!(task.context)));
+        self.set("acceptance", (!task.acceptance.is_empty()).then(|| json!(task.acceptance)));
+        self.set("files", list(&task.files));
+        self.set("reason", task.reason.as_ref().map(|reason| json!(reason)));
+    }
+
+    /// Notes that it is given to this folder.
+    pub(super) fn give(&mut self, taken: &TakenTask, worker: &str, now: Timestamp) {
+        self.describe(&taken.task);
+        self.mark.hold = Some(Hold {
+            fence: taken.lease.fence,
+            worker: worker.to_owned(),
+            heartbeat_seconds: taken.heartbeat_seconds,
+            given_at: now,
+            reports: 0,
+        });
+        self.set("brief", Some(json!(taken.brief)));
+        self.set("refused", taken.refused.as_ref().map(|refused| json!(refused)));
+        self.set("handover", taken.handover.as_ref().map(|handover| json!(handover)));
+    }
+
+    /// Notes that it is not given to this folder any more.
+    pub(super) fn give_back(&mut self) {
+        self.mark.hold = None;
+        for name in ["brief", "refused", "handover"] {
+            self.set(name, None);
+        }
+    }
+
+    /// Notes what was handed back.
+    pub(super) fn keep_report(&mut self, report: &Report) {
+        self.set("report", Some(json!(report)));
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Option<Value>) {
+        match value {
+            Some(value) => self.content.insert(name.to_owned(), value),
+            None => self.content.remove(name),
+        };
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+/// What a task's file is called: letters that every system takes.
+pub(super) fn plain_name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = text.trim().chars().map(plain).take(60).collect();
+    let name = name.trim_matches(['-', '.']).to_owned();
+    let mut short = String::new();
+    for c in name.chars() {
+        if c != '-' || !short.ends_with('-') {
+            short.push(c);
+        }
+    }
+    if short.is_empty() { "task".to_owned() } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        assert_eq!(plain_name("Write the parser: dates & times!"), "Write-the-parser-dates-times");
+        assert_eq!(plain_name("../../etc/passwd"), "etc-passwd");
+        assert_eq!(plain_name("…"), "task");
+    }
+}

@@ -1,0 +1,71 @@
+//! Waiting for files that are still being written.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// What was seen of a file, and since when it has not changed.
+struct Seen {
+    looks: (u64, Option<SystemTime>),
+    since: Instant,
+    told: bool,
+}
+
+/// Files that could not be taken yet.
+pub(super) struct Settling {
+    patience: Duration,
+    seen: HashMap<PathBuf, Seen>,
+}
+
+impl Settling {
+    pub(super) fn new(patience: Duration) -> Self {
+        Self { patience, seen: HashMap::new() }
+    }
+
+    /// Since when the file has not changed, as far as anybody looked.
+    pub(super) fn unchanged_for(&mut self, path: &Path, now: &Metadata) -> Duration {
+        let looks = (now.len(), now.modified().ok());
+        let fresh = || Seen { looks, since: Instant::now(), told: false };
+        let seen = self.seen.entry(path.to_owned()).or_insert_with(fresh);
+        if seen.looks != looks {
+            *seen = fresh();
+        }
+        seen.since.elapsed()
+    }
+
+    /// Whether it is time to say what is wrong with the file, which is said once.
+    pub(super) fn is_time_to_tell(&mut self, path: &Path) -> bool {
+        let Some(seen) = self.seen.get_mut(path) else { return false };
+        let due = !seen.told && seen.since.elapsed() >= self.patience;
+        seen.told |= due;
+        due
+    }
+
+    /// What is wrong with the file was said already.
+    pub(super) fn set_told(&mut self, path: &Path) {
+        if let Some(seen) = self.seen.get_mut(path) {
+            seen.told = true;
+        }
+    }
+
+    /// Whether it was said what is wrong with the file, and it has not changed since.
+    pub(super) fn was_told(&self, path: &Path) -> bool {
+        self.seen.get(path).is_some_and(|seen| seen.told)
+    }
+
+    /// Nobody waits for the file any more.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.seen.remove(path);
+    }
+
+    /// Forgets the files of a folder that are gone.
+    pub(super) fn keep_only(&mut self, folder: &Path, there: &[PathBuf]) {
+        self.seen.retain(|path, _| path.parent() != Some(folder) || there.contains(path));
+    }
+
+    /// Whether a file is waited for about which nothing was said yet.
+    pub(super) fn waits(&self) -> bool {
+        self.seen.values().any(|seen| !seen.told)
+    }
+}

@@ -1,0 +1,68 @@
+//! What must be known after being killed: who we are to the hub, and which task was being taken.
+
+use std::fs;
+
+use domain::ProjectId;
+use serde::{Deserialize, Serialize};
+
+use super::tree::{Tree, wrong};
+use crate::Failure;
+
+/// What is kept in `.shopfloor/state.json`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    /// Makes this folder's keys its own.
+    pub(super) id: String,
+    /// The project that the folder belongs to.
+    pub(super) project: ProjectId,
+    /// Counts what was asked.
+    pub(super) asked: u64,
+    /// A task that was being taken: for which worker, by which key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) taking: Option<Taking>,
+}
+
+/// A task that is being taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Taking {
+    pub(super) worker: String,
+    pub(super) key: String,
+}
+
+impl State {
+    /// Reads it, or begins it.
+    pub(super) fn open(tree: &Tree, project: ProjectId) -> Result<Self, Failure> {
+        let path = tree.own("state.json");
+        if !path.exists() {
+            let state = Self { id: fresh(), project, asked: 0, taking: None };
+            state.save(tree)?;
+            return Ok(state);
+        }
+        let text = fs::read_to_string(&path).map_err(|error| wrong(&path, &error))?;
+        let state: Self = serde_json::from_str(&text).map_err(|error| {
+            Failure::other(format!("{} cannot be read: {error}", path.display()))
+                .advise("restore it, or use another --dir")
+        })?;
+        if state.project != project {
+            return Err(Failure::usage(format!("{} belongs to project {}", tree.shown(), state.project))
+                .advise("use another --dir for another project"));
+        }
+        Ok(state)
+    }
+
+    pub(super) fn save(&self, tree: &Tree) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        tree.write(&tree.own("state.json"), &text)
+    }
+
+    /// A key that was never used.
+    pub(super) fn next_key(&mut self) -> String {
+        self.asked += 1;
+        format!("files-{}-{}", self.id, self.asked)
+    }
+}
+
+/// Text that no other folder has.
+fn fresh() -> String {
+    domain::TaskId::generate().to_string().trim_start_matches("tsk_").to_owned()
+}

@@ -1,0 +1,112 @@
+//! `shopfloor task …`
+
+mod add;
+mod args;
+mod export;
+mod graph;
+mod list;
+mod show;
+mod watch;
+mod worker_args;
+mod worker_verbs;
+
+use client::Client;
+use domain::TaskId;
+use protocol::{Call, Project, Runner, Task, TaskFilter, TaskLine, TaskReason, TaskTakeOver, Worker, task_schema};
+
+use args::ScopeArgs;
+pub(crate) use args::TaskCommand;
+
+use super::words;
+use crate::output::clean;
+use crate::pick::{choose, pick_if};
+use crate::{Context, Exit, Failure, Output};
+
+/// As many as a hub lists at once.
+const PAGE: u32 = 1_000;
+
+/// Runs one of them.
+pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit, Failure> {
+    let out = &context.out;
+    match command {
+        TaskCommand::Schema => {
+            let schema = task_schema();
+            out.show(&schema, |_| format!("{schema:#}"))?;
+        }
+        TaskCommand::Check(args) => return add::check(&args, out),
+        TaskCommand::Add(args) => add::run(*args, context).await?,
+        TaskCommand::List(args) => list::run(args, context).await?,
+        TaskCommand::Show { task } => show::run(&task, context).await?,
+        TaskCommand::Graph(args) => graph::run(args, context).await?,
+        TaskCommand::Watch(args) => return watch::run(args, context).await,
+        TaskCommand::Cancel { task, reason } => {
+            let client = context.client()?;
+            let (task, input) = (id(&client, &task).await?, TaskReason { reason });
+            said(&client.ask(Call::TaskCancel { task, input }).await?, out)?;
+        }
+        TaskCommand::Retry { task, reason } => {
+            let client = context.client()?;
+            let (task, input) = (id(&client, &task).await?, TaskReason { reason });
+            said(&client.ask(Call::TaskRetry { task, input }).await?, out)?;
+        }
+        TaskCommand::TakeOver { task, runner, agent } => {
+            let client = context.client()?;
+            let runner = pick_if::<Runner>(&client, runner.as_deref()).await?;
+            let (task, input) = (id(&client, &task).await?, TaskTakeOver { runner, agent });
+            said(&client.ask(Call::TaskTakeOver { task, input }).await?, out)?;
+        }
+        TaskCommand::Export(args) => export::run(args, context).await?,
+        TaskCommand::Take(args) => return worker_verbs::take(args, context).await,
+        TaskCommand::Heartbeat(args) => worker_verbs::heartbeat(args, context).await?,
+        TaskCommand::Report(args) => worker_verbs::report(*args, context).await?,
+        TaskCommand::Release(args) => worker_verbs::release(args, context).await?,
+        TaskCommand::Ask(args) => worker_verbs::ask(args, context).await?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The task that a person means.
+pub(crate) async fn id(client: &Client, text: &str) -> Result<TaskId, Failure> {
+    match text.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => choose(&all(client, TaskFilter::default()).await?, text),
+    }
+}
+
+/// All tasks that a filter lets through, however many.
+pub(crate) async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<TaskLine>, Failure> {
+    let mut tasks: Vec<TaskLine> = Vec::new();
+    loop {
+        let after = tasks.last().map(|task| task.id);
+        let filter = TaskFilter { after, limit: Some(PAGE), ..filter.clone() };
+        let page: Vec<TaskLine> = client.ask(Call::TaskList { filter }).await?;
+        let last = page.len() < PAGE as usize;
+        tasks.extend(page);
+        if last {
+            return Ok(tasks);
+        }
+    }
+}
+
+impl ScopeArgs {
+    /// The same with ids.
+    async fn filter(&self, client: &Client) -> Result<TaskFilter, Failure> {
+        Ok(TaskFilter {
+            project: pick_if::<Project>(client, self.project.as_deref()).await?,
+            activity: pick_if::<protocol::Activity>(client, self.activity.as_deref()).await?,
+            worker: pick_if::<Worker>(client, self.worker.as_deref()).await?,
+            ..TaskFilter::default()
+        })
+    }
+}
+
+fn said(task: &Task, out: &Output) -> Result<(), Failure> {
+    out.show(task, |_| line(task))
+}
+
+/// A task in one line.
+fn line(task: &Task) -> String {
+    let why = task.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let title = task.description.lines().next().unwrap_or_default();
+    clean(&format!("{}  {} {}{why}  {title}", task.id, words::sign(task.status), task.status)).replace('\n', " ")
+}

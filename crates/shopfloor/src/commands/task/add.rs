@@ -1,0 +1,157 @@
+//! `shopfloor task add` and `check`: from files and arguments to tasks in the queue.
+
+use client::Client;
+use protocol::{Activity, AddedTasks, Call, FieldError, Problem, ProblemKind, Project, TaskAdd, TasksAdd};
+use serde::Serialize;
+
+use super::args::{AddArgs, CheckArgs};
+use crate::commands::words;
+use crate::output::clean;
+use crate::pick::{pick, pick_if};
+use crate::table::Table;
+use crate::task_file::{self, Fault, TaskFile};
+use crate::{Context, Exit, Failure, Output};
+
+/// More errors than this help nobody.
+const SHOWN: usize = 50;
+
+/// What a check found, for programs.
+#[derive(Serialize)]
+struct Checked<'a> {
+    file: &'a str,
+    tasks: usize,
+    errors: &'a [Fault],
+    notes: &'a [String],
+}
+
+/// Says everything that is wrong in a file.
+pub(crate) fn check(args: &CheckArgs, out: &Output) -> Result<Exit, Failure> {
+    let (name, bytes) = (task_file::name_of(&args.file), task_file::bytes_of(&args.file)?);
+    let TaskFile { tasks, faults, notes } = task_file::read(&bytes, &name, args.format);
+    let checked = Checked { file: &name, tasks: tasks.len(), errors: &faults, notes: &notes };
+    out.show(&checked, |_| verdict(&checked))?;
+    Ok(if faults.is_empty() { Exit::Done } else { Exit::Usage })
+}
+
+fn verdict(checked: &Checked<'_>) -> String {
+    let Checked { file, tasks, errors, notes } = checked;
+    let fault = |fault: &Fault| {
+        let line = fault.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let path = if fault.path.is_empty() { String::new() } else { format!(" {}:", fault.path) };
+        format!("{file}{line}:{path} {}", fault.reason)
+    };
+    let mut lines: Vec<String> = errors.iter().map(fault).collect();
+    lines.extend(notes.iter().map(|note| format!("{file}: note: {note}")));
+    lines.push(match errors.len() {
+        0 => format!("{file}: {} and no error", count(*tasks, "task")),
+        wrong => format!("{file}: {}", count(wrong, "error")),
+    });
+    clean(&lines.join("\n"))
+}
+
+/// So many of them, as people say it.
+pub(super) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// Adds what a file or the arguments say.
+pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure> {
+    let out = &context.out;
+    let project_name = args.project.clone();
+    // A wrong file is said without a hub.
+    let from_file = args.file.as_deref().map(|path| {
+        let (name, bytes) = (task_file::name_of(path), task_file::bytes_of(path)?);
+        let file = task_file::read(&bytes, &name, args.format);
+        if file.faults.is_empty() { Ok(file) } else { Err(refused(&name, &file.faults)) }
+    });
+    let from_file = from_file.transpose()?;
+    let client = context.client()?;
+    let project = pick::<Project>(&client, &project_name).await?;
+    let tasks = match from_file {
+        Some(file) => {
+            file.notes.iter().for_each(|note| out.note(&format!("note: {note}")));
+            file.tasks
+        }
+        None => vec![one(args, &client).await?],
+    };
+    let added: AddedTasks = client.ask(Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
+    out.show(&added, |out| table(&added, out))?;
+    if !out.json {
+        for similar in &added.similar {
+            let note = format!(
+                "note: {} says nearly the same as {}, which is open: {}",
+                similar.task, similar.to, similar.title
+            );
+            out.note(&note.replace('\n', " "));
+        }
+    }
+    Ok(())
+}
+
+fn refused(name: &str, faults: &[Fault]) -> Failure {
+    let more = faults.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" (the first {SHOWN} are shown)") } else { String::new() };
+    let detail = format!("{name} has {}{more}; nothing was added", count(faults.len(), "error"));
+    let mut problem = Problem::new(ProblemKind::Invalid, detail);
+    let place = |fault: &Fault| match (fault.line, fault.path.as_str()) {
+        (Some(line), "") => format!("line {line}"),
+        (Some(line), path) => format!("line {line}, {path}"),
+        (None, "") => "file".to_owned(),
+        (None, path) => path.to_owned(),
+    };
+    let errors = faults.iter().take(SHOWN);
+    problem.errors = errors.map(|fault| FieldError { field: place(fault), message: fault.reason.clone() }).collect();
+    Failure::Problem { exit: Exit::Usage, problem, advice: None }
+}
+
+async fn one(args: AddArgs, client: &Client) -> Result<TaskAdd, Failure> {
+    let description = match args.description.as_deref() {
+        Some("-") => crate::text_arg::read_prompt(std::path::Path::new("-"))?,
+        text => text.unwrap_or_default().to_owned(),
+    };
+    let mut deps = Vec::new();
+    for dep in &args.deps {
+        deps.push(super::id(client, dep).await?.to_string());
+    }
+    Ok(TaskAdd {
+        id: None,
+        description,
+        context: args.context.unwrap_or_default(),
+        acceptance: args.acceptance,
+        files: args.files,
+        deps,
+        priority: args.priority,
+        needs: args.needs,
+        activity: pick_if::<Activity>(client, args.activity.as_deref()).await?,
+    })
+}
+
+fn table(added: &AddedTasks, out: &Output) -> String {
+    let mut table = Table::new(&["ID", "STATUS", "NAME…", "TITLE…"], "nothing was added");
+    for task in &added.tasks {
+        let name = added.names.iter().find(|named| named.task == task.id).map_or("-", |named| named.name.as_str());
+        table.row([task.id.into(), words::task_cell(task.status), name.into(), (&task.title).into()]);
+    }
+    table.render(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_file_says_what_and_where() {
+        let file = task_file::read(b"- [ ] x\n  - priority: high\n  - deps: y\n", "plan.md", None);
+        let failure = refused("plan.md", &file.faults);
+        assert_eq!(failure.exit(), Exit::Usage);
+        let said = failure.render(false);
+        let expected = "error: plan.md has 2 errors; nothing was added\n  line 2, tasks[0].priority: is `high`; expected a number from 0 up to 9\n  line 3, tasks[0].deps[0]: ";
+        assert!(said.starts_with(expected), "{said}");
+        let checked = Checked { file: "plan.md", tasks: 1, errors: &file.faults, notes: &[] };
+        let said = verdict(&checked);
+        assert!(
+            said.starts_with("plan.md:2: tasks[0].priority: is `high`") && said.ends_with("plan.md: 2 errors"),
+            "{said}"
+        );
+    }
+}

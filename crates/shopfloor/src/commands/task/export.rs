@@ -1,0 +1,50 @@
+//! `shopfloor task export`: tasks as JSONL that `task add --file` takes again.
+
+use std::collections::HashMap;
+
+use domain::{TaskId, TaskStatus};
+use protocol::{Call, Task, TaskAdd, TaskDetail};
+
+use super::args::ExportArgs;
+use crate::{Context, Failure};
+
+/// Prints one task on each line.
+pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    let filter = args.scope.filter(client).await?;
+    let mut lines = super::all(client, filter).await?;
+    let over = |status| matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
+    let mut done: Vec<TaskId> = Vec::new();
+    if args.open {
+        done.extend(lines.iter().filter(|task| task.status == TaskStatus::Done).map(|task| task.id));
+        lines.retain(|task| !over(task.status));
+    }
+    let names: HashMap<TaskId, String> =
+        lines.iter().enumerate().map(|(at, task)| (task.id, format!("t{}", at + 1))).collect();
+    for line in &lines {
+        let detail: TaskDetail = client.ask(Call::TaskShow { task: line.id }).await?;
+        let task = written(detail.task, &names, &done);
+        let text =
+            serde_json::to_string(&task).map_err(|error| Failure::other(format!("could not write a task: {error}")))?;
+        out.raw(&text)?;
+    }
+    out.note(&format!("{} exported", super::add::count(lines.len(), "task")));
+    Ok(())
+}
+
+/// A task as it would be added: names for those that are exported with it, ids for others, nothing for what is done.
+fn written(task: Task, names: &HashMap<TaskId, String>, done: &[TaskId]) -> TaskAdd {
+    let deps = task.deps.iter().filter(|dep| !done.contains(dep));
+    TaskAdd {
+        id: names.get(&task.id).cloned(),
+        deps: deps.map(|dep| names.get(dep).cloned().unwrap_or_else(|| dep.to_string())).collect(),
+        description: task.description,
+        context: task.context,
+        acceptance: task.acceptance,
+        files: task.files,
+        priority: Some(task.priority),
+        needs: task.needs,
+        // It belongs to one project, and the tasks may go to another.
+        activity: None,
+    }
+}

@@ -1,0 +1,164 @@
+//! `shopfloor task show`: everything about one task.
+
+use domain::ReportVerdict;
+use protocol::{Attempt, Call, Criterion, CriterionResult, Escalation, Project, Report, Task, TaskDetail, TaskLine};
+
+use crate::commands::words;
+use crate::output::clean;
+use crate::table::{Style, fields};
+use crate::task_file::say_criterion;
+use crate::{Context, Failure, Output, when};
+
+/// Shows one task.
+pub(crate) async fn run(task: &str, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    let task = super::id(client, task).await?;
+    let detail: TaskDetail = client.ask(Call::TaskShow { task }).await?;
+    if out.json {
+        return out.show(&detail, |_| String::new());
+    }
+    let project: Project = client.ask(Call::ProjectShow { project: detail.task.project }).await?;
+    out.show(&detail, |out| render(&detail, &project.name, out))
+}
+
+fn render(detail: &TaskDetail, project: &str, out: &Output) -> String {
+    let TaskDetail { task, deps, dependants, attempts, reports, escalations } = detail;
+    let mut parts = vec![head(task, attempts, project, out), clean(&task.description)];
+    let mut part = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            parts.push(format!("{}\n{}", Style::Bold.paint(title, out.color), lines.join("\n")));
+        }
+    };
+    part("Context", if task.context.is_empty() { Vec::new() } else { vec![indented(&task.context)] });
+    part("Acceptance", criteria(&task.acceptance, reports, out));
+    part("Waits for", deps.iter().map(|dep| other(dep, out)).collect());
+    part("What waits for it", dependants.iter().map(|dep| other(dep, out)).collect());
+    part("Attempts", attempts.iter().map(|attempt| tried(attempt, out)).collect());
+    part("Reports", reports.iter().map(|report| reported(report, out)).collect());
+    part("Questions", escalations.iter().map(|escalation| asked(escalation, out)).collect());
+    parts.join("\n\n")
+}
+
+fn head(task: &Task, attempts: &[Attempt], project: &str, out: &Output) -> String {
+    let mut pairs = vec![
+        ("id", task.id.into()),
+        ("status", words::task_cell(task.status)),
+        ("project", project.into()),
+        ("priority", task.priority.into()),
+        ("added", format!("by {}, {}", task.created_by.name, when::relative(task.created_at, out.now)).into()),
+    ];
+    let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("why", task.reason.clone());
+    add("progress", task.progress.clone());
+    let holder = attempts.last().filter(|attempt| attempt.ended_at.is_none());
+    add("worker", holder.map(|attempt| format!("{} ({})", attempt.worker_name, attempt.agent)));
+    let lease = task.lease.as_ref();
+    add(
+        "lease",
+        lease.map(|lease| format!("ends {}, fence {}", when::relative(lease.expires_at, out.now), lease.fence)),
+    );
+    add("session", task.session.map(|session| format!("`shopfloor attach {session}`")));
+    add("activity", task.activity.map(|activity| activity.to_string()));
+    add("files", (!task.files.is_empty()).then(|| task.files.join(", ")));
+    add("needs", (!task.needs.is_empty()).then(|| task.needs.join(", ")));
+    fields(out, &pairs)
+}
+
+/// Each criterion with how the newest report that was judged met it.
+fn criteria(criteria: &[Criterion], reports: &[Report], out: &Output) -> Vec<String> {
+    let judged =
+        reports.iter().rev().find(|report| report.verdict != ReportVerdict::Late && !report.results.is_empty());
+    let results = judged.map(|report| report.results.as_slice()).unwrap_or_default();
+    let result = |at: usize| results.iter().find(|result| usize::try_from(result.criterion) == Ok(at));
+    criteria.iter().enumerate().map(|(at, criterion)| criterion_line(criterion, result(at), out)).collect()
+}
+
+fn criterion_line(criterion: &Criterion, result: Option<&CriterionResult>, out: &Output) -> String {
+    let (mark, style) = match result.map(|result| result.passed) {
+        Some(Some(true)) => ("✓ met     ", Style::Green),
+        Some(Some(false)) => ("✗ not met ", Style::Red),
+        Some(None) => ("? to judge", Style::Yellow),
+        None => ("  not seen", Style::Dim),
+    };
+    let why = result.filter(|result| result.passed != Some(true)).map(|result| result.reason.as_str());
+    let why = why.filter(|why| !why.is_empty()).map(|why| format!("\n{}", deeper(why, 15))).unwrap_or_default();
+    format!("  {}  {}{why}", style.paint(mark, out.color), clean(&say_criterion(criterion)).replace('\n', " "))
+}
+
+fn other(task: &TaskLine, out: &Output) -> String {
+    let status = format!("{} {:<10}", words::sign(task.status), task.status);
+    let title = clean(&task.title).replace('\n', " ");
+    format!("  {}  {}  {title}", words::task_style(task.status).paint(&status, out.color), task.id)
+}
+
+fn tried(attempt: &Attempt, out: &Output) -> String {
+    let end = attempt.ended_at.map(|end| {
+        let took = end.as_millis().saturating_sub(attempt.started_at.as_millis());
+        format!(" after {}", words::stretch(u64::try_from(took).unwrap_or(0)))
+    });
+    let begun = when::relative(attempt.started_at, out.now);
+    let (number, who, agent) = (attempt.number, &attempt.worker_name, &attempt.agent);
+    let outcome = format!("{}{}", attempt.outcome, end.unwrap_or_default());
+    let mut lines = vec![format!("  {number}. {who} ({agent}), taken {begun}: {outcome}")];
+    lines.extend(attempt.reason.as_ref().map(|why| deeper(why, 5)));
+    let mut add = |name: &str, value: Option<String>| lines.extend(value.map(|value| format!("     {name}: {value}")));
+    add("branch", attempt.branch.clone());
+    add("workspace", attempt.workspace.map(|workspace| format!("`shopfloor workspace diff {workspace}`")));
+    for session in &attempt.sessions {
+        add("session", Some(format!("`shopfloor session log {session}`, `shopfloor recording play {session}`")));
+    }
+    let used = attempt.usage.input_tokens + attempt.usage.output_tokens > 0;
+    add("usage", used.then(|| words::usage(&attempt.usage)));
+    clean(&lines.join("\n"))
+}
+
+fn reported(report: &Report, out: &Output) -> String {
+    let verdict = words::verdict_style(report.verdict).paint(report.verdict.word(), out.color);
+    let score = report.context_score.map(|score| format!(", context {score} of 5")).unwrap_or_default();
+    let how = if report.collected { ", collected from what the agent said" } else { "" };
+    let at = when::relative(report.at, out.now);
+    let mut lines =
+        vec![format!("  attempt {}, {at}: {verdict}{score}{how}", report.attempt), deeper(&report.summary, 5)];
+    lines.extend(report.reason.as_ref().map(|why| deeper(&format!("{}: {why}", report.verdict), 5)));
+    let given = &report.deliverables;
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            lines.push(format!("     {name}: {}", clean(&value).replace('\n', " ")));
+        }
+    };
+    add("files", given.files.join(", "));
+    add("branch", given.branch.clone().unwrap_or_default());
+    add("commits", given.commits.join(", "));
+    lines.join("\n")
+}
+
+fn asked(escalation: &Escalation, out: &Output) -> String {
+    let asked = when::relative(escalation.created_at, out.now);
+    let question = deeper(&escalation.question, 5);
+    match (&escalation.answered_by, &escalation.act) {
+        (Some(by), act) => {
+            let act = act.map(|act| format!(" ({act})")).unwrap_or_default();
+            let answer = deeper(escalation.answer.as_deref().unwrap_or_default(), 5);
+            let by = clean(&by.name);
+            format!("  {}, {asked}:\n{question}\n  {by} answered{act}:\n{answer}", escalation.kind)
+        }
+        (None, _) => {
+            let open = Style::Yellow.paint("needs you", out.color);
+            let how = format!("`shopfloor escalation answer {} \"…\"`", escalation.id);
+            format!("  {open}, {}, {asked}: {how}\n{question}", escalation.kind)
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    deeper(text, 2)
+}
+
+/// Text of others, further to the right.
+fn deeper(text: &str, columns: usize) -> String {
+    let lines = clean(text);
+    lines.lines().map(|line| format!("{}{line}", " ".repeat(columns))).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

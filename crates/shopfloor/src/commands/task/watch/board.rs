@@ -1,0 +1,233 @@
+//! Tasks as we know them while they move; knows no terminal and asks nobody.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use domain::{TaskId, TaskStatus, WorkerId};
+use protocol::{Change, TaskFilter, TaskLine, Worker};
+
+use crate::commands::words;
+
+/// What is known of the tasks that are followed.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    filter: TaskFilter,
+    tasks: BTreeMap<TaskId, TaskLine>,
+    workers: HashMap<WorkerId, Worker>,
+    loaded: bool,
+}
+
+/// A task that changed, and what it was at before.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) before: Option<TaskStatus>,
+    pub(crate) task: TaskLine,
+}
+
+/// How it ended when nothing moves any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All that was wanted is done.
+    Done,
+    /// Some failed, or wait for what failed.
+    Failed { failed: usize, blocked: usize },
+}
+
+impl Board {
+    pub(crate) fn new(filter: TaskFilter) -> Self {
+        Self { filter, ..Self::default() }
+    }
+
+    /// The hub will tell everything anew.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.filter));
+    }
+
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// All tasks that there are.
+    pub(crate) fn load(&mut self, tasks: Vec<TaskLine>) {
+        self.tasks = tasks.into_iter().map(|task| (task.id, task)).collect();
+        self.loaded = true;
+    }
+
+    /// Remembers who works.
+    pub(crate) fn learn(&mut self, change: &Change) {
+        match change {
+            Change::Worker { worker } => {
+                self.workers.insert(worker.id, worker.clone());
+            }
+            Change::WorkerGone { worker } => {
+                self.workers.remove(worker);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a change in; returns the tasks that are different now.
+    pub(crate) fn apply(&mut self, change: &Change) -> Vec<Moved> {
+        self.learn(change);
+        let Change::Tasks { tasks } = change else { return Vec::new() };
+        // Before everything was listed there is nothing to compare with, and the list will have it.
+        if !self.loaded {
+            return Vec::new();
+        }
+        tasks.iter().filter_map(|task| self.put(task)).collect()
+    }
+
+    fn put(&mut self, task: &TaskLine) -> Option<Moved> {
+        let before = self.tasks.get(&task.id);
+        // What was listed may be newer than what is told; what is told may come twice.
+        if before.map_or_else(|| !self.wanted(task), |before| before.updated_at > task.updated_at || before == task) {
+            return None;
+        }
+        let before = self.tasks.insert(task.id, task.clone()).map(|task| task.status);
+        Some(Moved { before, task: task.clone() })
+    }
+
+    fn wanted(&self, task: &TaskLine) -> bool {
+        let TaskFilter { project, activity, worker, .. } = &self.filter;
+        project.is_none_or(|project| project == task.project)
+            && (activity.is_none() || *activity == task.activity)
+            && (worker.is_none() || *worker == task.assigned_to)
+    }
+
+    /// How many tasks are at a status.
+    pub(crate) fn count(&self, status: TaskStatus) -> usize {
+        self.tasks.values().filter(|task| task.status == status).count()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The tasks that somebody has, with who.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (&TaskLine, Option<&Worker>)> {
+        let held = self.tasks.values().filter(|task| task.status.is_held());
+        held.map(|task| (task, task.assigned_to.and_then(|worker| self.workers.get(&worker))))
+    }
+
+    /// Everything in one line.
+    pub(crate) fn summary(&self) -> String {
+        let counts = TaskStatus::ALL.iter().map(|status| (status, self.count(*status))).filter(|(_, count)| *count > 0);
+        let counts: Vec<String> =
+            counts.map(|(status, count)| format!("{} {count} {status}", words::sign(*status))).collect();
+        match self.tasks.len() {
+            0 => "no tasks".to_owned(),
+            1 => format!("1 task: {}", counts.join(", ")),
+            many => format!("{many} tasks: {}", counts.join(", ")),
+        }
+    }
+
+    /// How it ended, once nothing can move by itself any more.
+    pub(crate) fn end(&self) -> Option<End> {
+        if !self.loaded {
+            return None;
+        }
+        let (mut failed, mut blocked, mut stopped) = (0, 0, Vec::new());
+        for task in self.tasks.values() {
+            match task.status {
+                TaskStatus::Done => {}
+                TaskStatus::Cancelled => stopped.push(task.id),
+                TaskStatus::Failed => {
+                    failed += 1;
+                    stopped.push(task.id);
+                }
+                TaskStatus::Blocked => blocked += 1,
+                _ => return None,
+            }
+        }
+        if blocked > 0 && self.dependants(stopped) < blocked {
+            return None;
+        }
+        Some(if failed + blocked > 0 { End::Failed { failed, blocked } } else { End::Done })
+    }
+
+    /// How many blocked tasks wait, however indirectly, for one of these.
+    fn dependants(&self, stopped: Vec<TaskId>) -> usize {
+        let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        for task in self.tasks.values().filter(|task| task.status == TaskStatus::Blocked) {
+            task.deps.iter().for_each(|dep| waiting.entry(*dep).or_default().push(task.id));
+        }
+        let (mut seen, mut open) = (HashSet::new(), stopped);
+        while let Some(task) = open.pop() {
+            let next = waiting.get(&task).into_iter().flatten();
+            open.extend(next.filter(|next| seen.insert(**next)).copied());
+        }
+        seen.len()
+    }
+}
+
+/// A task for tests.
+#[cfg(test)]
+pub(crate) fn sample(title: &str, status: TaskStatus, deps: &[TaskId]) -> TaskLine {
+    let at = domain::Timestamp::from_millis(1_794_774_000_000);
+    TaskLine {
+        id: TaskId::generate(),
+        project: "prj_00000000000000000000000000000001".parse().unwrap(),
+        activity: None,
+        title: title.to_owned(),
+        status,
+        reason: None,
+        priority: 5,
+        attempt: 0,
+        assigned_to: None,
+        session: None,
+        progress: None,
+        deps: deps.to_vec(),
+        waits_for: u32::try_from(deps.len()).unwrap(),
+        created_at: at,
+        updated_at: at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(tasks: &[TaskLine]) -> Board {
+        let mut board = Board::new(TaskFilter::default());
+        board.load(tasks.to_vec());
+        board
+    }
+
+    fn change(task: &TaskLine, status: TaskStatus, later: i64) -> Change {
+        let updated_at = task.updated_at.plus_millis(later);
+        Change::Tasks { tasks: vec![TaskLine { status, updated_at, ..task.clone() }] }
+    }
+
+    #[test]
+    fn a_board_takes_changes_in_once_and_in_their_order() {
+        let task = sample("a", TaskStatus::Ready, &[]);
+        let mut board = board(std::slice::from_ref(&task));
+        let running = change(&task, TaskStatus::Running, 2);
+        let moved = board.apply(&running);
+        assert_eq!((moved.len(), moved[0].before), (1, Some(TaskStatus::Ready)));
+        assert_eq!(board.apply(&running), [], "it may come twice");
+        assert_eq!(board.apply(&change(&task, TaskStatus::Assigned, 1)), [], "and late");
+        assert_eq!(board.summary(), "1 task: ◑ 1 running");
+        let other = TaskLine { project: domain::ProjectId::generate(), ..sample("b", TaskStatus::Ready, &[]) };
+        let mut scoped = Board::new(TaskFilter { project: Some(task.project), ..TaskFilter::default() });
+        scoped.load(vec![task]);
+        assert_eq!(scoped.apply(&Change::Tasks { tasks: vec![other] }), [], "of another project");
+    }
+
+    #[test]
+    fn it_ends_when_nothing_moves_any_more() {
+        use TaskStatus as S;
+        let end = |tasks: &[TaskLine]| board(tasks).end();
+        assert_eq!(Board::new(TaskFilter::default()).end(), None, "nothing is known yet");
+        assert_eq!(end(&[]), Some(End::Done));
+        assert_eq!(end(&[sample("a", S::Done, &[]), sample("b", S::Cancelled, &[])]), Some(End::Done));
+        for moving in [S::Ready, S::Assigned, S::Running, S::Reported, S::Validating, S::Escalated] {
+            assert_eq!(end(&[sample("a", S::Failed, &[]), sample("b", moving, &[])]), None, "{moving}");
+        }
+        let failed = sample("a", S::Failed, &[]);
+        let waits = sample("b", S::Blocked, &[failed.id]);
+        let waits_too = sample("c", S::Blocked, &[waits.id]);
+        let all = [failed, waits, waits_too];
+        assert_eq!(end(&all), Some(End::Failed { failed: 1, blocked: 2 }));
+        assert_eq!(end(&[sample("a", S::Blocked, &[TaskId::generate()])]), None, "what it waits for may still end");
+    }
+}

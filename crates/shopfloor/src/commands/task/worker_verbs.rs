@@ -1,0 +1,133 @@
+//! What a worker does, for scripts: take, heartbeat, report, release, ask.
+
+use domain::TaskId;
+use protocol::{
+    Call, Deliverables, Escalation, Lease, Project, Report, Taken, TakenTask, Task, TaskAsk, TaskHeartbeat,
+    TaskRelease, TaskReport, TaskTake, Usage,
+};
+
+use super::worker_args::{AskArgs, HeartbeatArgs, HoldArgs, ReleaseArgs, ReportArgs, TakeArgs};
+use crate::commands::words;
+use crate::output::clean;
+use crate::pick::pick;
+use crate::{Context, Exit, Failure, Output, when};
+
+/// How long one request waits; a longer wait is several of them.
+const WAIT: u32 = 20;
+
+/// Takes a task.
+pub(crate) async fn take(args: TakeArgs, context: &Context) -> Result<Exit, Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    let project = pick::<Project>(client, &args.project).await?;
+    let task = match &args.task {
+        Some(task) => Some(super::id(client, task).await?),
+        None => None,
+    };
+    let mut left = args.wait;
+    let taken = loop {
+        let wait = left.min(WAIT);
+        left -= wait;
+        let input = TaskTake {
+            task,
+            worker: args.worker.clone(),
+            abilities: args.abilities.clone(),
+            wait_seconds: Some(wait).filter(|wait| *wait > 0),
+        };
+        let taken: Taken = client.ask(Call::TaskTake { project, input }).await?;
+        if taken.taken.is_some() || left == 0 {
+            break taken;
+        }
+    };
+    match &taken.taken {
+        Some(task) => {
+            out.show(&taken, |out| brief(task, out))?;
+            Ok(Exit::Done)
+        }
+        None => {
+            if out.json {
+                out.show(&taken, |_| String::new())?;
+            }
+            out.note(&format!("nothing to take: {}", taken.why_not.as_deref().unwrap_or("no task is ready")));
+            Ok(Exit::NotFound)
+        }
+    }
+}
+
+fn brief(taken: &TakenTask, out: &Output) -> String {
+    let TakenTask { task, lease, heartbeat_seconds, brief, .. } = taken;
+    let (id, fence) = (task.id, lease.fence);
+    let until = when::relative(lease.expires_at, out.now);
+    clean(&format!(
+        "{brief}\n\n\
+         task {id}, fence {fence}, yours until {until} unless you renew it every {heartbeat_seconds} s:\n  \
+         shopfloor task heartbeat {id} --fence {fence}\n  \
+         shopfloor task report {id} --fence {fence} \"what was done\""
+    ))
+}
+
+/// Renews a lease.
+pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<(), Failure> {
+    let (task, fence) = hold(&args.hold)?;
+    let input = TaskHeartbeat { fence, progress: args.progress };
+    let lease: Lease = context.client()?.ask(Call::TaskHeartbeat { task, input }).await?;
+    context.out.show(&lease, |out| format!("yours until {}", when::relative(lease.expires_at, out.now)))
+}
+
+/// Hands work back.
+pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<(), Failure> {
+    let (task, fence) = hold(&args.hold)?;
+    let summary = match (args.summary.read()?, &args.failed) {
+        (Some(summary), _) => summary,
+        (None, Some(why)) => why.clone(),
+        (None, None) => args.summary.required()?,
+    };
+    let deliverables = Deliverables { files: args.files, branch: args.branch, commits: args.commits };
+    let used = [args.input_tokens, args.output_tokens, args.cost].iter().any(Option::is_some);
+    let usage = Usage {
+        input_tokens: args.input_tokens.unwrap_or(0),
+        cached_tokens: 0,
+        output_tokens: args.output_tokens.unwrap_or(0),
+        cost_micros: args.cost,
+    };
+    let input = TaskReport {
+        fence,
+        summary,
+        deliverables: Some(deliverables).filter(|deliverables| *deliverables != Deliverables::default()),
+        context_score: args.context_score,
+        usage: used.then_some(usage),
+        failed: args.failed,
+    };
+    let report: Report = context.client()?.ask(Call::TaskReport { task, input }).await?;
+    context.out.show(&report, |out| {
+        let verdict = words::verdict_style(report.verdict).paint(report.verdict.word(), out.color);
+        let why = report.reason.as_ref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
+        format!("{}  {verdict}{why}", report.id)
+    })
+}
+
+/// Gives a task back.
+pub(crate) async fn release(args: ReleaseArgs, context: &Context) -> Result<(), Failure> {
+    let (task, fence) = hold(&args.hold)?;
+    let input = TaskRelease { fence, reason: args.reason };
+    let task: Task = context.client()?.ask(Call::TaskRelease { task, input }).await?;
+    super::said(&task, &context.out)
+}
+
+/// Asks a person.
+pub(crate) async fn ask(args: AskArgs, context: &Context) -> Result<(), Failure> {
+    let (task, fence) = hold(&args.hold)?;
+    let input =
+        TaskAsk { fence, question: args.question, options: args.options, context: args.context, give_up: args.give_up };
+    let escalation: Escalation = context.client()?.ask(Call::TaskAsk { task, input }).await?;
+    context.out.show(&escalation, |_| format!("{}  waits for a person", escalation.id))
+}
+
+/// A worker names its task by its id: a title could be another one's.
+fn hold(args: &HoldArgs) -> Result<(TaskId, u64), Failure> {
+    match args.task.parse() {
+        Ok(task) => Ok((task, args.fence)),
+        Err(error) => {
+            Err(Failure::usage(format!("{error}")).advise("give the task's whole id, as `task take` has said it"))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `shopfloor worker …`
+
+mod args;
+mod show;
+mod status;
+
+use client::Client;
+use domain::WorkerId;
+use protocol::{
+    Call, Project, Runner, Sandbox, WorkEntry, WorkLogPage, Worker, WorkerDetail, WorkerFilter, WorkerStart,
+    WorkerStop, WorkerUpdate,
+};
+
+pub(crate) use args::WorkerCommand;
+use args::{LogArgs, StartArgs, UpdateArgs};
+
+use super::{task, words};
+use crate::output::clean;
+use crate::pick::{pick, pick_if};
+use crate::table::Table;
+use crate::{Context, Failure, Output, when};
+
+/// Runs one of them.
+pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(), Failure> {
+    let (client, out) = (&context.client()?, &context.out);
+    match command {
+        WorkerCommand::Start(args) => start(args, client, out).await,
+        WorkerCommand::List(args) => {
+            let project = pick_if::<Project>(client, args.project.as_deref()).await?;
+            let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
+            out.show(&workers, |out| table(&workers, out))
+        }
+        WorkerCommand::Status(args) => status::run(args.project.as_deref(), client, out).await,
+        WorkerCommand::Show { worker } => {
+            let worker = id(client, &worker).await?;
+            let detail: WorkerDetail = client.ask(Call::WorkerShow { worker }).await?;
+            out.show(&detail, |out| show::render(&detail, out))
+        }
+        WorkerCommand::Update(args) => update(args, client, out).await,
+        WorkerCommand::Stop { worker, force } => {
+            let worker = id(client, &worker).await?;
+            said(&client.ask(Call::WorkerStop { worker, input: WorkerStop { force } }).await?, out)
+        }
+        WorkerCommand::Restart { worker } => {
+            let worker = id(client, &worker).await?;
+            said(&client.ask(Call::WorkerRestart { worker }).await?, out)
+        }
+        WorkerCommand::Remove { worker } => {
+            let worker = id(client, &worker).await?;
+            client.ask::<()>(Call::WorkerRemove { worker }).await?;
+            out.note(&format!("removed {worker}"));
+            Ok(())
+        }
+        WorkerCommand::StopAll { project, force } => {
+            let project = pick::<Project>(client, &project).await?;
+            let call = Call::WorkerStopAll { project, input: WorkerStop { force } };
+            let workers: Vec<Worker> = client.ask(call).await?;
+            out.show(&workers, |out| table(&workers, out))
+        }
+        WorkerCommand::Log(args) => log(args, client, out).await,
+    }
+}
+
+async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let project = pick::<Project>(client, &args.project).await?;
+    let sandbox = Sandbox { network: !args.no_network, home: args.home };
+    let input = WorkerStart {
+        agent: args.agent.unwrap_or_else(|| "command".to_owned()),
+        count: args.count,
+        role: args.role,
+        model: args.model,
+        budget_micros: args.budget,
+        abilities: args.abilities,
+        runner: pick_if::<Runner>(client, args.runner.as_deref()).await?,
+        argv: args.argv,
+        sandbox: args.sandbox.then_some(sandbox),
+    };
+    let workers: Vec<Worker> = client.ask(Call::WorkerStart { project, input }).await?;
+    out.show(&workers, |out| table(&workers, out))
+}
+
+async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let abilities = Some(args.abilities).filter(|abilities| !abilities.is_empty());
+    let input = WorkerUpdate { budget_micros: args.budget, name: args.name, abilities };
+    if input == WorkerUpdate::default() {
+        return Err(Failure::usage("there is nothing to change").advise("give --name, --budget or --ability"));
+    }
+    let worker = id(client, &args.worker).await?;
+    said(&client.ask(Call::WorkerUpdate { worker, input }).await?, out)
+}
+
+async fn log(args: LogArgs, client: &Client, out: &Output) -> Result<(), Failure> {
+    let project = pick::<Project>(client, &args.project).await?;
+    let task = match &args.task {
+        Some(text) => Some(task::id(client, text).await?),
+        None => None,
+    };
+    let worker = pick_if::<Worker>(client, args.worker.as_deref()).await?;
+    let page = WorkLogPage { worker, task, before: args.before, limit: args.limit };
+    let entries: Vec<WorkEntry> = client.ask(Call::WorkLog { project, page }).await?;
+    out.show(&entries, |out| log_table(&entries, out))
+}
+
+/// The worker that a person means.
+async fn id(client: &Client, text: &str) -> Result<WorkerId, Failure> {
+    pick::<Worker>(client, text).await
+}
+
+fn said(worker: &Worker, out: &Output) -> Result<(), Failure> {
+    let why = worker.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    out.show(worker, |_| clean(&format!("{}  {}  {}{why}", worker.id, worker.name, worker.status)).replace('\n', " "))
+}
+
+/// Workers below each other.
+pub(crate) fn table(workers: &[Worker], out: &Output) -> String {
+    let titles = &["ID", "NAME…", "STATUS…", "AGENT", "DONE", "FAILED", "COST", "OWNER…", "SEEN"];
+    let mut table = Table::new(titles, "no workers; start some with `shopfloor worker start`");
+    for worker in workers {
+        table.row([
+            worker.id.into(),
+            words::worker_name(worker),
+            words::worker_cell(worker),
+            (&worker.agent).into(),
+            worker.done.into(),
+            worker.failed.into(),
+            cost(worker).into(),
+            (&worker.owner.name).into(),
+            when::relative_or(worker.seen_at, out.now, "-").into(),
+        ]);
+    }
+    table.render(out)
+}
+
+/// What a worker has cost, of what it may.
+fn cost(worker: &Worker) -> String {
+    match (worker.usage.cost_micros, worker.budget_micros) {
+        (None, None) => "-".to_owned(),
+        (spent, None) => words::money(spent.unwrap_or(0)),
+        (spent, Some(budget)) => format!("{} of {}", words::money(spent.unwrap_or(0)), words::money(budget)),
+    }
+}
+
+/// Decisions below each other.
+fn log_table(entries: &[WorkEntry], out: &Output) -> String {
+    let mut table = Table::new(&["NUMBER", "WHEN", "WHAT", "WHY…", "WORKER…", "TASK…"], "nothing was decided yet");
+    for entry in entries {
+        table.row([
+            entry.number.into(),
+            when::relative(entry.at, out.now).into(),
+            (&entry.what).into(),
+            (&entry.reason).into(),
+            entry.worker.map_or_else(|| "-".into(), Into::into),
+            entry.task.map_or_else(|| "-".into(), Into::into),
+        ]);
+    }
+    table.render(out)
+}

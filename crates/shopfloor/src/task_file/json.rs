@@ -1,0 +1,106 @@
+//! Tasks from JSON, and from lines of JSON.
+
+use protocol::task_schema;
+use serde_json::Value;
+
+use super::node::{Kind, Node};
+use super::{Entry, Fault, Found, Lines, shape};
+
+/// One task, a list, or an object with a list.
+pub(super) fn read(text: &str) -> Found {
+    let mut found = Found::default();
+    let node = match Node::parse(text, 1) {
+        Ok(node) => node,
+        Err((line, reason)) => {
+            let several = reason.contains("trailing characters") && text.trim_start().starts_with('{');
+            let advice = if several { "; for one task on each line, name it .jsonl or say --format jsonl" } else { "" };
+            found.faults.push(Fault::new(line, "", format!("{reason}{advice}")));
+            return found;
+        }
+    };
+    let schema = task_schema();
+    match &node.kind {
+        Kind::List(items) => list(items, &schema, &mut found),
+        Kind::Fields(fields) if node.field("tasks").is_some() => {
+            for (name, value) in fields.iter().filter(|(name, _)| name != "tasks") {
+                let reason = "there is no such field beside `tasks`; those of a task stand in the task";
+                found.faults.push(Fault::new(value.line, name, reason));
+            }
+            match node.field("tasks").map(|tasks| (&tasks.kind, tasks)) {
+                Some((Kind::List(items), _)) => list(items, &schema, &mut found),
+                Some((_, tasks)) => {
+                    let reason = format!("is {}; expected a list", tasks.what());
+                    found.faults.push(Fault::new(tasks.line, "tasks", reason));
+                }
+                None => {}
+            }
+        }
+        Kind::Fields(_) => one(&node, &schema, String::new(), &mut found),
+        _ => {
+            let reason = format!("is {}; expected a task, a list of tasks, or an object with `tasks`", node.what());
+            found.faults.push(Fault::new(node.line, "", reason));
+        }
+    }
+    found
+}
+
+/// One task on each line; empty lines are passed over.
+pub(super) fn read_lines(text: &str) -> Found {
+    let mut found = Found::default();
+    let schema = task_schema();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (at, (index, line)) in lines.enumerate() {
+        let path = format!("tasks[{at}]");
+        match Node::parse(line, index + 1) {
+            Ok(node) => one(&node, &schema, path, &mut found),
+            Err((line, reason)) => {
+                found.faults.push(Fault::new(line, path, reason));
+                // A value that goes on on the next line makes every line wrong.
+                if at == 0 && Node::parse(text, 1).is_ok() {
+                    let reason = "the file is one JSON value on several lines: name it .json or say --format json";
+                    found.faults = vec![Fault::new(line, "", reason)];
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+fn list(items: &[Node], schema: &Value, found: &mut Found) {
+    for (at, item) in items.iter().enumerate() {
+        one(item, schema, format!("tasks[{at}]"), found);
+    }
+}
+
+fn one(node: &Node, schema: &Value, path: String, found: &mut Found) {
+    let faults = shape::check(node, schema, "TaskAdd", &path);
+    let fine = faults.is_empty();
+    found.faults.extend(faults);
+    match serde_json::from_value(node.to_value()) {
+        Ok(task) => found.entries.push(Entry { task, path, lines: lines(node) }),
+        Err(error) if fine => found.faults.push(Fault::new(node.line, path, error.to_string())),
+        // What is wrong was said, in better words.
+        Err(_) => {}
+    }
+}
+
+fn lines(node: &Node) -> Lines {
+    let mut lines = Lines::new(node.line);
+    note(node, "", &mut lines);
+    lines
+}
+
+fn note(node: &Node, path: &str, lines: &mut Lines) {
+    // Values on the line where the task begins need no note of their own.
+    if !path.is_empty() && Some(node.line) != lines.of("") {
+        lines.note(path, node.line);
+    }
+    match &node.kind {
+        Kind::Fields(fields) => fields.iter().for_each(|(name, value)| note(value, &super::join(path, name), lines)),
+        Kind::List(items) => {
+            items.iter().enumerate().for_each(|(at, item)| note(item, &format!("{path}[{at}]"), lines));
+        }
+        _ => {}
+    }
+}

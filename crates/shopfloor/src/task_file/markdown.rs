@@ -1,0 +1,331 @@
+//! Tasks from a Markdown list: `- [ ]` items, indented details, fields as `- files: …`, and items in items.
+
+use protocol::TaskAdd;
+
+use super::{Entry, Fault, Found, Lines, criterion};
+
+/// The names of fields, with other ways to say them.
+const FIELDS: &[(&str, Field)] = &[
+    ("id", Field::Id),
+    ("context", Field::Context),
+    ("accept", Field::Accept),
+    ("acceptance", Field::Accept),
+    ("files", Field::Files),
+    ("file", Field::Files),
+    ("deps", Field::Deps),
+    ("dep", Field::Deps),
+    ("after", Field::Deps),
+    ("priority", Field::Priority),
+    ("needs", Field::Needs),
+    ("need", Field::Needs),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Id,
+    Context,
+    Accept,
+    Files,
+    Deps,
+    Priority,
+    Needs,
+}
+
+/// An item while it is read.
+#[derive(Debug)]
+struct Item {
+    indent: usize,
+    line: usize,
+    done: bool,
+    title: String,
+    details: Vec<String>,
+    /// Fields with their values, each with its line.
+    fields: Vec<(Field, String, usize)>,
+    /// The items that are in it, by their place in the list.
+    parts: Vec<usize>,
+}
+
+/// Reads a list.
+pub(super) fn read(text: &str) -> Found {
+    let mut reader = Reader::default();
+    for (index, line) in text.lines().enumerate() {
+        reader.line(line.trim_end(), index + 1);
+    }
+    reader.finish()
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    items: Vec<Item>,
+    /// The items that are open, outermost first, by their place.
+    open: Vec<usize>,
+    /// The field that deeper lines belong to, and how deep it stands itself.
+    field: Option<usize>,
+    /// Inside a block of code: what ends it.
+    fence: Option<&'static str>,
+    /// Lines that belong to no item.
+    outside: Vec<usize>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, number: usize) {
+        let (indent, text) = indentation(line);
+        if let Some(fence) = self.fence {
+            if text.starts_with(fence) {
+                self.fence = None;
+            }
+            return self.detail(line);
+        }
+        if text.is_empty() {
+            return self.detail("");
+        }
+        if let Some((done, title)) = checkbox(text) {
+            return self.item(indent, number, done, title);
+        }
+        self.open.retain(|at| self.items[*at].indent < indent);
+        if self.open.is_empty() {
+            self.fence = fence(text);
+            // Headings are there for people.
+            if !text.starts_with('#') {
+                self.outside.push(number);
+            }
+            return;
+        }
+        if self.field.is_some_and(|deep| indent > deep) {
+            return self.value(text, number);
+        }
+        self.field = None;
+        match field(text) {
+            Some((field, value)) => {
+                self.field = Some(indent);
+                self.push(field, value, number);
+            }
+            None => {
+                self.fence = fence(text);
+                self.detail(line);
+            }
+        }
+    }
+
+    fn item(&mut self, indent: usize, line: usize, done: bool, title: &str) {
+        self.field = None;
+        self.open.retain(|at| self.items[*at].indent < indent);
+        let at = self.items.len();
+        if let Some(outer) = self.open.last() {
+            self.items[*outer].parts.push(at);
+        }
+        let (title, name) = named(title);
+        let fields = name.map(|name| (Field::Id, name.to_owned(), line)).into_iter().collect();
+        let title = title.to_owned();
+        self.items.push(Item { indent, line, done, title, details: Vec::new(), fields, parts: Vec::new() });
+        self.open.push(at);
+    }
+
+    fn detail(&mut self, line: &str) {
+        if let Some(at) = self.open.last() {
+            self.items[*at].details.push(line.to_owned());
+        }
+    }
+
+    fn push(&mut self, field: Field, value: &str, line: usize) {
+        if let Some(at) = self.open.last() {
+            self.items[*at].fields.push((field, value.to_owned(), line));
+        }
+    }
+
+    /// A line under a field: another value, or more of the last one.
+    fn value(&mut self, text: &str, number: usize) {
+        let Some(item) = self.open.last().map(|at| &mut self.items[*at]) else { return };
+        let Some((field, last, _)) = item.fields.last_mut() else { return };
+        match bullet(text) {
+            Some(value) if *field != Field::Context => {
+                let field = *field;
+                if last.is_empty() {
+                    item.fields.pop();
+                }
+                item.fields.push((field, value.to_owned(), number));
+            }
+            _ => {
+                if !last.is_empty() {
+                    last.push(if *field == Field::Context { '\n' } else { ' ' });
+                }
+                last.push_str(text);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Found {
+        let mut found = Found::default();
+        // Parts need names that what contains them can wait for.
+        let whole: Vec<usize> = (0..self.items.len()).filter(|at| !self.items[*at].done).collect();
+        for outer in whole {
+            for part in self.items[outer].parts.clone() {
+                if self.items[part].done {
+                    continue;
+                }
+                let line = self.items[part].line;
+                let known = self.items[part].fields.iter().find(|(field, ..)| *field == Field::Id);
+                let name = known.map(|(_, name, _)| name.clone()).unwrap_or_else(|| {
+                    let name = format!("line-{line}");
+                    self.items[part].fields.push((Field::Id, name.clone(), line));
+                    name
+                });
+                self.items[outer].fields.push((Field::Deps, name, line));
+            }
+        }
+        let ticked = self.items.iter().filter(|item| item.done).count();
+        for item in self.items {
+            if item.done {
+                found
+                    .done
+                    .extend(item.fields.into_iter().filter(|(field, ..)| *field == Field::Id).map(|(_, name, _)| name));
+            } else {
+                let path = format!("tasks[{}]", found.entries.len());
+                let (entry, faults) = item.entry(path);
+                found.entries.push(entry);
+                found.faults.extend(faults);
+            }
+        }
+        if ticked > 0 {
+            found.notes.push(format!("{ticked} ticked off, passed over"));
+        }
+        if let (Some(first), false) = (self.outside.first(), found.entries.is_empty()) {
+            let count = self.outside.len();
+            found.notes.push(format!("{count} lines outside of items, the first on line {first}, are in no task"));
+        }
+        found
+    }
+}
+
+impl Item {
+    fn entry(self, path: String) -> (Entry, Vec<Fault>) {
+        let mut entry = Entry { task: TaskAdd::default(), path, lines: Lines::new(self.line) };
+        let mut faults = Vec::new();
+        entry.task.description = self.description();
+        if self.title.is_empty() {
+            faults.push(entry.fault("description", "the item has no title after `[ ]`"));
+        }
+        let mut context: Vec<String> = Vec::new();
+        for (field, value, line) in self.fields {
+            let value = value.trim();
+            let task = &mut entry.task;
+            match field {
+                Field::Context => context.push(value.to_owned()),
+                Field::Id if task.id.is_some() => {
+                    faults.push(Fault::new(line, super::join(&entry.path, "id"), "the task has a name already"));
+                }
+                Field::Id => {
+                    task.id = Some(plain(value).to_owned());
+                    entry.lines.note("id", line);
+                }
+                Field::Accept => {
+                    let place = format!("acceptance[{}]", task.acceptance.len());
+                    match criterion::parse(value) {
+                        Ok(criterion) => {
+                            task.acceptance.push(criterion);
+                            entry.lines.note(place, line);
+                        }
+                        Err(reason) => faults.push(Fault::new(line, super::join(&entry.path, &place), reason)),
+                    }
+                }
+                Field::Files => several(&mut task.files, "files", value, line, &mut entry.lines),
+                Field::Deps => several(&mut task.deps, "deps", value, line, &mut entry.lines),
+                Field::Needs => several(&mut task.needs, "needs", value, line, &mut entry.lines),
+                Field::Priority => match value.parse::<u8>() {
+                    Ok(priority @ 0..=9) => task.priority = Some(priority),
+                    _ => {
+                        let reason = format!("is `{value}`; expected a number from 0 up to 9");
+                        faults.push(Fault::new(line, super::join(&entry.path, "priority"), reason));
+                    }
+                },
+            }
+        }
+        entry.task.context = context.join("\n");
+        (entry, faults)
+    }
+
+    /// The title, and under it the details as far to the left as they go together.
+    fn description(&self) -> String {
+        let depth = self.details.iter().filter(|line| !line.trim().is_empty()).map(|line| indentation(line).0).min();
+        let lines = self.details.iter().map(|line| shift(line, depth.unwrap_or(0)));
+        let details = lines.collect::<Vec<_>>().join("\n");
+        match details.trim_matches('\n') {
+            "" => self.title.clone(),
+            details => format!("{}\n\n{details}", self.title),
+        }
+    }
+}
+
+/// `line` without so many columns of white space at its beginning.
+fn shift(line: &str, columns: usize) -> String {
+    let (indent, text) = indentation(line);
+    if text.is_empty() { String::new() } else { format!("{}{text}", " ".repeat(indent.saturating_sub(columns))) }
+}
+
+fn several(list: &mut Vec<String>, name: &str, value: &str, line: usize, lines: &mut Lines) {
+    for part in value.split(',').map(plain).filter(|part| !part.is_empty()) {
+        lines.note(format!("{name}[{}]", list.len()), line);
+        list.push(part.to_owned());
+    }
+}
+
+/// A word without white space and the marks of code around it.
+fn plain(word: &str) -> &str {
+    word.trim().trim_matches('`').trim()
+}
+
+/// How many columns of white space come first, and what comes after them.
+fn indentation(line: &str) -> (usize, &str) {
+    let text = line.trim_start_matches([' ', '\t']);
+    let mut columns = 0;
+    for c in line[..line.len() - text.len()].chars() {
+        columns = if c == '\t' { (columns / 4 + 1) * 4 } else { columns + 1 };
+    }
+    (columns, text)
+}
+
+/// What comes after the mark of a list item.
+fn bullet(text: &str) -> Option<&str> {
+    let rest = match text.strip_prefix(['-', '*', '+']) {
+        Some(rest) => rest,
+        None => text
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .strip_prefix(['.', ')'])
+            .filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))?,
+    };
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix([' ', '\t']).map(str::trim_start) }
+}
+
+/// Whether an item is ticked off, and its title.
+fn checkbox(text: &str) -> Option<(bool, &str)> {
+    let rest = bullet(text)?.strip_prefix('[')?;
+    let (mark, rest) = rest.split_once(']')?;
+    let done = match mark {
+        " " | "" => false,
+        "x" | "X" => true,
+        _ => return None,
+    };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| (done, rest.trim()))
+}
+
+/// A title and the name at its end, as in `Write the lexer {#lexer}`.
+fn named(title: &str) -> (&str, Option<&str>) {
+    let name = title.strip_suffix('}').and_then(|title| title.rsplit_once("{#"));
+    match name {
+        Some((title, name)) if !name.trim().is_empty() => (title.trim_end(), Some(name.trim())),
+        _ => (title, None),
+    }
+}
+
+/// A field, as `- files: src/lexer.rs` or the same without the mark.
+fn field(text: &str) -> Option<(Field, &str)> {
+    let text = bullet(text).unwrap_or(text);
+    let (name, value) = text.split_once(':')?;
+    let name = name.trim().trim_matches('*').to_ascii_lowercase();
+    FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| (*field, value.trim_start_matches('*').trim()))
+}
+
+/// What ends the block of code that begins here.
+fn fence(text: &str) -> Option<&'static str> {
+    ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence))
+}

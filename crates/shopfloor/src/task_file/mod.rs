@@ -1,0 +1,189 @@
+//! Task files: from JSON, JSONL or a Markdown list to tasks, with every error and where it is. Asks no hub.
+
+mod criterion;
+mod json;
+mod lines;
+mod markdown;
+mod meaning;
+mod near;
+mod node;
+mod shape;
+mod words;
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use clap::ValueEnum;
+use protocol::TaskAdd;
+use serde::Serialize;
+
+pub(crate) use criterion::{parse as criterion, say as say_criterion};
+
+use crate::Failure;
+use lines::Lines;
+
+/// More than any hub takes at once, so that a wrong file is no matter of memory.
+const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// How tasks are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One task, a list of tasks, or an object with a list `tasks`
+    Json,
+    /// One task on each line
+    Jsonl,
+    /// A list of `- [ ]` items with indented details
+    Markdown,
+}
+
+/// Something wrong in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Fault {
+    /// The line, from 1, where one can be named.
+    pub(crate) line: Option<usize>,
+    /// The place in the file, as `tasks[3].deps[0]`.
+    pub(crate) path: String,
+    /// What is wrong, and what to do.
+    pub(crate) reason: String,
+}
+
+impl Fault {
+    fn new(line: usize, path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { line: Some(line), path: path.into(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map(|line| format!("line {line}"));
+        let path = Some(self.path.clone()).filter(|path| !path.is_empty());
+        let place: Vec<String> = line.into_iter().chain(path).collect();
+        if place.is_empty() { f.write_str(&self.reason) } else { write!(f, "{}: {}", place.join(", "), self.reason) }
+    }
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct TaskFile {
+    /// The tasks, in their order; only those that could be read.
+    pub(crate) tasks: Vec<TaskAdd>,
+    /// Everything that is wrong.
+    pub(crate) faults: Vec<Fault>,
+    /// What is worth knowing and not wrong.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A task with where it was written.
+#[derive(Debug)]
+struct Entry {
+    task: TaskAdd,
+    path: String,
+    lines: Lines,
+}
+
+impl Entry {
+    /// What is wrong with a field of the task.
+    fn fault(&self, field: &str, reason: impl Into<String>) -> Fault {
+        Fault { line: self.lines.of(field), path: join(&self.path, field), reason: reason.into() }
+    }
+}
+
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() || field.is_empty() { format!("{path}{field}") } else { format!("{path}.{field}") }
+}
+
+/// What a reader makes of a text.
+#[derive(Debug, Default)]
+struct Found {
+    entries: Vec<Entry>,
+    faults: Vec<Fault>,
+    notes: Vec<String>,
+    /// Names of tasks that are done already, which others may wait for.
+    done: Vec<String>,
+}
+
+/// Reads the bytes of a file called `name`.
+pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile {
+    let text = match decode(bytes) {
+        Ok(text) => text,
+        Err(fault) => return TaskFile { faults: vec![fault], ..TaskFile::default() },
+    };
+    let format = format.unwrap_or_else(|| guess(name, text));
+    let mut found = match format {
+        Format::Json => json::read(text),
+        Format::Jsonl => json::read_lines(text),
+        Format::Markdown => markdown::read(text),
+    };
+    if found.entries.is_empty() && found.faults.is_empty() {
+        let what = match format {
+            Format::Markdown if found.notes.is_empty() => "there is no task in it: begin each with `- [ ]`",
+            Format::Markdown => "every task in it is ticked off",
+            Format::Json | Format::Jsonl => "there is no task in it",
+        };
+        found.faults.push(Fault { line: None, path: String::new(), reason: what.to_owned() });
+    }
+    meaning::check(&mut found);
+    found.faults.sort_by_key(|fault| fault.line);
+    let tasks = found.entries.into_iter().map(|entry| entry.task).collect();
+    TaskFile { tasks, faults: found.faults, notes: found.notes }
+}
+
+/// The bytes of a file; `-` is standard input.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = name_of(path);
+    let unreadable = |error: std::io::Error| Failure::usage(format!("could not read {shown}: {error}"));
+    let source: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(std::io::stdin().lock()),
+        _ => Box::new(std::fs::File::open(path).map_err(unreadable)?),
+    };
+    let mut bytes = Vec::new();
+    source.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(Failure::usage(format!("{shown} has more than {LIMIT} bytes")).advise("split it"));
+    }
+    Ok(bytes)
+}
+
+/// What a file is called in errors.
+pub(crate) fn name_of(path: &Path) -> String {
+    if path.to_str() == Some("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn decode(bytes: &[u8]) -> Result<&str, Fault> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(Fault::new(1, "", "it is UTF-16: save it as UTF-8"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Fault::new(line, "", format!("it is not UTF-8 from byte {} on", error.valid_up_to()))
+    })
+}
+
+fn guess(name: &str, text: &str) -> Format {
+    let end = Path::new(name).extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+    match end.as_deref() {
+        Some("json") => Format::Json,
+        Some("jsonl" | "ndjson") => Format::Jsonl,
+        Some("md" | "markdown") => Format::Markdown,
+        _ => guess_by_text(text),
+    }
+}
+
+fn guess_by_text(text: &str) -> Format {
+    let text = text.trim_start();
+    if !text.starts_with(['{', '[']) || text.starts_with("[ ]") {
+        return Format::Markdown;
+    }
+    // Several whole values on lines of their own; anything else is one value, whole or not.
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let whole = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
+    match (lines.next(), lines.next()) {
+        (Some(first), Some(_)) if first.starts_with('{') && whole(first) => Format::Jsonl,
+        _ => Format::Json,
+    }
+}
+
+#[cfg(test)]
+mod tests;
