@@ -28,6 +28,11 @@ impl Place {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
+    /// A file that costs no disk, where the system has such a place.
+    pub(crate) fn memory() -> Self {
+        Self::Sqlite(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
     pub(crate) async fn postgres() -> Self {
         Self::Postgres(Postgres::shared().database().await)
     }

@@ -104,6 +104,13 @@ impl Model {
                 session.owner.name.clear();
                 self.sessions.insert(session.id, session);
             }
+            // The script adds no tasks: work has a simulator of its own.
+            Change::Tasks { .. }
+            | Change::Worker { .. }
+            | Change::WorkerGone { .. }
+            | Change::Escalation { .. }
+            | Change::WorkEntry { .. }
+            | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } => panic!("nobody is told this by the store"),
             Change::Message { message } => drop(self.messages.insert(message.id, message)),
             Change::Unread { unread } => {

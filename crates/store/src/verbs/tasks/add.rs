@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::check::{self, MAX_TASKS, wrong};
 use super::moves::vain;
 use super::row::TaskRow;
-use super::similar;
+use super::{Wanted, similar};
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Command, StoreError};
@@ -194,6 +194,10 @@ impl Command for AddTasks {
         };
         tx.audit(Self::VERB, ids[0], AuditScope::Project(self.project), detail);
         Ok(AddedTasks { tasks: lines, names, similar })
+    }
+
+    fn foresee(&self, wanted: &mut Wanted) {
+        similar::foresee(self.project, &self.input.tasks, wanted);
     }
 }
 

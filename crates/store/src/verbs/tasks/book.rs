@@ -70,7 +70,7 @@ impl Book {
 
     /// The end of a hold.
     pub(super) fn attempt_ended(&mut self, task: TaskId, number: u32, end: AttemptEnd) {
-        self.ends.insert((task, number), end);
+        self.ends.entry((task, number)).or_insert(end);
     }
 
     fn tell(&mut self, task: &TaskRow) {

@@ -156,7 +156,7 @@ impl AnswerEscalation {
             return Err(StoreError::Conflict(why));
         }
         // The label of a worker's own option is the answer; that of the hub's options is only what to do.
-        let own = matches!(act, AnswerAct::Tell | AnswerAct::Retry) && open.worker.is_some();
+        let own = open.options != moves::Ask::new(open.kind, "", Default::default()).options;
         let words = match (own && !chosen.is_empty(), said.trim().is_empty()) {
             (true, true) => chosen.to_owned(),
             (true, false) => format!("{chosen}. {said}"),

@@ -12,7 +12,7 @@ pub(crate) mod judge;
 pub(crate) use ask::{Ask, answer, answer_all, escalate};
 pub(crate) use ends::{cancel, fail, retry, vain};
 pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
-pub(crate) use judge::{NewReport, accept, judged, late, refuse, report_in};
+pub(crate) use judge::{NewReport, judged, late, report_in};
 
 use domain::{AttemptOutcome, TaskStatus, Timestamp};
 

@@ -1,0 +1,131 @@
+//! Asking a person: the answer goes into the task, and work goes on.
+
+use domain::{AnswerAct, EscalationKind, TaskStatus, Visibility};
+use protocol::{Change, EscalationAnswer, EscalationFilter, TaskAsk};
+use store::{AnswerEscalation, AskPerson, EventBody, StoreError};
+
+use super::{
+    LEASE, add_one, answers, beat, cancel, conflict, detail, finish, invalid, retry, shared, status, taken, task,
+};
+use crate::floor::Floor;
+
+both! {
+    a_question_keeps_the_hold_and_the_answer_is_in_the_task,
+    who_gives_up_lets_go_until_there_is_an_answer,
+    options_are_chosen_by_label,
+    an_answer_is_given_once,
+    cancel_and_retry_answer_what_was_asked,
+    only_open_ones_are_in_the_state,
+}
+
+fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> AskPerson {
+    let options = options.iter().map(|option| (*option).to_owned()).collect();
+    AskPerson { task, input: TaskAsk { fence, question: "Tabs?".into(), options, context: "x".into(), give_up } }
+}
+
+async fn a_question_keeps_the_hold_and_the_answer_is_in_the_task(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let asked = floor.done(&floor.ada, ask(id, held.lease.fence, &["Yes", "No"], false)).await;
+    assert_eq!((asked.kind, asked.worker), (EscalationKind::Question, Some(held.lease.worker)));
+    floor.done(&floor.ada, beat(id, held.lease.fence)).await;
+    let answered = floor.done(&floor.bo, answers(asked.id, "Spaces, four of them")).await;
+    assert_eq!((answered.act, answered.answer.as_deref()), (Some(AnswerAct::Tell), Some("Spaces, four of them")));
+    let shown = detail(&floor, id).await;
+    assert_eq!(shown.task.context, "Question: Tabs?\nAnswer by Bo: Spaces, four of them");
+    assert_eq!(shown.task.status, TaskStatus::Running);
+    finish(&floor, &held).await;
+}
+
+async fn who_gives_up_lets_go_until_there_is_an_answer(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let asked = floor.done(&floor.ada, ask(id, held.lease.fence, &[], true)).await;
+    assert_eq!(status(&floor, id).await, TaskStatus::Escalated);
+    conflict(&floor.refused(&floor.ada, beat(id, held.lease.fence)).await);
+    floor.pass(LEASE);
+    floor.done(&floor.bo, answers(asked.id, "Use spaces")).await;
+    let next = taken(&floor, project, "b").await;
+    assert!(next.brief.contains("Answer by Bo: Use spaces"), "{}", next.brief);
+    assert_eq!(next.handover.unwrap().outcome.word(), "escalated");
+}
+
+async fn options_are_chosen_by_label(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let asked = floor.done(&floor.ada, ask(id, held.lease.fence, &["Yes", "No"], false)).await;
+    let choose = |option: &str| AnswerEscalation {
+        escalation: asked.id,
+        input: EscalationAnswer { option: Some(option.into()), act: None, text: None },
+    };
+    let error = floor.refused(&floor.ada, choose("Maybe")).await;
+    assert_eq!(invalid(&error), "`Maybe` is not one of: `Yes`, `No`");
+    assert_eq!(floor.done(&floor.ada, choose("No")).await.answer.as_deref(), Some("No"));
+    let silent = EscalationAnswer { option: None, act: None, text: None };
+    invalid(
+        &floor
+            .refused(
+                &floor.ada,
+                AnswerEscalation { escalation: ask_again(&floor, id, held.lease.fence).await, input: silent },
+            )
+            .await,
+    );
+}
+
+async fn ask_again(floor: &Floor, task: domain::TaskId, fence: u64) -> domain::EscalationId {
+    floor.done(&floor.ada, ask(task, fence, &[], false)).await.id
+}
+
+async fn an_answer_is_given_once(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let asked = ask_again(&floor, id, held.lease.fence).await;
+    floor.done(&floor.bo, answers(asked, "yes")).await;
+    let error = floor.refused(&floor.ada, answers(asked, "no")).await;
+    assert_eq!(conflict(&error), "Bo answered this already");
+}
+
+async fn cancel_and_retry_answer_what_was_asked(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    floor.done(&floor.ada, ask(id, held.lease.fence, &[], true)).await;
+    assert_eq!(retry(&floor, id).await.status, TaskStatus::Ready);
+    let held = taken(&floor, project, "a").await;
+    floor.done(&floor.ada, ask(id, held.lease.fence, &[], true)).await;
+    assert_eq!(cancel(&floor, id).await.status, TaskStatus::Cancelled);
+    assert!(floor.store.escalations(&floor.ada, EscalationFilter::default()).await.unwrap().is_empty());
+    let all = EscalationFilter { project: Some(project), answered: Some(true) };
+    let acts: Vec<_> = floor.store.escalations(&floor.ada, all).await.unwrap().iter().map(|asked| asked.act).collect();
+    assert_eq!(acts, [Some(AnswerAct::Retry), Some(AnswerAct::Cancel)]);
+}
+
+async fn only_open_ones_are_in_the_state(floor: Floor) {
+    let project = floor.project(Visibility::Private).await.id;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let first = ask_again(&floor, id, held.lease.fence).await;
+    let second = ask_again(&floor, id, held.lease.fence).await;
+    floor.done(&floor.ada, answers(first, "yes")).await;
+    let open = async |caller| -> Vec<domain::EscalationId> {
+        let (_, changes) = floor.store.state(caller).await.unwrap();
+        let asked = changes.into_iter().filter_map(|change| match change {
+            Change::Escalation { escalation } => Some(escalation.id),
+            _ => None,
+        });
+        asked.collect()
+    };
+    assert_eq!(open(&floor.ada).await, [second]);
+    assert!(open(&floor.bo).await.is_empty());
+    assert!(matches!(floor.store.escalation(&floor.bo, second).await, Err(StoreError::NotFound("escalation"))));
+    let heard = floor
+        .heard()
+        .iter()
+        .filter(|event| matches!(&event.body, EventBody::Change { change: Change::Escalation { .. } }))
+        .count();
+    assert_eq!(heard, 3);
+}

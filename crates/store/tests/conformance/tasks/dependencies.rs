@@ -1,0 +1,121 @@
+//! The graph: what waits becomes ready with the last thing it waits for, and says why it waits in vain.
+
+use domain::{AnswerAct, TaskId, TaskStatus};
+use protocol::{AddedTasks, EscalationAnswer, EscalationFilter};
+use store::AnswerEscalation;
+
+use super::{add, add_one, cancel, detail, failure, finish, named, retry, shared, status, take, taken, task, why_not};
+use crate::floor::Floor;
+
+both! {
+    what_waits_becomes_ready_with_the_last,
+    a_cancelled_dependency_blocks_visibly_and_retry_takes_that_back,
+    a_failed_dependency_blocks_visibly,
+    what_is_done_already_is_not_waited_for,
+    what_waits_for_the_dead_says_so_at_once,
+    a_diamond_is_done_once,
+    a_deep_chain_runs_through,
+}
+
+fn id(added: &AddedTasks, name: &str) -> TaskId {
+    added.names.iter().find(|named| named.name == name).unwrap().task
+}
+
+async fn what_waits_becomes_ready_with_the_last(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![named("a", &[]), named("b", &[]), named("c", &["a", "b"])]).await;
+    let first = taken(&floor, project, "w").await;
+    finish(&floor, &first).await;
+    let waiting = detail(&floor, id(&added, "c")).await;
+    assert_eq!((waiting.task.status, waiting.deps.len()), (TaskStatus::Blocked, 2));
+    let second = taken(&floor, project, "w").await;
+    assert_eq!(why_not(&floor, project, "x").await, "no task is ready in this project");
+    finish(&floor, &second).await;
+    assert_eq!(taken(&floor, project, "x").await.task.id, id(&added, "c"));
+    assert_eq!(detail(&floor, id(&added, "a")).await.dependants[0].id, id(&added, "c"));
+}
+
+async fn a_cancelled_dependency_blocks_visibly_and_retry_takes_that_back(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
+    let (a, b) = (id(&added, "a"), id(&added, "b"));
+    let gone = cancel(&floor, a).await;
+    assert_eq!((gone.status, gone.reason.as_deref()), (TaskStatus::Cancelled, Some("Ada cancelled it: not needed")));
+    let blocked = detail(&floor, b).await.task;
+    assert_eq!(blocked.status, TaskStatus::Blocked);
+    let reason = blocked.reason.unwrap();
+    assert!(reason.starts_with("waits for `Do a`") && reason.contains("which was cancelled"), "{reason}");
+    assert_eq!(retry(&floor, a).await.status, TaskStatus::Ready);
+    assert_eq!(detail(&floor, b).await.task.reason, None);
+    let held = taken(&floor, project, "w").await;
+    finish(&floor, &held).await;
+    assert_eq!(status(&floor, b).await, TaskStatus::Ready);
+}
+
+async fn a_failed_dependency_blocks_visibly(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
+    for worker in ["one", "two"] {
+        let held = taken(&floor, project, worker).await;
+        floor.done(&floor.ada, failure(held.task.id, held.lease.fence, "no compiler")).await;
+    }
+    assert_eq!(status(&floor, id(&added, "a")).await, TaskStatus::Escalated);
+    let asked = floor.store.escalations(&floor.ada, EscalationFilter::default()).await.unwrap();
+    let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: Some("give it up".into()) };
+    floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input }).await;
+    let failed = detail(&floor, id(&added, "a")).await.task;
+    assert_eq!((failed.status, failed.reason.as_deref()), (TaskStatus::Failed, Some("Bo: give it up")));
+    let reason = detail(&floor, id(&added, "b")).await.task.reason.unwrap();
+    assert!(reason.contains("which failed: Bo: give it up"), "{reason}");
+}
+
+async fn what_is_done_already_is_not_waited_for(floor: Floor) {
+    let project = shared(&floor).await;
+    let first = add_one(&floor, project, task("first")).await;
+    let held = taken(&floor, project, "w").await;
+    finish(&floor, &held).await;
+    let mut next = task("next");
+    next.deps = vec![first.to_string(), first.to_string()];
+    let next = add(&floor, project, vec![next]).await;
+    assert_eq!((next.tasks[0].status, next.tasks[0].waits_for), (TaskStatus::Ready, 0));
+    assert_eq!(next.tasks[0].deps, [first], "named twice, waited for once");
+}
+
+async fn what_waits_for_the_dead_says_so_at_once(floor: Floor) {
+    let project = shared(&floor).await;
+    let first = add_one(&floor, project, task("first")).await;
+    cancel(&floor, first).await;
+    let mut next = task("next");
+    next.deps = vec![first.to_string()];
+    let next = add(&floor, project, vec![next]).await;
+    assert_eq!(next.tasks[0].status, TaskStatus::Blocked);
+    assert!(next.tasks[0].reason.as_ref().unwrap().contains("which was cancelled"));
+}
+
+async fn a_diamond_is_done_once(floor: Floor) {
+    let project = shared(&floor).await;
+    let tasks =
+        vec![named("top", &[]), named("left", &["top"]), named("right", &["top"]), named("end", &["left", "right"])];
+    add(&floor, project, tasks).await;
+    let mut order = Vec::new();
+    while let Some(held) = take(&floor, project, "w").await.taken {
+        order.push(held.task.description.clone());
+        finish(&floor, &held).await;
+    }
+    assert_eq!(order, ["Do top", "Do left", "Do right", "Do end"]);
+}
+
+async fn a_deep_chain_runs_through(floor: Floor) {
+    let project = shared(&floor).await;
+    let link = |n: usize| match n {
+        0 => named("n0", &[]),
+        n => named(&format!("n{n}"), &[&format!("n{}", n - 1)]),
+    };
+    add(&floor, project, (0..40).map(link).collect()).await;
+    for n in 0..40 {
+        let held = taken(&floor, project, "w").await;
+        assert_eq!(held.task.description, format!("Do n{n}"));
+        finish(&floor, &held).await;
+    }
+    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 40);
+}

@@ -1,0 +1,61 @@
+//! Several hubs on one PostgreSQL claim at once: no task twice, none lost.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use domain::{ProjectId, TaskId};
+use store::{Caller, Reported, Store};
+
+use super::{adds, named, report, shared, takes, task};
+use crate::floor::{Floor, Place};
+
+/// Takes and reports as one worker until there is nothing left.
+async fn work(store: Arc<Store>, caller: Caller, project: ProjectId, name: String) -> Vec<TaskId> {
+    let mut done = Vec::new();
+    while let Some(held) = store.write(&caller, None, takes(project, &name)).await.unwrap().value.taken {
+        let reported = store.write(&caller, None, report(held.task.id, held.lease.fence, "done")).await.unwrap().value;
+        assert!(matches!(reported, Reported::Taken(_)), "{reported:?}");
+        done.push(held.task.id);
+    }
+    done
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_hubs_claim_at_once_and_no_task_is_done_twice() {
+    let floor = Floor::open(Place::postgres().await).await;
+    let other = floor.second_store().await;
+    let project = shared(&floor).await;
+    let tasks = (0..120).map(|n| task(&format!("Number {n}"))).collect();
+    floor.done(&floor.ada, adds(project, tasks)).await;
+    let workers: Vec<_> = (0..8)
+        .map(|n| {
+            let store = if n % 2 == 0 { floor.store.clone() } else { other.clone() };
+            tokio::spawn(work(store, floor.ada.clone(), project, format!("w{n}")))
+        })
+        .collect();
+    let mut all = Vec::new();
+    for worker in workers {
+        all.extend(worker.await.unwrap());
+    }
+    assert_eq!((all.len(), all.iter().collect::<HashSet<_>>().len()), (120, 120));
+    let mut raw = floor.raw().await;
+    assert_eq!(raw.number("SELECT COUNT(*) FROM tasks WHERE status = 'done' AND attempt = 1").await, 120);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM reports WHERE verdict = 'accepted'").await, 120);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dependants_become_ready_once_whoever_finishes_last() {
+    let floor = Floor::open(Place::postgres().await).await;
+    let other = floor.second_store().await;
+    let project = shared(&floor).await;
+    let names: Vec<String> = (0..10).map(|n| format!("n{n}")).collect();
+    let mut tasks: Vec<_> = names.iter().map(|name| named(name, &[])).collect();
+    tasks.push(named("end", &names.iter().map(String::as_str).collect::<Vec<_>>()));
+    floor.done(&floor.ada, adds(project, tasks)).await;
+    let (one, two) = tokio::join!(
+        work(floor.store.clone(), floor.ada.clone(), project, "one".into()),
+        work(other, floor.ada.clone(), project, "two".into()),
+    );
+    // Whoever finds nothing leaves; the last to finish finds what it made ready.
+    assert_eq!(one.len() + two.len(), 11);
+}

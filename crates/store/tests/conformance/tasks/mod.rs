@@ -1,0 +1,151 @@
+//! Tasks: handed out once, checked before they are accepted, never lost.
+
+mod access;
+mod adding;
+mod agents;
+mod asking;
+mod dependencies;
+mod leases;
+mod many_hubs;
+mod reports;
+mod simulator;
+mod taking;
+
+use domain::{ProjectId, TaskId, TaskStatus, Visibility};
+use protocol::{
+    AddedTasks, EscalationAnswer, Taken, TakenTask, TaskAdd, TaskDetail, TaskHeartbeat, TaskReason, TaskReport,
+    TaskTake, TasksAdd,
+};
+use store::{
+    AddTasks, AnswerEscalation, Caller, CancelTask, ExpireLeases, HeartbeatTask, ReportTask, Reported, RetryTask,
+    StoreError, TakeTask,
+};
+
+use crate::floor::Floor;
+
+/// How long a lease holds when nobody says otherwise.
+pub(crate) const LEASE: i64 = 90_000;
+
+/// A project of Ada's that others write in.
+pub(crate) async fn shared(floor: &Floor) -> ProjectId {
+    floor.project(Visibility::ReadWrite).await.id
+}
+
+/// A task to be added.
+pub(crate) fn task(description: &str) -> TaskAdd {
+    TaskAdd {
+        id: None,
+        description: description.into(),
+        context: String::new(),
+        acceptance: Vec::new(),
+        files: Vec::new(),
+        deps: Vec::new(),
+        priority: None,
+        needs: Vec::new(),
+        activity: None,
+    }
+}
+
+/// A task with a name, which waits for others by theirs.
+pub(crate) fn named(name: &str, deps: &[&str]) -> TaskAdd {
+    let deps = deps.iter().map(|dep| (*dep).to_owned()).collect();
+    TaskAdd { id: Some(name.into()), deps, ..task(&format!("Do {name}")) }
+}
+
+pub(crate) fn adds(project: ProjectId, tasks: Vec<TaskAdd>) -> AddTasks {
+    AddTasks { project, input: TasksAdd { tasks } }
+}
+
+pub(crate) async fn add(floor: &Floor, project: ProjectId, tasks: Vec<TaskAdd>) -> AddedTasks {
+    floor.done(&floor.ada, adds(project, tasks)).await
+}
+
+/// Adds one task and returns its id.
+pub(crate) async fn add_one(floor: &Floor, project: ProjectId, new: TaskAdd) -> TaskId {
+    add(floor, project, vec![new]).await.tasks[0].id
+}
+
+pub(crate) fn takes(project: ProjectId, worker: &str) -> TakeTask {
+    let input = TaskTake { task: None, worker: Some(worker.into()), abilities: Vec::new(), wait_seconds: None };
+    TakeTask { project, input }
+}
+
+pub(crate) async fn take(floor: &Floor, project: ProjectId, worker: &str) -> Taken {
+    floor.done(&floor.ada, takes(project, worker)).await
+}
+
+/// Takes a task that must be there.
+pub(crate) async fn taken(floor: &Floor, project: ProjectId, worker: &str) -> TakenTask {
+    let taken = take(floor, project, worker).await;
+    taken.taken.unwrap_or_else(|| panic!("nothing for {worker}: {:?}", taken.why_not))
+}
+
+/// Why nothing was taken.
+pub(crate) async fn why_not(floor: &Floor, project: ProjectId, worker: &str) -> String {
+    let taken = take(floor, project, worker).await;
+    assert!(taken.taken.is_none(), "{taken:?}");
+    taken.why_not.unwrap()
+}
+
+pub(crate) fn report(task: TaskId, fence: u64, summary: &str) -> ReportTask {
+    let summary = summary.into();
+    let (deliverables, context_score, usage, failed) = (None, Some(4), None, None);
+    ReportTask { task, input: TaskReport { fence, summary, deliverables, context_score, usage, failed } }
+}
+
+pub(crate) fn failure(task: TaskId, fence: u64, why: &str) -> ReportTask {
+    let mut report = report(task, fence, "I could not do it");
+    report.input.failed = Some(why.into());
+    report
+}
+
+/// Reports what is held.
+pub(crate) async fn finish(floor: &Floor, held: &TakenTask) -> protocol::Report {
+    match floor.done(&floor.ada, report(held.task.id, held.lease.fence, "done")).await {
+        Reported::Taken(report) => report,
+        late => panic!("{late:?}"),
+    }
+}
+
+pub(crate) fn beat(task: TaskId, fence: u64) -> HeartbeatTask {
+    HeartbeatTask { task, input: TaskHeartbeat { fence, progress: None } }
+}
+
+pub(crate) async fn expire(floor: &Floor) -> Vec<TaskId> {
+    floor.done(&Caller::hub("foreman"), ExpireLeases {}).await
+}
+
+pub(crate) async fn detail(floor: &Floor, task: TaskId) -> TaskDetail {
+    floor.store.task_detail(&floor.ada, task).await.unwrap()
+}
+
+pub(crate) async fn status(floor: &Floor, task: TaskId) -> TaskStatus {
+    detail(floor, task).await.task.status
+}
+
+pub(crate) async fn cancel(floor: &Floor, task: TaskId) -> protocol::Task {
+    floor.done(&floor.ada, CancelTask { task, input: TaskReason { reason: Some("not needed".into()) } }).await
+}
+
+pub(crate) async fn retry(floor: &Floor, task: TaskId) -> protocol::Task {
+    floor.done(&floor.ada, RetryTask { task, input: TaskReason { reason: None } }).await
+}
+
+pub(crate) fn answers(escalation: domain::EscalationId, text: &str) -> AnswerEscalation {
+    AnswerEscalation { escalation, input: EscalationAnswer { option: None, act: None, text: Some(text.into()) } }
+}
+
+/// The words of a refusal of this kind.
+pub(crate) fn conflict(error: &StoreError) -> &str {
+    match error {
+        StoreError::Conflict(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn invalid(error: &StoreError) -> &str {
+    match error {
+        StoreError::Invalid { message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,139 @@
+//! Reports: accepted, refused, failed, judged.
+
+use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, TaskStatus};
+use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage};
+use store::{AnswerEscalation, ReportTasks, Reported};
+
+use super::{add, add_one, detail, failure, finish, invalid, report, shared, status, take, taken, task, why_not};
+use crate::floor::Floor;
+
+both! {
+    without_criteria_it_is_accepted_at_once,
+    words_are_for_a_person_to_judge,
+    files_of_nowhere_cannot_be_checked,
+    a_failure_goes_to_another_then_to_a_person,
+    who_failed_gets_it_again_only_when_alone,
+    bounds_are_said,
+    many_report_at_once,
+    usage_is_counted,
+}
+
+async fn without_criteria_it_is_accepted_at_once(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let report = finish(&floor, &held).await;
+    assert_eq!((report.verdict, report.attempt, report.context_score), (ReportVerdict::Accepted, 1, Some(4)));
+    let shown = detail(&floor, id).await;
+    assert_eq!((shown.task.status, shown.task.lease, shown.task.assigned_to), (TaskStatus::Done, None, None));
+    assert_eq!(shown.attempts[0].outcome, AttemptOutcome::Accepted);
+    assert_eq!(shown.reports, [report]);
+}
+
+async fn words_are_for_a_person_to_judge(floor: Floor) {
+    let project = shared(&floor).await;
+    let acceptance = vec![Criterion::Text { text: "It reads well".into() }];
+    let id = add_one(&floor, project, TaskAdd { acceptance, ..task("write") }).await;
+    let held = taken(&floor, project, "a").await;
+    assert_eq!(finish(&floor, &held).await.verdict, ReportVerdict::Pending);
+    let asked = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
+    assert_eq!((asked[0].kind, asked[0].task), (EscalationKind::Judgement, id));
+    assert_eq!(status(&floor, id).await, TaskStatus::Escalated);
+    let again = EscalationAnswer { option: Some("Do it again".into()), act: None, text: Some("too dry".into()) };
+    floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input: again }).await;
+    let held = taken(&floor, project, "a").await;
+    assert_eq!(held.refused.as_deref(), Some("Bo: too dry"));
+    assert!(held.brief.contains("too dry"), "{}", held.brief);
+    finish(&floor, &held).await;
+    let asked = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
+    let accept = EscalationAnswer { option: Some("Accept it".into()), act: None, text: None };
+    let answered = floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input: accept }).await;
+    assert_eq!(answered.act, Some(AnswerAct::Accept));
+    let shown = detail(&floor, id).await;
+    assert_eq!(shown.task.status, TaskStatus::Done);
+    let verdicts: Vec<_> = shown.reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [ReportVerdict::Refused, ReportVerdict::Accepted]);
+    assert_eq!(shown.attempts[1].outcome, AttemptOutcome::Accepted);
+    assert_eq!(floor.raw().await.number("SELECT done FROM workers").await, 1);
+}
+
+async fn files_of_nowhere_cannot_be_checked(floor: Floor) {
+    let project = shared(&floor).await;
+    let acceptance = vec![Criterion::FileExists { path: "a.md".into() }];
+    let id = add_one(&floor, project, TaskAdd { acceptance, ..task("write") }).await;
+    let held = taken(&floor, project, "a").await;
+    finish(&floor, &held).await;
+    let asked = floor.store.escalations(&floor.ada, EscalationFilter::default()).await.unwrap();
+    assert_eq!((asked[0].kind, asked[0].task), (EscalationKind::Uncheckable, id));
+}
+
+async fn a_failure_goes_to_another_then_to_a_person(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("hard")).await;
+    add_one(&floor, project, task("easy")).await;
+    let held = taken(&floor, project, "a").await;
+    floor.done(&floor.ada, failure(id, held.lease.fence, "no idea")).await;
+    let shown = detail(&floor, id).await;
+    assert_eq!((shown.task.status, shown.task.reason.as_deref()), (TaskStatus::Ready, Some("no idea")));
+    assert_eq!(shown.reports[0].verdict, ReportVerdict::Refused);
+    assert_eq!(taken(&floor, project, "a").await.task.description, "easy", "others go first");
+    let second = taken(&floor, project, "b").await;
+    assert_eq!((second.task.id, second.refused.as_deref()), (id, Some("no idea")));
+    floor.done(&floor.ada, failure(id, second.lease.fence, "me neither")).await;
+    let shown = detail(&floor, id).await;
+    assert_eq!(shown.task.status, TaskStatus::Escalated);
+    assert_eq!(shown.escalations[0].kind, EscalationKind::GaveUp);
+    assert_eq!(shown.attempts.iter().map(|attempt| attempt.outcome).collect::<Vec<_>>(), [AttemptOutcome::Failed; 2]);
+}
+
+async fn who_failed_gets_it_again_only_when_alone(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("hard")).await;
+    let held = taken(&floor, project, "a").await;
+    floor.done(&floor.ada, failure(id, held.lease.fence, "no idea")).await;
+    assert_eq!(taken(&floor, project, "a").await.task.id, id, "nobody else is there");
+    let again = taken(&floor, project, "a").await;
+    assert!(take(&floor, project, "b").await.taken.is_none());
+    let input = protocol::TaskRelease { fence: again.lease.fence, reason: None };
+    floor.done(&floor.ada, store::ReleaseTask { task: id, input }).await;
+    assert_eq!(why_not(&floor, project, "a").await, "`a` could not do what is ready: others go first");
+}
+
+async fn bounds_are_said(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let mut wrong = report(id, held.lease.fence, "done");
+    wrong.input.context_score = Some(6);
+    assert_eq!(invalid(&floor.refused(&floor.ada, wrong).await), "`context_score` is 1 to 5, not 6");
+    let empty = floor.refused(&floor.ada, report(id, held.lease.fence, " ")).await;
+    assert!(invalid(&empty).contains("`summary` is empty"), "{empty}");
+    assert_eq!(status(&floor, id).await, TaskStatus::Assigned);
+}
+
+async fn many_report_at_once(floor: Floor) {
+    let project = shared(&floor).await;
+    add(&floor, project, (0..10).map(|n| task(&format!("Number {n}"))).collect()).await;
+    let mut reports = Vec::new();
+    for n in 0..10 {
+        let held = taken(&floor, project, &format!("w{n}")).await;
+        reports.push((held.task.id, report(held.task.id, held.lease.fence, "done").input));
+    }
+    reports[3].1.fence += 1;
+    let all = floor.done(&floor.ada, ReportTasks { reports }).await;
+    for (at, reported) in all.iter().enumerate() {
+        assert_eq!(matches!(reported, Ok(Reported::Taken(_))), at != 3, "{at}: {reported:?}");
+    }
+    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 9);
+}
+
+async fn usage_is_counted(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let mut report = report(id, held.lease.fence, "done");
+    let usage = Usage { input_tokens: 10, cached_tokens: 2, output_tokens: 5, cost_micros: Some(77) };
+    report.input.usage = Some(usage.clone());
+    floor.done(&floor.ada, report).await;
+    assert_eq!(detail(&floor, id).await.attempts[0].usage, usage);
+}

@@ -1,0 +1,242 @@
+//! One world: a few tasks, a few workers, a network that does what it wants.
+
+use domain::{AnswerAct, ProjectId, TaskId, TaskStatus};
+use protocol::{EscalationAnswer, EscalationFilter};
+use store::{AnswerEscalation, Reported, StoreError};
+
+use super::model::{Known, Model};
+use crate::floor::Floor;
+use crate::tasks::{LEASE, add, beat, expire, failure, named, report, takes};
+
+/// After so many steps nothing goes wrong any more, and after so many all must have ended.
+const TROUBLE: u32 = 45;
+const END: u32 = 600;
+
+/// Numbers that depend on the seed only.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % below
+    }
+
+    fn one_in(&mut self, times: u64) -> bool {
+        self.next(times) == 0
+    }
+}
+
+/// Something on its way to the hub.
+#[derive(Debug, Clone)]
+enum Letter {
+    Take { worker: usize, life: u32, key: Option<String> },
+    Beat { task: TaskId, fence: u64 },
+    Report { task: TaskId, fence: u64, fails: bool },
+}
+
+/// A program that works; what it believes may be long untrue.
+#[derive(Debug, Default)]
+struct Worker {
+    name: String,
+    /// Counts its lives: what an earlier one asked for, it does not know.
+    life: u32,
+    holds: Option<(TaskId, u64)>,
+    waits: bool,
+    left: u64,
+    /// SIGSTOPped until this step.
+    stopped: u32,
+    /// Without a network until this step: what it sends stays on the way.
+    cut_off: u32,
+}
+
+/// One world.
+pub(super) struct World<'f> {
+    floor: &'f Floor,
+    seed: u64,
+    project: ProjectId,
+    chance: Chance,
+    model: Model,
+    workers: Vec<Worker>,
+    on_the_way: Vec<(usize, Letter)>,
+    step: u32,
+}
+
+impl<'f> World<'f> {
+    pub(super) async fn new(floor: &'f Floor, seed: u64) -> Self {
+        let mut chance = Chance(seed);
+        let project = crate::tasks::shared(floor).await;
+        let count = 3 + chance.next(4);
+        let mut tasks = Vec::new();
+        for at in 0..count {
+            let deps: Vec<String> = (0..at).filter(|_| chance.one_in(3)).map(|dep| format!("t{dep}")).collect();
+            tasks.push(named(&format!("t{at}"), &deps.iter().map(String::as_str).collect::<Vec<_>>()));
+        }
+        let added = add(floor, project, tasks).await;
+        let known = |task: &protocol::TaskLine| (task.id, Known { deps: task.deps.clone(), ..Known::default() });
+        let model = Model { tasks: added.tasks.iter().map(known).collect() };
+        let workers = (0..3).map(|at| Worker { name: format!("w{at}"), ..Worker::default() }).collect();
+        Self { floor, seed, project, chance, model, workers, on_the_way: Vec::new(), step: 0 }
+    }
+
+    pub(super) async fn run(mut self) {
+        while !self.model.is_over() {
+            self.step += 1;
+            assert!(self.step < END, "seed {}: not all ended: {:?}", self.seed, self.model);
+            let most = if self.chance.one_in(6) { LEASE as u64 } else { 20_000 };
+            self.floor.pass(1 + self.chance.next(most) as i64);
+            for task in expire(self.floor).await {
+                self.model.lost(self.seed, task, self.floor.store.now());
+            }
+            for at in 0..self.workers.len() {
+                self.trouble(at);
+                self.act(at);
+            }
+            self.deliver().await;
+            self.answer().await;
+        }
+        self.check_the_end().await;
+    }
+
+    fn rough(&self) -> bool {
+        self.step < TROUBLE
+    }
+
+    /// Things go wrong: stopped for longer than a lease, crashed, cut off.
+    fn trouble(&mut self, at: usize) {
+        if !self.rough() {
+            return;
+        }
+        let until = self.step + 1 + self.chance.next(12) as u32;
+        let kind = self.chance.next(30);
+        let worker = &mut self.workers[at];
+        match kind {
+            0 | 1 => worker.stopped = until,
+            2 => worker.cut_off = until,
+            3 => {
+                let (name, life) = (worker.name.clone(), worker.life + 1);
+                *worker = Worker { name, life, ..Worker::default() };
+            }
+            _ => {}
+        }
+    }
+
+    /// What a worker does by itself, believing what it last heard.
+    fn act(&mut self, at: usize) {
+        let worker = &mut self.workers[at];
+        if worker.stopped > self.step {
+            return;
+        }
+        let letter = match worker.holds {
+            None if worker.waits => return,
+            None => {
+                worker.waits = true;
+                let key =
+                    (!self.chance.one_in(3)).then(|| format!("{}-{}-{}-{}", self.seed, at, worker.life, self.step));
+                Letter::Take { worker: at, life: worker.life, key }
+            }
+            Some((task, fence)) if worker.left == 0 => {
+                let fails = self.step < TROUBLE && self.chance.one_in(8);
+                worker.holds = None;
+                Letter::Report { task, fence, fails }
+            }
+            Some((task, fence)) => {
+                worker.left -= 1;
+                Letter::Beat { task, fence }
+            }
+        };
+        if self.rough() && self.chance.one_in(6) {
+            self.on_the_way.push((at, letter.clone()));
+        }
+        self.on_the_way.push((at, letter));
+    }
+
+    /// Lets some of what is on the way arrive, in any order.
+    async fn deliver(&mut self) {
+        let mut held_back = Vec::new();
+        while !self.on_the_way.is_empty() {
+            let next = if self.rough() { self.chance.next(self.on_the_way.len() as u64) as usize } else { 0 };
+            let (from, letter) = self.on_the_way.remove(next);
+            let away = self.workers[from].cut_off > self.step;
+            if self.rough() && (away || self.chance.one_in(4)) {
+                held_back.push((from, letter));
+                continue;
+            }
+            self.arrive(letter).await;
+        }
+        self.on_the_way = held_back;
+    }
+
+    async fn arrive(&mut self, letter: Letter) {
+        match letter {
+            Letter::Take { worker, life, key } => self.take(worker, life, key).await,
+            Letter::Beat { task, fence } => {
+                let may = self.model.holds(task, fence);
+                match self.floor.store.write(&self.floor.ada, None, beat(task, fence)).await {
+                    Ok(done) if may => self.model.renewed(task, done.value.expires_at),
+                    Err(StoreError::Conflict(_)) if !may => {}
+                    other => panic!("seed {}: {task} under {fence}, may {may}: {other:?}", self.seed),
+                }
+            }
+            Letter::Report { task, fence, fails } => self.report(task, fence, fails).await,
+        }
+    }
+
+    async fn take(&mut self, at: usize, life: u32, key: Option<String>) {
+        let name = self.workers[at].name.clone();
+        let keyed = key.is_some();
+        let taken = self.floor.store.write(&self.floor.ada, key, takes(self.project, &name)).await.unwrap().value.taken;
+        let worker = &mut self.workers[at];
+        let asked = worker.life == life && worker.waits;
+        if asked {
+            worker.waits = false;
+        }
+        let Some(taken) = taken else { return };
+        let (task, fence) = (taken.task.id, taken.lease.fence);
+        // The same key answers as the first time, whatever became of the task since.
+        if !(keyed && fence <= self.model.tasks[&task].fence) {
+            self.model.handed_out(self.seed, task, fence, &name, taken.lease.expires_at);
+        }
+        if asked && worker.holds.is_none() {
+            worker.holds = Some((task, fence));
+            worker.left = self.chance.next(4);
+        }
+    }
+
+    async fn report(&mut self, task: TaskId, fence: u64, fails: bool) {
+        let may = self.model.holds(task, fence);
+        let command = if fails { failure(task, fence, "no luck") } else { report(task, fence, "done") };
+        match self.floor.store.write(&self.floor.ada, None, command).await.map(|done| done.value) {
+            Ok(Reported::Taken(_)) if may && fails => self.model.let_go(task),
+            Ok(Reported::Taken(_)) if may => self.model.accepted(self.seed, task),
+            Ok(Reported::Late { .. }) | Err(StoreError::Conflict(_)) if !may => {}
+            other => panic!("seed {}: {task} under {fence}, may {may}: {other:?}", self.seed),
+        }
+    }
+
+    /// A person answers what is asked.
+    async fn answer(&mut self) {
+        let filter = EscalationFilter { project: Some(self.project), answered: None };
+        if !self.chance.one_in(4) && self.rough() {
+            return;
+        }
+        for asked in self.floor.store.escalations(&self.floor.ada, filter).await.unwrap() {
+            let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
+            self.floor.done(&self.floor.bo, AnswerEscalation { escalation: asked.id, input }).await;
+        }
+    }
+
+    /// What the database says must be what happened.
+    async fn check_the_end(&self) {
+        for (task, known) in &self.model.tasks {
+            let shown = self.floor.store.task_detail(&self.floor.ada, *task).await.unwrap();
+            assert_eq!(shown.task.status, TaskStatus::Done, "seed {}", self.seed);
+            let accepted = shown.reports.iter().filter(|report| report.verdict.word() == "accepted").count();
+            let ended = shown.attempts.iter().filter(|attempt| attempt.outcome.word() == "accepted").count();
+            assert_eq!((accepted, ended), (1, 1), "seed {}: {task} is accepted once", self.seed);
+            assert!(shown.attempts.iter().all(|attempt| attempt.ended_at.is_some()), "seed {}", self.seed);
+            assert_eq!(shown.attempts.last().map(|attempt| attempt.fence), Some(known.fence), "seed {}", self.seed);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Taking: one task to one worker, in the order of the queue, and why not.
+
+use domain::{AttemptOutcome, TaskStatus, WorkerKind};
+use protocol::{TaskAdd, TaskTake};
+use store::{ReleaseTask, StoreError, TakeTask, TakeTasks};
+
+use super::{add, add_one, detail, finish, shared, status, take, taken, takes, task, why_not};
+use crate::floor::Floor;
+
+both! {
+    two_takes_get_two_tasks,
+    the_more_important_goes_first_and_age_counts,
+    a_worker_has_one_task_at_a_time,
+    needs_must_be_met_and_why_not_says_so,
+    a_certain_task_can_be_taken,
+    what_touches_the_same_files_comes_later,
+    what_was_given_back_is_taken_first,
+    the_same_key_takes_once_and_nothing_is_no_answer,
+    many_take_at_once,
+    a_worker_is_a_row,
+    the_brief_says_everything,
+}
+
+async fn two_takes_get_two_tasks(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![task("one"), task("two")]).await;
+    let (first, second) = tokio::join!(taken(&floor, project, "a"), taken(&floor, project, "b"));
+    let mut ids = [first.task.id, second.task.id];
+    ids.sort();
+    assert_eq!(ids, [added.tasks[0].id, added.tasks[1].id]);
+    assert_eq!((first.lease.fence, first.task.status, first.task.attempt), (1, TaskStatus::Assigned, 1));
+    assert_ne!(first.lease.worker, second.lease.worker);
+    assert_eq!(why_not(&floor, project, "c").await, "no task is ready in this project");
+}
+
+async fn the_more_important_goes_first_and_age_counts(floor: Floor) {
+    let project = shared(&floor).await;
+    let priority = |text: &str, priority| TaskAdd { priority: Some(priority), ..task(text) };
+    let old = add_one(&floor, project, priority("old and unimportant", 0)).await;
+    let new = add(&floor, project, vec![priority("usual", 5), priority("urgent", 9)]).await;
+    assert_eq!(taken(&floor, project, "a").await.task.id, new.tasks[1].id);
+    floor.pass(2 * 3_600_000);
+    add_one(&floor, project, priority("urgent too", 9)).await;
+    assert_eq!(taken(&floor, project, "b").await.task.id, new.tasks[0].id, "nothing starves");
+    assert_eq!(taken(&floor, project, "c").await.task.id, old);
+}
+
+async fn a_worker_has_one_task_at_a_time(floor: Floor) {
+    let project = shared(&floor).await;
+    add(&floor, project, vec![task("one"), task("two")]).await;
+    let first = taken(&floor, project, "a").await;
+    let again = taken(&floor, project, "a").await;
+    assert_eq!(again.task.id, first.task.id, "it goes on with what it had");
+    assert_eq!(again.lease.fence, first.lease.fence + 1, "and whoever called itself so before is a zombie");
+    let attempts = detail(&floor, first.task.id).await.attempts;
+    assert_eq!(
+        attempts.iter().map(|attempt| attempt.outcome).collect::<Vec<_>>(),
+        [AttemptOutcome::Released, AttemptOutcome::Open]
+    );
+    finish(&floor, &again).await;
+    assert_ne!(taken(&floor, project, "a").await.task.id, first.task.id);
+}
+
+async fn needs_must_be_met_and_why_not_says_so(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, TaskAdd { needs: vec!["css".into(), "rust".into()], ..task("style it") }).await;
+    let why = why_not(&floor, project, "plain").await;
+    assert_eq!(why, "the task that is ready need what `plain` lacks: css, rust");
+    let mut able = takes(project, "able");
+    able.input.abilities = vec!["rust".into(), "css".into()];
+    assert_eq!(floor.done(&floor.ada, able).await.taken.unwrap().task.id, id);
+}
+
+async fn a_certain_task_can_be_taken(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![task("one"), TaskAdd { needs: vec!["css".into()], ..task("two") }]).await;
+    let certain = |at: usize, worker: &str, abilities: &[&str]| TakeTask {
+        project,
+        input: TaskTake {
+            task: Some(added.tasks[at].id),
+            worker: Some(worker.into()),
+            abilities: abilities.iter().map(|ability| (*ability).to_owned()).collect(),
+            wait_seconds: None,
+        },
+    };
+    let refused = floor.done(&floor.ada, certain(1, "a", &[])).await;
+    assert!(refused.why_not.unwrap().ends_with("needs css, which `a` lacks"));
+    let two = floor.done(&floor.ada, certain(1, "b", &["css"])).await.taken.unwrap();
+    assert_eq!(two.task.id, added.tasks[1].id);
+    let gone = floor.done(&floor.ada, certain(1, "c", &["css"])).await;
+    assert!(gone.why_not.unwrap().ends_with("is assigned"));
+    let mut elsewhere = certain(0, "d", &[]);
+    elsewhere.project = shared(&floor).await;
+    assert!(matches!(floor.refused(&floor.ada, elsewhere).await, StoreError::NotFound("task")));
+}
+
+async fn what_touches_the_same_files_comes_later(floor: Floor) {
+    let project = shared(&floor).await;
+    let files = |text: &str, file: &str| TaskAdd { files: vec![file.into()], ..task(text) };
+    let added =
+        add(&floor, project, vec![files("one", "src/a.rs"), files("two", "src/**"), files("three", "docs")]).await;
+    let ids: Vec<_> = added.tasks.iter().map(|task| task.id).collect();
+    let first = taken(&floor, project, "a").await;
+    assert_eq!(first.task.id, ids[0]);
+    assert_eq!(taken(&floor, project, "b").await.task.id, ids[2], "what touches the same files comes later");
+    assert_eq!(taken(&floor, project, "c").await.task.id, ids[1], "but it comes");
+}
+
+async fn what_was_given_back_is_taken_first(floor: Floor) {
+    let project = shared(&floor).await;
+    let first = add_one(&floor, project, task("one")).await;
+    floor.pass(1000);
+    add_one(&floor, project, task("two")).await;
+    let held = taken(&floor, project, "a").await;
+    assert_eq!(held.task.id, first);
+    let input = protocol::TaskRelease { fence: held.lease.fence, reason: Some("lunch".into()) };
+    let back = floor.done(&floor.ada, ReleaseTask { task: first, input }).await;
+    assert_eq!((back.status, back.reason.as_deref(), back.lease), (TaskStatus::Ready, Some("lunch"), None));
+    let next = taken(&floor, project, "b").await;
+    assert_eq!((next.task.id, next.lease.fence), (first, 2));
+    let handover = next.handover.unwrap();
+    assert_eq!((handover.worker_name.as_str(), handover.outcome), ("a", AttemptOutcome::Released));
+}
+
+async fn the_same_key_takes_once_and_nothing_is_no_answer(floor: Floor) {
+    let project = shared(&floor).await;
+    let take = || floor.store.write(&floor.ada, Some("k".into()), takes(project, "a"));
+    assert!(take().await.unwrap().value.taken.is_none());
+    add_one(&floor, project, task("one")).await;
+    let first = take().await.unwrap().value;
+    assert!(first.taken.is_some(), "what was not there may be there later, with the same key");
+    assert_eq!(take().await.unwrap().value, first);
+}
+
+async fn many_take_at_once(floor: Floor) {
+    let project = shared(&floor).await;
+    add(&floor, project, (0..30).map(|n| task(&format!("Number {n}"))).collect()).await;
+    let input = |worker: String| TaskTake { worker: Some(worker), ..takes(project, "").input };
+    let inputs: Vec<TaskTake> = (0..20).map(|n| input(format!("w{n}"))).collect();
+    let all = floor.done(&floor.ada, TakeTasks { project, inputs }).await;
+    let mut ids: Vec<_> = all.iter().filter_map(|taken| Some(taken.taken.as_ref()?.task.id)).collect();
+    assert_eq!(ids.len(), 20);
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 20, "no task twice");
+}
+
+async fn a_worker_is_a_row(floor: Floor) {
+    let project = shared(&floor).await;
+    add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "Anvil").await;
+    let mut raw = floor.raw().await;
+    assert_eq!(raw.number("SELECT COUNT(*) FROM workers WHERE name = 'Anvil' AND kind = 'external'").await, 1);
+    assert_eq!(WorkerKind::External.word(), "external");
+    finish(&floor, &held).await;
+    assert_eq!(raw.number("SELECT done FROM workers").await, 1);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM workers WHERE task IS NULL AND status = 'idle'").await, 1);
+    assert!(take(&floor, project, "Anvil").await.taken.is_none());
+    assert_eq!(raw.number("SELECT COUNT(*) FROM workers").await, 1);
+}
+
+async fn the_brief_says_everything(floor: Floor) {
+    let project = shared(&floor).await;
+    let acceptance = vec![protocol::Criterion::FileExists { path: "out.md".into() }];
+    let context = "The house style is in STYLE.md".into();
+    let id = add_one(&floor, project, TaskAdd { acceptance, context, ..task("Summarise\nchapter 3") }).await;
+    let brief = taken(&floor, project, "a").await.brief;
+    for part in [&id.to_string()[..], "chapter 3", "STYLE.md", "`out.md` exists", "tool `report`"] {
+        assert!(brief.contains(part), "{part} is missing in:\n{brief}");
+    }
+    assert_eq!(status(&floor, id).await, TaskStatus::Assigned);
+}
