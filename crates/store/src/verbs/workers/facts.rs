@@ -132,8 +132,7 @@ async fn reported(
     under: Under,
 ) -> Result<Option<(String, Option<String>)>, StoreError> {
     tx.settle().await?;
-    let sql =
-        "SELECT verdict, reason FROM reports WHERE task = $1 AND fence = $2 AND at >= $3 ORDER BY at DESC LIMIT 1";
+    let sql = "SELECT verdict, reason FROM reports WHERE task = $1 AND fence = $2 AND at > $3 ORDER BY at DESC LIMIT 1";
     let values = args![under.task.to_string(), under.fence, session.created_at];
     let found = tx.read().first(sql, values).await?;
     found.map(|row| Ok((row.text("verdict")?, row.text_or_none("reason")?))).transpose()

@@ -103,10 +103,12 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
                AND updated_at >= $2";
     let over = c.first(sql, args![project.to_string(), window.0]).await?;
     let over = over.map(|row| row.count("total")).transpose()?.unwrap_or(0);
-    let sql = "SELECT CAST(AVG(taken_at - ready_at) AS BIGINT) AS mean FROM tasks WHERE project = $1 AND \
-               taken_at >= ready_at AND taken_at >= $2";
-    let waiting = c.first(sql, args![project.to_string(), window.0]).await?;
-    let waiting = waiting.map(|row| row.integer_or_none("mean")).transpose()?.flatten();
+    let sql = "SELECT CAST(SUM(taken_at - ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM tasks WHERE \
+               project = $1 AND taken_at >= ready_at AND taken_at >= $2";
+    let waiting = match c.first(sql, args![project.to_string(), window.0]).await? {
+        Some(row) => row.integer_or_none("waited")?.unwrap_or(0).checked_div(row.integer("total")?),
+        None => None,
+    };
     let interventions = small(asked.len());
     let all_spans: Vec<Span> = holds.iter().map(|hold| hold.span).collect();
     let all_scores: Vec<u8> = scores.values().flatten().copied().collect();

@@ -1,0 +1,60 @@
+//! Budgets stop work before they are overrun.
+
+use domain::{AttemptOutcome, TaskStatus, WorkerStatus};
+use protocol::{WorkConfigure, WorkerStart, WorkerUpdate};
+use store::UpdateWorker;
+
+use super::{Shop, plain};
+use crate::execution::show;
+use crate::floor::Floor;
+
+both!(a_worker_stops_before_its_budget_is_overrun, a_project_begins_nothing_that_it_cannot_pay);
+
+async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
+    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let task = shop.add(vec![plain("Costly")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.costs(session, 300_000).await;
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
+    shop.costs(session, 800_000).await;
+    let spent = shop.worker(worker.id).await;
+    assert_eq!(spent.status, WorkerStatus::Spent, "another step like the last would be too much");
+    assert!(spent.reason.unwrap().contains("0.80 of 1.00 dollars"));
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Released));
+    assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
+    assert!(shop.decided("budget_spent").await);
+    shop.exits(session, 0).await;
+    assert_eq!(shop.dispatch().await, 0);
+    let input = WorkerUpdate { budget_micros: Some(5_000_000), ..Default::default() };
+    let raised = shop.floor.done(&shop.floor.ada, UpdateWorker { worker: worker.id, input }).await;
+    assert_eq!(raised.status, WorkerStatus::Idle);
+    assert_eq!(shop.dispatch().await, 1);
+}
+
+async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { budget_micros: Some(1_000_000), ..Default::default() }).await;
+    shop.start(3).await;
+    let first = shop.add(vec![plain("The first one")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(first).await;
+    shop.costs(session, 400_000).await;
+    shop.finishes(first, "done").await;
+    let tasks = shop.add(vec![plain("Second one"), plain("A third thing"), plain("Number four")]).await;
+    assert_eq!(shop.dispatch().await, 1, "0.40 are spent, and each may cost 0.40");
+    let why = shop.task(tasks[1]).await;
+    assert_eq!(why.status, TaskStatus::Ready);
+    let task = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
+    let session = task.iter().find_map(|task| task.session).unwrap();
+    shop.costs(session, 350_000).await;
+    let running = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
+    assert!(running.iter().all(|task| task.session.is_none()), "0.75 are spent, and the last step cost 0.35");
+    assert!(shop.decided("budget_spent").await);
+    assert_eq!(shop.dispatch().await, 0);
+    let why = shop.task(tasks[1]).await.reason.unwrap();
+    assert!(why.contains("the project's budget is spent"), "{why}");
+}

@@ -1,0 +1,168 @@
+//! What becomes of reports that runners check.
+
+use domain::{AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
+use protocol::CriterionResult;
+use protocol::link::{ChangedFile, Changes, FactBody};
+
+use super::{Shop, checked};
+use crate::execution::runner;
+use crate::floor::Floor;
+
+both!(
+    what_is_met_is_done_and_what_is_not_goes_back_with_reasons,
+    after_too_many_refusals_another_worker_and_then_a_person,
+    no_progress_is_noticed,
+    two_outputs_that_meet_are_for_a_person,
+    what_cannot_be_checked_is_for_a_person,
+    only_the_runner_that_checks_says_what_it_found,
+);
+
+fn result(passed: bool, reason: &str) -> CriterionResult {
+    CriterionResult { criterion: 0, passed: Some(passed), reason: reason.into() }
+}
+
+fn changes(tree: &str, lines: (u32, u32)) -> Changes {
+    let file = ChangedFile {
+        path: "src/a.rs".into(),
+        from: None,
+        change: "modified".into(),
+        content: Some(tree.into()),
+        ranges: vec![lines],
+    };
+    let (base, head) = ("b0".into(), format!("h-{tree}"));
+    Changes { base, head, tree: tree.into(), files: vec![file], patch: format!("+{tree}") }
+}
+
+impl Shop {
+    /// The report of a task that is to be checked.
+    async fn pending(&self, task: TaskId) -> ReportId {
+        let (_, checks) = self.desired().await;
+        checks.iter().find(|check| check.task == task).expect("its report is to be checked").report
+    }
+
+    async fn found(&mut self, task: TaskId, passed: bool, reason: &str, changes: Option<Changes>) {
+        let report = self.pending(task).await;
+        let results = vec![result(passed, reason)];
+        self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
+    }
+}
+
+async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![checked("Write out.txt")]).await[0];
+    shop.dispatch().await;
+    let first = shop.session(task).await;
+    shop.costs(first, 5).await;
+    shop.finishes(task, "Wrote it.").await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+    assert_eq!(shop.worker(worker.id).await.task, Some(task), "it waits for the verdict");
+    shop.found(task, false, "`out.txt` does not exist", None).await;
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.task.attempt), (TaskStatus::Running, 1), "back under the same lease");
+    let second = detail.task.session.unwrap();
+    assert_ne!(first, second);
+    let (sessions, checks) = shop.desired().await;
+    assert!(checks.is_empty());
+    let plan = sessions.iter().find(|plan| plan.session == second).unwrap();
+    assert_eq!(plan.conversation.as_deref(), Some("thread-1"), "it goes on with the conversation");
+    assert!(plan.prompt.contains("`out.txt` does not exist"), "{}", plan.prompt);
+    assert_eq!(detail.attempts[0].sessions, [first, second]);
+    shop.finishes(task, "Now it is there.").await;
+    let report = shop.pending(task).await;
+    shop.found(task, true, "it is there", None).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.status, TaskStatus::Done);
+    let again = FactBody::Checked { report, results: vec![result(false, "no")], changes: None };
+    shop.memory.happened(&shop.floor, again).await;
+    assert_eq!(shop.detail(task).await, detail, "the first verdict counts");
+    assert_eq!(shop.worker(worker.id).await.done, 1);
+}
+
+async fn after_too_many_refusals_another_worker_and_then_a_person(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let task = shop.add(vec![checked("Hopeless")]).await[0];
+    let mut holders = Vec::new();
+    for round in 0..6 {
+        shop.dispatch().await;
+        holders.push(shop.task(task).await.assigned_to.unwrap());
+        shop.finishes(task, &format!("Try {round}")).await;
+        shop.found(task, false, "still wrong", Some(changes(&format!("t{round}"), (1, 1)))).await;
+    }
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.status, TaskStatus::Escalated);
+    assert_eq!(detail.escalations[0].kind, EscalationKind::Refused);
+    assert_eq!(detail.attempts.len(), 2);
+    assert!(detail.attempts.iter().all(|attempt| attempt.outcome != AttemptOutcome::Open));
+    assert!(holders[..3].iter().all(|worker| *worker == holders[0]), "back twice");
+    assert!(holders[3..].iter().all(|worker| *worker == holders[3]) && holders[3] != holders[0]);
+}
+
+async fn no_progress_is_noticed(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let settings = protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() };
+    shop.configure(settings).await;
+    shop.start(1).await;
+    let task = shop.add(vec![checked("Turn in circles")]).await[0];
+    shop.dispatch().await;
+    let holder = shop.task(task).await.assigned_to;
+    for round in 0..3 {
+        assert_eq!(shop.task(task).await.assigned_to, holder, "round {round}");
+        shop.finishes(task, "All done!").await;
+        shop.found(task, false, "nothing changed", Some(changes("same", (1, 1)))).await;
+    }
+    assert_eq!(shop.task(task).await.assigned_to, None, "going on with the same one is useless");
+    let log = shop.log().await;
+    let stuck = log.iter().find(|entry| entry.what == "stuck").expect("it is written down");
+    assert!(stuck.reason.contains("3 attempts by codex"), "{}", stuck.reason);
+}
+
+async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
+    shop.dispatch().await;
+    for (index, task) in tasks.iter().enumerate() {
+        shop.finishes(*task, "Done.").await;
+        let change = changes(&format!("t{index}"), (10, 12));
+        shop.found(*task, true, "fine", Some(change)).await;
+    }
+    assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Done);
+    let second = shop.detail(tasks[1]).await;
+    assert_eq!(second.task.status, TaskStatus::Escalated);
+    let asked = &second.escalations[0];
+    assert_eq!(asked.kind, EscalationKind::SameLines);
+    assert_eq!(asked.context.other_task, Some(tasks[0]));
+    let patches = (asked.context.diff.as_deref(), asked.context.other_diff.as_deref());
+    assert_eq!(patches, (Some("+t1"), Some("+t0")));
+    assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
+}
+
+async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![checked("Beyond reach")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "Done.").await;
+    let report = shop.pending(task).await;
+    let fact = FactBody::CheckFailed { report, detail: "the workspace is gone".into() };
+    shop.memory.happened(&shop.floor, fact).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.escalations[0].kind, EscalationKind::Uncheckable);
+    assert!(detail.escalations[0].context.text.contains("gone"));
+}
+
+async fn only_the_runner_that_checks_says_what_it_found(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![checked("Guarded")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "Done.").await;
+    let report = shop.pending(task).await;
+    let foreign = runner(&shop.floor, &shop.floor.bo, "foreign", 1).await;
+    let mut liar = crate::execution::Memory::new(foreign);
+    let fact = FactBody::Checked { report, results: vec![result(true, "trust me")], changes: None };
+    liar.happened(&shop.floor, fact).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+}

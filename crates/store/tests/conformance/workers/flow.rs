@@ -1,0 +1,158 @@
+//! From a task to its session, and from what the session does to the end of the task.
+
+use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
+use protocol::WorkerStop;
+use protocol::link::FactBody;
+use store::{StopAllWorkers, StopWorker};
+
+use super::{Shop, plain};
+use crate::execution::show;
+use crate::floor::Floor;
+
+both!(
+    prose_is_collected_and_the_next_task_follows,
+    a_session_that_fails_fails_its_attempt_and_another_worker_is_next,
+    a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits,
+    a_provider_s_limit_pauses_and_resumes,
+    the_sessions_of_a_worker_that_lost_its_task_change_nothing,
+    all_workers_stop_at_once,
+);
+
+async fn prose_is_collected_and_the_next_task_follows(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let tasks = shop.add(vec![plain("Say hello"), plain("Wave goodbye")]).await;
+    assert_eq!(shop.dispatch().await, 1);
+    let session = shop.session(tasks[0]).await;
+    shop.at(session, SessionStatus::Working).await;
+    assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Running);
+    shop.costs(session, 400).await;
+    shop.costs(session, 1_000).await;
+    shop.says(session, "I said hello to everybody.").await;
+    shop.exits(session, 0).await;
+    let detail = shop.detail(tasks[0]).await;
+    assert_eq!(detail.task.status, TaskStatus::Done);
+    let report = &detail.reports[0];
+    assert!(report.collected);
+    assert_eq!(report.summary, "I said hello to everybody.");
+    let attempt = &detail.attempts[0];
+    assert_eq!((attempt.outcome, attempt.sessions.as_slice()), (AttemptOutcome::Accepted, [session].as_slice()));
+    assert_eq!(attempt.usage.cost_micros, Some(1_000));
+    let after = shop.worker(worker.id).await;
+    assert_eq!((after.status, after.done, after.usage.cost_micros), (WorkerStatus::Idle, 1, Some(1_000)));
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(tasks[1]).await.assigned_to, Some(worker.id));
+}
+
+async fn a_session_that_fails_fails_its_attempt_and_another_worker_is_next(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let task = shop.add(vec![plain("Do the impossible")]).await[0];
+    shop.dispatch().await;
+    let first = shop.task(task).await.assigned_to.unwrap();
+    let session = shop.session(task).await;
+    shop.exits(session, 3).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.status, TaskStatus::Ready);
+    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Failed);
+    assert!(detail.attempts[0].reason.as_deref().unwrap().contains("exited with 3"));
+    assert_eq!(shop.worker(first).await.failures, 1);
+    assert_eq!(shop.dispatch().await, 1);
+    let second = shop.task(task).await.assigned_to.unwrap();
+    assert_ne!(first, second, "whoever failed at it is left out while there are others");
+    assert!(workers.iter().any(|worker| worker.id == second));
+    let session = shop.session(task).await;
+    shop.exits(session, 3).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.status, TaskStatus::Escalated, "two workers tried: a person decides");
+    assert_eq!(detail.escalations.len(), 1);
+}
+
+async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Long work")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    let input = WorkerStop { force: false };
+    let stopped = shop.floor.done(&shop.floor.ada, StopWorker { worker: worker.id, input }).await;
+    assert_eq!(stopped.status, WorkerStatus::Stopping);
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.task.session), (TaskStatus::Ready, None));
+    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released);
+    assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
+    let other = shop.start(1).await.remove(0);
+    assert_eq!(shop.dispatch().await, 1, "at once");
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.assigned_to, Some(other.id));
+    assert_eq!(detail.attempts[1].workspace, detail.attempts[0].workspace, "it goes on where the other was");
+    let next = detail.task.session.unwrap();
+    let wanted = |sessions: &[protocol::link::DesiredSession]| sessions.iter().any(|plan| plan.session == next);
+    assert!(!wanted(&shop.desired().await.0), "not before the other is out");
+    shop.exits(session, 0).await;
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Stopped);
+    let (sessions, _) = shop.desired().await;
+    assert!(wanted(&sessions));
+    let brief = &sessions.iter().find(|plan| plan.session == next).unwrap().task.as_ref().unwrap().brief;
+    assert!(brief.contains("`codex 1` had this task"), "{brief}");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Assigned, "the old session's end is no news");
+}
+
+async fn a_provider_s_limit_pauses_and_resumes(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    let fact = FactBody::SessionLimited { session, retry_after_seconds: Some(120) };
+    shop.memory.happened(&shop.floor, fact).await;
+    let paused = shop.worker(worker.id).await;
+    assert_eq!(paused.status, WorkerStatus::Paused);
+    assert_eq!(paused.until, Some(shop.floor.store.now().plus_millis(120_000)));
+    shop.exits(session, 1).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit is nobody's failure");
+    assert_eq!(shop.worker(worker.id).await.failures, 0);
+    assert_eq!(shop.dispatch().await, 0);
+    let due = shop.floor.store.work_due(&[]).await.unwrap();
+    assert_eq!(due.projects, [(shop.project.id, paused.until.unwrap())]);
+    shop.floor.pass(120_000);
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
+    assert!(shop.decided("paused").await && shop.decided("resumed").await);
+}
+
+async fn the_sessions_of_a_worker_that_lost_its_task_change_nothing(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let task = shop.add(vec![plain("Contested")]).await[0];
+    shop.dispatch().await;
+    let (first, old) = (shop.task(task).await.assigned_to.unwrap(), shop.session(task).await);
+    let input = WorkerStop { force: true };
+    shop.floor.done(&shop.floor.ada, StopWorker { worker: first, input }).await;
+    shop.dispatch().await;
+    let before = shop.task(task).await;
+    assert_eq!(before.assigned_to, workers.iter().map(|worker| worker.id).find(|id| *id != first));
+    shop.at(old, SessionStatus::Working).await;
+    shop.says(old, "I am not dead.").await;
+    shop.exits(old, 0).await;
+    let after = shop.detail(task).await;
+    assert_eq!(after.task, before);
+    assert!(after.reports.is_empty());
+}
+
+async fn all_workers_stop_at_once(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(3).await;
+    let tasks = shop.add(vec![plain("One"), plain("Two of a kind")]).await;
+    assert_eq!(shop.dispatch().await, 2);
+    let command = StopAllWorkers { project: shop.project.id, input: WorkerStop { force: false } };
+    let stopped = shop.floor.done(&shop.floor.ada, command).await;
+    assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopping).count(), 2);
+    assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopped).count(), 1);
+    for task in tasks {
+        assert_eq!(shop.task(task).await.status, TaskStatus::Ready);
+    }
+    assert_eq!(shop.dispatch().await, 0);
+}

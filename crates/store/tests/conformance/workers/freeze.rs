@@ -1,0 +1,69 @@
+//! Stop everything, and thaw.
+
+use domain::{TaskStatus, WorkerStatus};
+use protocol::{Freeze, SessionSpawn, WorkerStart};
+use store::{FreezeFloor, StoreError, ThawFloor};
+
+use super::{Shop, plain};
+use crate::execution::{in_project, runner, show, spawn};
+use crate::floor::Floor;
+
+both!(everything_stops_and_goes_on_when_thawed, one_project_or_everywhere, others_go_on);
+
+async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let tasks = shop.add(vec![plain("A job"), plain("Other work"), plain("More of it")]).await;
+    assert_eq!(shop.dispatch().await, 2);
+    let mine = SessionSpawn { agent: "codex".into(), ..in_project(&shop.project, "look around") };
+    let mine = shop.floor.done(&shop.floor.ada, spawn(mine, &[shop.runner])).await;
+    let done = shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    assert_eq!((done.frozen, done.workers, done.sessions), (true, 2, 3));
+    assert!(show(&shop.floor, &shop.floor.ada, mine.id).await.stopping);
+    for task in &tasks {
+        assert_eq!(shop.task(*task).await.status, TaskStatus::Ready);
+    }
+    assert_eq!(shop.dispatch().await, 0);
+    assert!(shop.floor.store.work_settings(&shop.floor.bo, shop.project.id).await.unwrap().frozen);
+    let frozen = shop.worker(workers[0].id).await;
+    assert_eq!(frozen.status, WorkerStatus::Paused);
+    assert!(frozen.reason.unwrap().contains("thaw"));
+    let again = shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    assert_eq!((again.frozen, again.workers), (true, 2));
+    let thawed = shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    assert_eq!((thawed.frozen, thawed.workers), (false, 2));
+    assert_eq!(shop.dispatch().await, 2);
+    assert!(!shop.floor.store.work_settings(&shop.floor.bo, shop.project.id).await.unwrap().frozen);
+}
+
+async fn one_project_or_everywhere(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    shop.add(vec![plain("A job")]).await;
+    let here = Freeze { project: Some(shop.project.id) };
+    shop.floor.done(&shop.floor.ada, FreezeFloor { input: here.clone() }).await;
+    shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    let still = shop.floor.done(&shop.floor.ada, ThawFloor { input: here.clone() }).await;
+    assert!(still.frozen, "everything is still stopped everywhere");
+    assert_eq!(shop.dispatch().await, 0);
+    shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    assert_eq!(shop.dispatch().await, 1);
+    let hidden = Freeze { project: Some(domain::ProjectId::generate()) };
+    let error = shop.floor.refused(&shop.floor.ada, FreezeFloor { input: hidden }).await;
+    assert!(matches!(error, StoreError::NotFound("project")), "{error}");
+}
+
+async fn others_go_on(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let input = WorkerStart { agent: "codex".into(), ..Default::default() };
+    let mut command = shop.starting(input);
+    command.connected = vec![theirs];
+    let worker = shop.floor.done(&shop.floor.bo, command).await.remove(0);
+    shop.start(1).await;
+    shop.add(vec![plain("A job"), plain("Other work")]).await;
+    let here = Freeze { project: Some(shop.project.id) };
+    shop.floor.done(&shop.floor.ada, FreezeFloor { input: here.clone() }).await;
+    assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
+    assert!(shop.worker(worker.id).await.task.is_some());
+}

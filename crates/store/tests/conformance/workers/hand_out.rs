@@ -1,0 +1,138 @@
+//! Who takes which task.
+
+use std::collections::HashSet;
+
+use domain::{AssignStrategy, TaskStatus, WorkerStatus};
+use protocol::{TaskAdd, WorkConfigure, WorkerStart};
+use store::{Caller, Dispatch};
+
+use super::{Shop, plain};
+use crate::execution::runner;
+use crate::floor::Floor;
+
+both!(
+    each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice,
+    a_full_or_absent_runner_takes_nothing_and_the_task_says_why,
+    abilities_decide_and_a_task_that_nobody_can_do_says_so,
+    tasks_wait_at_workers_and_are_stolen_by_whoever_is_free,
+    round_robin_takes_turns,
+    files_that_are_worked_on_come_later,
+);
+
+async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(3).await;
+    let tasks = shop.add((0..5).map(|index| plain(&format!("Job number {index} of the day"))).collect()).await;
+    let command = || Dispatch { project: shop.project.id, connected: vec![shop.runner] };
+    let hub = Caller::hub("foreman");
+    let both = tokio::join!(shop.floor.done(&hub, command()), shop.floor.done(&hub, command()));
+    assert_eq!(both.0.handed + both.1.handed, 3);
+    let mut holders = HashSet::new();
+    for task in &tasks[..3] {
+        let task = shop.task(*task).await;
+        assert_eq!((task.status, task.attempt), (TaskStatus::Assigned, 1));
+        let lease = task.lease.unwrap();
+        assert!(holders.insert(lease.worker), "one task at a time");
+        assert!(task.activity.is_some() && task.session.is_some());
+    }
+    assert_eq!(shop.task(tasks[3]).await.status, TaskStatus::Ready);
+    let (sessions, _) = shop.desired().await;
+    assert_eq!(sessions.len(), 3);
+    for session in &sessions {
+        let of = session.task.as_ref().unwrap();
+        assert!(tasks[..3].contains(&of.task) && of.fence == 1);
+        assert!(of.brief.contains("Job number"), "{}", of.brief);
+        assert_eq!(session.agent, "codex");
+    }
+    for worker in workers {
+        let worker = shop.worker(worker.id).await;
+        assert_eq!(worker.status, WorkerStatus::Working);
+        assert!(worker.session.is_some());
+    }
+    assert_eq!(shop.dispatch().await, 0);
+}
+
+async fn a_full_or_absent_runner_takes_nothing_and_the_task_says_why(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let small = runner(&shop.floor, &shop.floor.ada, "small", 1).await;
+    let input = WorkerStart { agent: "codex".into(), count: Some(2), runner: Some(small), ..Default::default() };
+    let mut command = shop.starting(input);
+    command.connected = vec![small];
+    shop.floor.done(&shop.floor.ada, command).await;
+    let tasks = shop.add(vec![plain("First thing"), plain("Another matter")]).await;
+    assert_eq!(shop.dispatch_with(&[]).await, 0);
+    let why = shop.task(tasks[0]).await.reason.unwrap();
+    assert!(why.contains("`small` is away"), "{why}");
+    assert_eq!(shop.dispatch_with(&[small]).await, 1, "as many as the runner has room for");
+    assert_eq!(shop.task(tasks[0]).await.reason, None);
+    assert_eq!(shop.dispatch_with(&[small]).await, 0);
+}
+
+async fn abilities_decide_and_a_task_that_nobody_can_do_says_so(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { strategy: Some(AssignStrategy::Capability), ..Default::default() }).await;
+    let with = |abilities: &[&str]| WorkerStart {
+        agent: "codex".into(),
+        abilities: abilities.iter().map(|word| (*word).to_owned()).collect(),
+        ..Default::default()
+    };
+    let all = shop.start_as(&shop.floor.ada, with(&["rust", "css"])).await.remove(0);
+    let one = shop.start_as(&shop.floor.ada, with(&["rust"])).await.remove(0);
+    let needs = |text: &str, need: &str| TaskAdd { needs: vec![need.into()], ..plain(text) };
+    let tasks = shop.add(vec![needs("Write the parser", "rust"), needs("Bake a cake", "oven")]).await;
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(tasks[0]).await.assigned_to, Some(one.id), "who can more stays free");
+    let why = shop.task(tasks[1]).await.reason.unwrap();
+    assert!(why.contains("`codex 1` lacks oven"), "{why}");
+    assert_eq!(shop.worker(all.id).await.status, WorkerStatus::Idle);
+}
+
+async fn tasks_wait_at_workers_and_are_stolen_by_whoever_is_free(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { strategy: Some(AssignStrategy::Stealing), ..Default::default() }).await;
+    let first = shop.start(1).await.remove(0);
+    let tasks = shop.add(vec![plain("Alpha job"), plain("Beta errand"), plain("Gamma chore")]).await;
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.worker(first.id).await.queue, [], "what waits is decided when somebody is busy");
+    assert_eq!(shop.dispatch().await, 0);
+    let waiting = shop.worker(first.id).await.queue;
+    assert_eq!(waiting, tasks[1..3], "two wait at the one that is busy");
+    let thief = shop.start(1).await.remove(0);
+    assert_eq!(shop.dispatch().await, 1);
+    let stolen = shop.worker(thief.id).await.task.unwrap();
+    let mut all: Vec<_> = shop.worker(first.id).await.queue;
+    all.extend(shop.worker(thief.id).await.queue);
+    all.push(stolen);
+    all.sort();
+    let mut expected = tasks[1..].to_vec();
+    expected.sort();
+    assert_eq!(all, expected, "nothing is lost or doubled");
+}
+
+async fn round_robin_takes_turns(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { strategy: Some(AssignStrategy::RoundRobin), ..Default::default() }).await;
+    let workers = shop.start(2).await;
+    let mut who = Vec::new();
+    for index in 0..3 {
+        let task = shop.add(vec![plain(&format!("Turn {index}"))]).await[0];
+        shop.dispatch().await;
+        who.push(shop.task(task).await.assigned_to.unwrap());
+        shop.finishes(task, "done").await;
+    }
+    assert_eq!(who, [workers[0].id, workers[1].id, workers[0].id]);
+}
+
+async fn files_that_are_worked_on_come_later(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let on = |text: &str, file: &str| TaskAdd { files: vec![file.into()], ..plain(text) };
+    let first = shop.add(vec![on("Change the lexer", "src/lexer.rs")]).await[0];
+    assert_eq!(shop.dispatch().await, 1);
+    let later = shop.add(vec![on("Rename tokens", "src/lexer.rs"), on("Write the manual", "docs/manual.md")]).await;
+    shop.start(1).await;
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(later[1]).await.status, TaskStatus::Assigned);
+    assert_eq!(shop.task(later[0]).await.status, TaskStatus::Ready);
+    assert_eq!(shop.task(first).await.status, TaskStatus::Assigned);
+}

@@ -1,0 +1,152 @@
+//! Workers: starting and stopping them, handing out, what follows from facts, and what is decided about them.
+
+mod breaker;
+mod budget;
+mod checks;
+mod flow;
+mod freeze;
+mod hand_out;
+mod lost;
+mod metrics;
+mod scale;
+mod settings;
+mod start;
+mod take_over;
+
+use domain::{RunnerId, SessionId, SessionStatus, TaskId, Visibility, WorkerId};
+use protocol::link::{DesiredCheck, DesiredSession, FactBody};
+use protocol::{
+    Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
+    WorkLogPage, Worker, WorkerStart,
+};
+use store::{AddTasks, Caller, ConfigureWork, Dispatch, StartWorkers};
+
+use crate::execution::{Memory, project, runner};
+use crate::floor::Floor;
+
+/// A project of Ada's with one runner of hers.
+pub(crate) struct Shop {
+    pub(crate) floor: Floor,
+    pub(crate) project: Project,
+    pub(crate) runner: RunnerId,
+    pub(crate) memory: Memory,
+}
+
+/// A task that is accepted as it is.
+pub(crate) fn plain(description: &str) -> TaskAdd {
+    TaskAdd { description: description.into(), ..Default::default() }
+}
+
+/// A task whose report must be checked.
+pub(crate) fn checked(description: &str) -> TaskAdd {
+    let acceptance = vec![Criterion::FileExists { path: "out.txt".into() }];
+    TaskAdd { acceptance, ..plain(description) }
+}
+
+impl Shop {
+    pub(crate) async fn open(floor: Floor) -> Self {
+        let project = project(&floor, Visibility::ReadWrite, false).await;
+        let runner = runner(&floor, &floor.ada, "box", 8).await;
+        Self { floor, project, runner, memory: Memory::new(runner) }
+    }
+
+    /// Starts workers of Ada's.
+    pub(crate) async fn start(&self, count: u32) -> Vec<Worker> {
+        let input = WorkerStart { agent: "codex".into(), count: Some(count), ..Default::default() };
+        self.start_as(&self.floor.ada, input).await
+    }
+
+    pub(crate) async fn start_as(&self, caller: &Caller, input: WorkerStart) -> Vec<Worker> {
+        self.floor.done(caller, self.starting(input)).await
+    }
+
+    pub(crate) fn starting(&self, input: WorkerStart) -> StartWorkers {
+        StartWorkers { project: self.project.id, input, connected: vec![self.runner] }
+    }
+
+    /// Adds tasks.
+    pub(crate) async fn add(&self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
+        let command = AddTasks { project: self.project.id, input: TasksAdd { tasks } };
+        self.floor.done(&self.floor.ada, command).await.tasks.iter().map(|task| task.id).collect()
+    }
+
+    /// Hands out; says how many.
+    pub(crate) async fn dispatch(&self) -> u32 {
+        self.dispatch_with(&[self.runner]).await
+    }
+
+    pub(crate) async fn dispatch_with(&self, connected: &[RunnerId]) -> u32 {
+        let command = Dispatch { project: self.project.id, connected: connected.to_vec() };
+        self.floor.done(&Caller::hub("foreman"), command).await.handed
+    }
+
+    pub(crate) async fn configure(&self, input: WorkConfigure) {
+        self.floor.done(&self.floor.ada, ConfigureWork { project: self.project.id, input }).await;
+    }
+
+    pub(crate) async fn detail(&self, task: TaskId) -> TaskDetail {
+        self.floor.store.task_detail(&self.floor.ada, task).await.unwrap()
+    }
+
+    pub(crate) async fn task(&self, task: TaskId) -> Task {
+        self.detail(task).await.task
+    }
+
+    pub(crate) async fn worker(&self, worker: WorkerId) -> Worker {
+        self.floor.store.worker(&self.floor.ada, worker).await.unwrap().worker
+    }
+
+    /// The session that works on a task now.
+    pub(crate) async fn session(&self, task: TaskId) -> SessionId {
+        self.task(task).await.session.expect("somebody works on it")
+    }
+
+    /// What was decided, oldest first.
+    pub(crate) async fn log(&self) -> Vec<WorkEntry> {
+        let page = WorkLogPage::default();
+        let mut log = self.floor.store.work_log(&self.floor.ada, self.project.id, page).await.unwrap();
+        log.reverse();
+        log
+    }
+
+    pub(crate) async fn decided(&self, what: &str) -> bool {
+        self.log().await.iter().any(|entry| entry.what == what)
+    }
+
+    /// A session is at something.
+    pub(crate) async fn at(&mut self, session: SessionId, status: SessionStatus) {
+        self.memory.at(&self.floor, session, status).await;
+    }
+
+    /// A session's process ended.
+    pub(crate) async fn exits(&mut self, session: SessionId, code: i32) {
+        let since = self.floor.store.now();
+        let state = SessionState { status: SessionStatus::Exited, detail: None, code: Some(code), signal: None, since };
+        self.memory.happened(&self.floor, FactBody::SessionState { session, state }).await;
+    }
+
+    pub(crate) async fn says(&mut self, session: SessionId, text: &str) {
+        self.memory.happened(&self.floor, FactBody::SessionSaid { session, text: text.into() }).await;
+    }
+
+    /// A session has cost so much until now.
+    pub(crate) async fn costs(&mut self, session: SessionId, micros: u64) {
+        let usage = Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5, cost_micros: Some(micros) };
+        let fact = FactBody::SessionUsage { session, usage, model: None, conversation: Some("thread-1".into()) };
+        self.memory.happened(&self.floor, fact).await;
+    }
+
+    /// The agent works, says what it did, and ends well.
+    pub(crate) async fn finishes(&mut self, task: TaskId, said: &str) {
+        let session = self.session(task).await;
+        self.at(session, SessionStatus::Working).await;
+        self.says(session, said).await;
+        self.exits(session, 0).await;
+    }
+
+    /// What the runner should have.
+    pub(crate) async fn desired(&self) -> (Vec<DesiredSession>, Vec<DesiredCheck>) {
+        let desired = self.floor.store.desired(self.runner).await.unwrap().unwrap();
+        (desired.sessions, desired.checks)
+    }
+}

@@ -1,0 +1,103 @@
+//! Starting, changing, restarting and removing workers.
+
+use domain::{Visibility, WorkerStatus};
+use protocol::{Change, WorkerFilter, WorkerStart, WorkerUpdate};
+use store::{RemoveWorker, RestartWorker, StoreError, UpdateWorker};
+
+use super::Shop;
+use crate::execution::runner;
+use crate::floor::Floor;
+
+both!(
+    names_and_colours_are_unique_and_stable,
+    what_cannot_work_is_refused,
+    only_the_owner_changes_a_worker,
+    everybody_who_sees_the_project_sees_its_workers,
+);
+
+fn named(agent: &str, count: u32) -> WorkerStart {
+    WorkerStart { agent: agent.into(), count: Some(count), ..Default::default() }
+}
+
+async fn names_and_colours_are_unique_and_stable(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let made = shop.start(3).await;
+    let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
+    assert_eq!(names, ["codex 1", "codex 2", "codex 3"]);
+    assert_eq!(made.iter().map(|worker| worker.colour).collect::<Vec<_>>(), [0, 1, 2]);
+    shop.floor.done(&shop.floor.ada, RemoveWorker { worker: made[1].id }).await;
+    let role = WorkerStart { role: Some("tester".into()), ..named("codex", 1) };
+    let tester = shop.start_as(&shop.floor.ada, role).await.remove(0);
+    assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a colour that is free is used again");
+    let more = shop.start(1).await.remove(0);
+    assert_eq!((more.name.as_str(), more.colour), ("codex 2", 3));
+    assert_eq!(shop.worker(made[2].id).await.colour, 2, "nobody's colour changes");
+    let gone = shop.floor.store.worker(&shop.floor.ada, made[1].id).await;
+    assert!(matches!(gone, Err(StoreError::NotFound("worker"))));
+}
+
+async fn what_cannot_work_is_refused(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let refused = async |input: WorkerStart| shop.floor.refused(&shop.floor.ada, shop.starting(input)).await;
+    for input in [
+        named("codex", 0),
+        named("codex", 33),
+        named("../x", 1),
+        named("command", 1),
+        named("shell", 1),
+        WorkerStart { model: Some("-x".into()), ..named("codex", 1) },
+        WorkerStart { abilities: vec![String::new()], ..named("codex", 1) },
+        WorkerStart { budget_micros: Some(u64::MAX), ..named("codex", 1) },
+    ] {
+        let error = refused(input.clone()).await;
+        assert!(matches!(error, StoreError::Invalid { .. }), "{input:?}: {error}");
+    }
+    let error = refused(named("gemini", 1)).await;
+    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("no `gemini` installed")), "{error}");
+    shop.start(30).await;
+    let error = refused(named("codex", 3)).await;
+    assert!(matches!(&error, StoreError::Conflict(why) if why.contains("32")), "{error}");
+    let theirs = shop.floor.refused(&shop.floor.bo, shop.starting(named("codex", 1))).await;
+    assert!(matches!(&theirs, StoreError::Conflict(why) if why.contains("no runner")), "{theirs}");
+}
+
+async fn only_the_owner_changes_a_worker(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let input = WorkerUpdate { name: Some("Rita".into()), abilities: Some(vec!["css".into()]), budget_micros: Some(7) };
+    let update = UpdateWorker { worker: worker.id, input: input.clone() };
+    let error = shop.floor.refused(&shop.floor.bo, update).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
+    let error = shop.floor.refused(&shop.floor.bo, RestartWorker { worker: worker.id }).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
+    let after = shop.floor.done(&shop.floor.ada, UpdateWorker { worker: worker.id, input }).await;
+    assert_eq!((after.name.as_str(), after.budget_micros), ("Rita", Some(7)));
+    assert_eq!(after.abilities, ["css"]);
+    let other = shop.start(1).await.remove(0);
+    let taken = WorkerUpdate { name: Some("Rita".into()), ..Default::default() };
+    let error = shop.floor.refused(&shop.floor.ada, UpdateWorker { worker: other.id, input: taken }).await;
+    assert!(matches!(error, StoreError::Conflict(_)), "{error}");
+    let restarted = shop.floor.done(&shop.floor.ada, RestartWorker { worker: worker.id }).await;
+    assert_eq!((restarted.status, restarted.failures), (WorkerStatus::Idle, 0));
+    assert!(shop.decided("restarted").await);
+}
+
+async fn everybody_who_sees_the_project_sees_its_workers(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let filter = WorkerFilter { project: Some(shop.project.id) };
+    let seen = shop.floor.store.workers(&shop.floor.bo, filter).await.unwrap();
+    assert_eq!(seen.len(), 1);
+    let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
+    assert!(state.iter().any(|change| matches!(change, Change::Worker { worker: found } if found.id == worker.id)));
+    let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
+    let command = store::UpdateProject { project: shop.project.id, input };
+    shop.floor.done(&shop.floor.ada, command).await;
+    let hidden = shop.floor.store.worker(&shop.floor.bo, worker.id).await;
+    assert!(matches!(hidden, Err(StoreError::NotFound("worker"))));
+    assert!(shop.floor.store.workers(&shop.floor.bo, WorkerFilter::default()).await.unwrap().is_empty());
+    let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
+    assert!(!state.iter().any(|change| matches!(change, Change::Worker { .. })));
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    assert_ne!(theirs, shop.runner);
+}
