@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::{
-    ActivityId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TokenId, UserId, Visibility,
-    WorkspaceId,
+    ActivityId, EscalationId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TaskId,
+    TokenId, UserId, Visibility, WorkspaceId,
 };
 use protocol::{
-    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, ExecutionFilter, InviteCreate, LogPage, MarkRead,
-    MessagePage, MessageText, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery,
-    RecordingRange, Rename, RunnerCreate, SessionSpawn, SessionStop, SessionText, TokenCreate, WorkspaceRestore,
+    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, EscalationAnswer, EscalationFilter, ExecutionFilter,
+    InviteCreate, LogPage, MarkRead, MessagePage, MessageText, ObserverCreate, ProjectCreate, ProjectUpdate,
+    RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate, SessionSpawn, SessionStop, SessionText,
+    TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TasksAdd, TokenCreate,
+    WorkspaceRestore,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -93,6 +95,21 @@ const TABLE: &str = "
     recording.search          r       .        s         s          s        .       r
     recording.keep            +       .        f         f          f        .       -
     session.stop              +       .        f         f          f        .       -
+    task.list                 +       +        +         +          +        +       +
+    task.list/project         +       .        +         +          +        .       +
+    task.show                 +       .        +         +          +        .       +
+    task.add                  +       .        -         +          -        .       +
+    task.heartbeat            +       .        -         -          -        .       +
+    task.ask                  +       .        -         -          -        .       +
+    task.release              +       .        -         -          -        .       +
+    task.report               +       .        -         -          -        .       +
+    task.cancel               +       .        -         +          -        .       +
+    task.retry                +       .        -         +          -        .       +
+    task.take                 +       .        -         +          -        .       +
+    escalation.list           +       +        +         +          +        +       +
+    escalation.list/project   +       .        +         +          +        .       +
+    escalation.show           +       .        +         +          +        .       +
+    escalation.answer         +       .        -         +          -        .       +
     audit.list                +       +        +         +          -        -       -
     audit.list/project        +       .        +         +          -        -       -
     presence.list             +       +        +         +          -        -       -
@@ -129,6 +146,10 @@ struct Targets {
     runner: RunnerId,
     session: SessionId,
     workspace: WorkspaceId,
+    /// Tasks that a worker of the owner's holds with fence 1, and one that nobody has.
+    held: [TaskId; 2],
+    idle: TaskId,
+    escalation: EscalationId,
 }
 
 impl Targets {
@@ -146,6 +167,9 @@ impl Targets {
             runner: RunnerId::generate(),
             session: SessionId::generate(),
             workspace: WorkspaceId::generate(),
+            held: [TaskId::generate(), TaskId::generate()],
+            idle: TaskId::generate(),
+            escalation: EscalationId::generate(),
         }
     }
 }
@@ -157,8 +181,11 @@ fn fresh(word: &str) -> String {
 
 /// The call of a row of the table.
 fn ask(case: &str, on: &Targets) -> Call {
-    let Targets { victim, project, activity, message, observer, token, login, invite, runner, session, workspace } =
-        *on;
+    let Targets {
+        victim, project, activity, message, observer, token, login, invite, runner, session, workspace, ..
+    } = *on;
+    let Targets { held: [held, spare], idle, escalation, .. } = *on;
+    let fence = 1;
     let all = ExecutionFilter::default();
     let within = ExecutionFilter { project: Some(project), ..all };
     let update = |input| Call::ProjectUpdate { project, input };
@@ -242,11 +269,50 @@ fn ask(case: &str, on: &Targets) -> Call {
         "recording.part" => Call::RecordingPart { session, range: RecordingRange::default() },
         "recording.search" => Call::RecordingSearch { session, query: RecordingQuery { text: "error".into() } },
         "recording.keep" => Call::RecordingKeep { session, input: RecordingKeep { keep: true } },
+        "task.list" => Call::TaskList { filter: TaskFilter::default() },
+        "task.list/project" => Call::TaskList { filter: TaskFilter { project: Some(project), ..Default::default() } },
+        "task.show" => Call::TaskShow { task: held },
+        "task.add" => Call::TaskAdd { project, input: tasks(&["more to do"]) },
+        "task.take" => Call::TaskTake { project, input: take("another worker") },
+        "task.heartbeat" => Call::TaskHeartbeat { task: held, input: TaskHeartbeat { fence, progress: None } },
+        "task.ask" => Call::TaskAsk { task: held, input: question(fence) },
+        "task.release" => Call::TaskRelease { task: spare, input: TaskRelease { fence, reason: None } },
+        "task.report" => {
+            let (deliverables, context_score, usage, failed) = (None, None, None, None);
+            let summary = "done".into();
+            let input = TaskReport { fence, summary, deliverables, context_score, usage, failed };
+            Call::TaskReport { task: held, input }
+        }
+        "task.cancel" => Call::TaskCancel { task: idle, input: TaskReason { reason: None } },
+        "task.retry" => Call::TaskRetry { task: idle, input: TaskReason { reason: None } },
+        "escalation.list" => Call::EscalationList { filter: EscalationFilter::default() },
+        "escalation.list/project" => {
+            Call::EscalationList { filter: EscalationFilter { project: Some(project), answered: None } }
+        }
+        "escalation.show" => Call::EscalationShow { escalation },
+        "escalation.answer" => {
+            let input = EscalationAnswer { option: None, act: None, text: Some("yes".into()) };
+            Call::EscalationAnswer { escalation, input }
+        }
         "audit.list" => Call::AuditList { page: AuditPage::default() },
         "audit.list/project" => Call::AuditList { page: AuditPage { project: Some(project), ..Default::default() } },
         "presence.list" => Call::PresenceList {},
         other => panic!("the table has a verb that this test cannot ask: {other}"),
     }
+}
+
+fn tasks(descriptions: &[&str]) -> TasksAdd {
+    let task = |description: &&str| serde_json::from_value(json!({ "description": description }));
+    TasksAdd { tasks: descriptions.iter().map(task).collect::<Result<_, _>>().expect("tasks") }
+}
+
+fn take(worker: &str) -> TaskTake {
+    TaskTake { task: None, worker: Some(worker.into()), abilities: Vec::new(), wait_seconds: None }
+}
+
+fn question(fence: u64) -> TaskAsk {
+    let (question, context) = ("A secret?".into(), String::new());
+    TaskAsk { fence, question, options: Vec::new(), context, give_up: false }
 }
 
 /// The rows: case and its seven cells.
@@ -372,7 +438,30 @@ impl Floor {
         let input = SessionSpawn { activity: Some(activity), ..plan(project, "secret session") };
         let made = view!(hub, owner, Session, Call::SessionSpawn { input });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
-        Targets { victim, project, activity, message, observer, token, login, invite, runner, session, workspace }
+        let input = tasks(&["a secret task", "another secret task", "one that nobody has"]);
+        let added = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input });
+        let held = [added.tasks[0].id, added.tasks[1].id];
+        for name in ["one", "two"] {
+            view!(hub, owner, Taken, Call::TaskTake { project, input: take(name) });
+        }
+        let asked = Call::TaskAsk { task: held[0], input: question(1) };
+        let escalation = view!(hub, owner, Escalation, asked).id;
+        Targets {
+            victim,
+            project,
+            activity,
+            message,
+            observer,
+            token,
+            login,
+            invite,
+            runner,
+            session,
+            workspace,
+            held,
+            idle: added.tasks[2].id,
+            escalation,
+        }
     }
 
     async fn credential(&self, kind: Kind, on: &Targets) -> Credential {
