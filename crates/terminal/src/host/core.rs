@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::watcher::{Observer, Stream, WINDOW, Watcher};
+use super::watcher::{Allowance, Observer, Stream, Turn, WINDOW, Watcher};
 use crate::masks::Masks;
 use crate::recording::Recorder;
 use crate::ring::{Ring, whole_characters};
@@ -180,11 +180,19 @@ impl Core {
         recorder.due()
     }
 
-    /// Wakes observers that are due; returns when the next one is.
+    /// Wakes those who are due to be told something; returns when the next one is.
     pub(crate) fn observers(&mut self, now: Instant) -> Option<Instant> {
         let (change, last_output) = (self.change, self.last_output);
         let mut next: Option<Instant> = None;
         for watcher in self.watchers.values_mut() {
+            match watcher.waits {
+                Some(due) if due <= now => {
+                    watcher.waits = None;
+                    watcher.bell.notify_one();
+                }
+                Some(due) => next = Some(next.map_or(due, |next| next.min(due))),
+                None => (),
+            }
             let Some(observer) = &watcher.observer else { continue };
             if watcher.observe_now {
                 continue;
@@ -228,7 +236,8 @@ impl Core {
                     // A resize at the very position may or may not have been seen.
                     .filter(|from| resized_at.is_none_or(|resized_at| *from > resized_at));
                 let cursor = resumed.unwrap_or(end);
-                watcher.stream = Some(Stream { cursor, acknowledged: cursor, snapshot: resumed.is_none() });
+                let (snapshot, allowance) = (resumed.is_none(), Allowance::new(Instant::now()));
+                watcher.stream = Some(Stream { cursor, acknowledged: cursor, snapshot, allowance });
                 (watcher.exit_sent, watcher.drained) = (false, false);
             }
             Request::Unwatch => watcher.stream = None,
@@ -324,7 +333,18 @@ impl Core {
         }
         if let Some(stream) = &mut watcher.stream {
             let left = (stream.acknowledged + WINDOW).saturating_sub(stream.cursor);
-            if stream.snapshot || (stream.cursor < start && left > 0) {
+            let behind = end - stream.cursor;
+            let asked = stream.snapshot || behind == 0 || left == 0;
+            let turn = if asked { Turn::Bytes } else { stream.allowance.turn(now, behind) };
+            if let Turn::Wait(due) = turn
+                && self.exit.is_none()
+            {
+                if watcher.waits.replace(due) != Some(due) {
+                    self.kick.notify_one();
+                }
+                return None;
+            }
+            if stream.snapshot || (stream.cursor < start && left > 0) || turn != Turn::Bytes {
                 stream.snapshot = false;
                 stream.cursor = end;
                 stream.acknowledged = stream.acknowledged.max(end);
@@ -340,6 +360,7 @@ impl Core {
                 if whole > 0 || !more || bytes.len() > 3 {
                     let offset = stream.cursor;
                     stream.cursor += bytes.len() as u64;
+                    stream.allowance.sent(bytes.len(), end - stream.cursor);
                     return Some(Event::Data { offset, bytes });
                 }
             }

@@ -8,6 +8,13 @@ use tokio::sync::Notify;
 /// So many bytes beyond what was acknowledged are sent.
 pub(crate) const WINDOW: u64 = 512 << 10;
 
+/// So much is sent at once, byte by byte…
+const BURST: u64 = 1 << 20;
+/// …and so much in each millisecond after it. Nobody reads faster, and few pages and links take more in.
+const PER_MS: u64 = 4 << 10;
+/// Whoever would be sent more is shown the screen instead, so often.
+const SCREENS: Duration = Duration::from_millis(20);
+
 /// Output is at rest after so long without any.
 pub(crate) const AT_REST: Duration = Duration::from_millis(400);
 
@@ -23,6 +30,57 @@ pub(crate) struct Stream {
     pub(crate) acknowledged: u64,
     /// Whether a snapshot must come next, whatever was acknowledged.
     pub(crate) snapshot: bool,
+    pub(crate) allowance: Allowance,
+}
+
+/// How much of a flood somebody is sent.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    left: u64,
+    filled_at: Instant,
+    /// Screens are sent in place of bytes; the last one was sent then.
+    screens: Option<Instant>,
+}
+
+/// How a stream goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Bytes,
+    Screen,
+    Wait(Instant),
+}
+
+impl Allowance {
+    pub(crate) fn new(now: Instant) -> Allowance {
+        Allowance { left: BURST, filled_at: now, screens: None }
+    }
+
+    /// How a stream goes on that is so many bytes behind.
+    pub(crate) fn turn(&mut self, now: Instant, behind: u64) -> Turn {
+        let passed = u64::try_from((now - self.filled_at).as_millis()).unwrap_or(u64::MAX);
+        if passed > 0 {
+            self.left = self.left.saturating_add(passed.saturating_mul(PER_MS)).min(BURST);
+            self.filled_at = now;
+        }
+        if behind <= self.left || (self.screens.is_none() && self.left > 0) {
+            return Turn::Bytes;
+        }
+        match self.screens.map(|last| last + SCREENS) {
+            Some(due) if now < due => Turn::Wait(due),
+            _ => {
+                self.screens = Some(now);
+                Turn::Screen
+            }
+        }
+    }
+
+    pub(crate) fn sent(&mut self, bytes: usize, behind: u64) {
+        self.left = self.left.saturating_sub(bytes as u64);
+        // Everything was sent, and it was not too much.
+        if behind == 0 && self.screens.is_some_and(|last| last.elapsed() > SCREENS) {
+            self.screens = None;
+        }
+    }
 }
 
 /// A wish to be told what can be seen.
@@ -68,6 +126,8 @@ pub(crate) struct Watcher {
     pub(crate) bell: Rc<Notify>,
     pub(crate) stream: Option<Stream>,
     pub(crate) observer: Option<Observer>,
+    /// When the stream goes on, if it waits.
+    pub(crate) waits: Option<Instant>,
     /// Set by the clock of the host when the observer is due.
     pub(crate) observe_now: bool,
     /// Whether it has asked for anything. Who connects after the end is not told of it before: that closes the connection.
@@ -83,6 +143,7 @@ impl Watcher {
             bell: Rc::new(Notify::new()),
             stream: None,
             observer: None,
+            waits: None,
             observe_now: false,
             asked,
             exit_sent: false,
@@ -94,6 +155,22 @@ impl Watcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_is_shown_as_screens_and_what_follows_it_as_bytes() {
+        let start = Instant::now();
+        let after = |ms| start + Duration::from_millis(ms);
+        let mut allowance = Allowance::new(start);
+        assert_eq!(allowance.turn(start, 10 * BURST), Turn::Bytes, "as long as there is something left");
+        allowance.sent(BURST as usize, 9 * BURST);
+        assert_eq!(allowance.turn(start, 9 * BURST), Turn::Screen);
+        assert_eq!(allowance.turn(after(10), BURST), Turn::Wait(start + SCREENS));
+        assert_eq!(allowance.turn(after(40), BURST), Turn::Screen);
+        assert_eq!(allowance.turn(after(50), 50 * PER_MS), Turn::Bytes, "no more than is left");
+        allowance.sent(50 * PER_MS as usize, 0);
+        assert_eq!(allowance.turn(after(50), 1), Turn::Wait(after(40) + SCREENS));
+        assert_eq!(allowance.turn(after(60), 1), Turn::Bytes);
+    }
 
     #[test]
     fn observations_come_at_rest_and_seldom_while_busy() {
