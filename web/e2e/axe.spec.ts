@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, type Floor, live, test } from "./fixtures";
+import { add, ask, start, take } from "./queue";
 import { projectWithCode, run, screen, session } from "./work";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -134,6 +135,79 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: /^Stop / }).click();
     await check(page, "stop");
+  });
+
+  test(`axe finds nothing where work is handed out, ${colorScheme}, ${size}`, async ({ floor }) => {
+    test.setTimeout(180_000);
+    const project = await projectWithCode(floor);
+    const empty = await floor.project("Nothing yet");
+    const [first] = await add(
+      floor,
+      project,
+      {
+        id: "a",
+        description: "Base\n\nwith **words**",
+        acceptance: [{ kind: "text", text: "nice" }],
+        priority: 9,
+      },
+      { description: "Waits", deps: ["a"] },
+      "Another",
+    );
+    const taken = await take(floor, project, "outside", first?.id);
+    await ask(floor, taken, "Which of the two?", ["This", "That"]);
+    const [worker] = await start(floor, project, "echo no; exit 1");
+    await expect
+      .poll(async () =>
+        (await floor.hub.api<{ failed: number }[]>("GET", "/api/workers")).some((one) => one.failed > 0),
+      )
+      .toBe(true);
+    const [asked] = await floor.hub.api<{ id: string }[]>("GET", "/api/escalations");
+    const page = await floor.owner({ colorScheme, viewport });
+    const p = `/p/${project.id}`;
+    for (const path of [
+      p,
+      ...["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work"].flatMap((place) => [
+        `${p}/${place}`,
+        `/p/${empty.id}/${place}`,
+      ]),
+      `${p}/tasks/${first?.id}`,
+      `${p}/graph/${first?.id}`,
+      `${p}/workers/${worker?.id}`,
+      `/t/${first?.id}`,
+      `/e/${asked?.id}`,
+      "/needs",
+      "/",
+    ]) {
+      await page.goto(path);
+      await live(page);
+      await expect(page.locator(".skeleton")).toHaveCount(0);
+      await check(page, path);
+      const wide = await page.evaluate(() =>
+        [document.documentElement, ...document.querySelectorAll(".page, .content")]
+          .filter((one) => one.scrollWidth > one.clientWidth)
+          .map((one) => one.className || one.tagName),
+      );
+      expect(wide, `${path} is wider than its place`).toEqual([]);
+    }
+    await page.goto(`${p}/tasks`);
+    await live(page);
+    for (const key of ["+", "!", "?"]) {
+      await page.keyboard.press(key);
+      await expect(page.getByRole("dialog")).toBeVisible();
+      await check(page, `dialog ${key}`);
+      await page.keyboard.press("Escape");
+      await expect(page.getByRole("dialog")).toHaveCount(0);
+    }
+    await page.goto(`${p}/workers`);
+    await page.getByRole("button", { name: "Stop all" }).click();
+    await check(page, "stop all");
+    await page.getByRole("button", { name: "Start workers" }).click();
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await check(page, "start workers");
+    await page.keyboard.press("Escape");
+    await floor.hub.api("POST", "/api/freeze", {});
+    await expect(page.getByText("You stopped everything.")).toBeVisible();
+    await check(page, "frozen");
   });
 
   test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {

@@ -32,8 +32,14 @@ export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = (event.target as Element | null)?.closest?.("a[href]");
-  if (!(link instanceof HTMLAnchorElement) || link.target || link.origin !== location.origin) return;
-  if (link.pathname.startsWith("/api/")) return;
+  const to = addressOf(link ?? null);
+  if (!to || to.origin !== location.origin || to.pathname.startsWith("/api/")) return;
   event.preventDefault();
-  navigation.go(link.pathname + link.search);
+  navigation.go(to.pathname + to.search);
+}
+
+// In a picture a link is another kind of element.
+function addressOf(link: Element | null): URL | null {
+  if (link instanceof HTMLAnchorElement) return link.target ? null : new URL(link.href);
+  return link instanceof SVGAElement ? new URL(link.href.baseVal, location.href) : null;
 }

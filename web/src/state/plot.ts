@@ -1,9 +1,12 @@
 /** Values at which an axis is marked: from 0, round, at most `most` steps, the last not below the highest value. */
-export function ticks(highest: number, most = 4): number[] {
+export function ticks(highest: number, most = 4, whole = false): number[] {
   if (!(highest > 0)) return [0, 1];
-  const rough = highest / most;
+  const rough = whole ? Math.max(1, highest / most) : highest / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough - 1e-12) ?? 10 * power;
+  const step =
+    (whole && power < 10 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10])
+      .map((one) => one * power)
+      .find((one) => one >= rough - 1e-12) ?? 10 * power;
   const count = Math.ceil(highest / step - 1e-9);
   return Array.from({ length: count + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }

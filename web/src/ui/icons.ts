@@ -22,6 +22,7 @@ export const ICONS = {
   audit: "M4 2.5h8v11h-8ZM6 5.5h4M6 8h4M6 10.5h2.5",
   gear: "M8 8m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0M8 2v2M8 12v2M2 8h2M12 8h2M3.8 3.8l1.4 1.4M10.8 10.8l1.4 1.4M12.2 3.8l-1.4 1.4M5.2 10.8l-1.4 1.4",
   plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
   close: "M4 4l8 8M12 4l-8 8",
   chevron: "M6 4l4 4l-4 4",
   back: "M10 3.5L5.5 8L10 12.5",

@@ -19,9 +19,10 @@ export class Viewport {
     const room = { width: frame.width - 48, height: frame.height - 48 };
     const fits = Math.min(room.width / Math.max(1, picture.width), room.height / Math.max(1, picture.height));
     // Letters that nobody can read are worth less than the beginning in full.
-    this.scale = Math.min(1, Math.max(0.35, fits));
-    this.x = Math.max(24, (frame.width - picture.width * this.scale) / 2);
-    this.y = Math.max(24, (frame.height - picture.height * this.scale) / 2);
+    this.scale = Math.min(1, Math.max(frame.width < 600 ? 0.7 : 0.35, fits));
+    const left = (frame.width - picture.width * this.scale) / 2;
+    this.x = Math.max(24, left);
+    this.y = left < 24 ? 24 : Math.max(24, (frame.height - picture.height * this.scale) / 2);
   }
 
   /** Makes it larger or smaller around a point of the frame. */

@@ -1,0 +1,155 @@
+import { expect, live, test } from "./fixtures";
+import { add, column, has, start } from "./queue";
+import { projectWithCode } from "./work";
+
+const WORK = "echo made > made.txt; sleep 0.3; echo all done";
+
+test("workers are started from the page, do the tasks, and are stopped", async ({ floor }) => {
+  test.setTimeout(120_000);
+  const project = await projectWithCode(floor);
+  await add(floor, project, "First", {
+    description: "Judge it",
+    acceptance: [{ kind: "text", text: "nice" }],
+  });
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/workers`);
+  await expect(page.getByRole("heading", { name: "No worker yet" })).toBeVisible();
+
+  await test.step("a form starts them", async () => {
+    await page.getByRole("button", { name: "Start workers" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("radio", { name: "Command" }).check();
+    await dialog.getByLabel("Command", { exact: true }).last().fill(`sh -c "${WORK}"`);
+    await dialog.getByLabel("How many").fill("2");
+    await dialog.getByLabel("Budget of each, in dollars").fill("5");
+    await expect(dialog.locator("code").last()).toContainText("--count 2 --budget 5");
+    await dialog.getByRole("button", { name: "Start 2 workers" }).click();
+    await expect(page.locator("li.card")).toHaveCount(2);
+    await expect(page.getByRole("meter").first()).toHaveAttribute("aria-valuetext", "$0.00 of $5.00");
+  });
+
+  await test.step("they do what they can and ask about the rest", async () => {
+    await page.goto(`/p/${project.id}/tasks`);
+    await has(page, "Done", "First");
+    await has(page, "Needs you", "Judge it");
+    await column(page, "Needs you")
+      .getByRole("link", { name: /^Judge it/ })
+      .click();
+    const task = page.getByRole("complementary", { name: "Task" });
+    await expect(task.getByRole("region", { name: "Attempts" })).toContainText("command");
+    await expect(task.getByRole("link", { name: "Recording" }).first()).toBeVisible();
+    await task.getByRole("button", { name: "Accept it" }).click();
+    await has(page, "Done", "First", "Judge it");
+  });
+
+  await test.step("one is stopped, started again and removed", async () => {
+    await page.goto(`/p/${project.id}/workers`);
+    await page.getByRole("link", { name: "command 1" }).click();
+    const worker = page.getByRole("complementary", { name: "Worker" });
+    await expect(worker.getByRole("region", { name: "History" })).toContainText(/First|Judge it/);
+    await worker.getByRole("button", { name: "Stop", exact: true }).click();
+    await worker.getByRole("button", { name: "Stop", exact: true }).last().click();
+    await expect(worker.getByText("Stopped")).toBeVisible();
+    await worker.getByRole("button", { name: "Start again" }).click();
+    await worker.getByRole("button", { name: "Start again" }).last().click();
+    await expect(worker.getByText("Idle")).toBeVisible();
+    await worker.getByRole("button", { name: "Change the budget" }).click();
+    await worker.getByLabel("What it may cost in all, in dollars").fill("7.50");
+    await worker.getByRole("button", { name: "Set budget" }).click();
+    await expect(worker.getByText("of $7.50")).toBeVisible();
+    await worker.getByRole("button", { name: "Remove" }).click();
+    await worker.getByRole("button", { name: "Remove" }).last().click();
+    await expect(page).toHaveURL(`/p/${project.id}/workers`);
+    await expect(page.locator("li.card")).toHaveCount(1);
+  });
+
+  await test.step("what it took is measured, with a table for every plot", async () => {
+    await page.goto(`/p/${project.id}/metrics`);
+    const figure = page.getByRole("figure", { name: "Tasks that ended" });
+    await expect(figure).toContainText("2 done");
+    await figure.getByText("As a table").click();
+    await expect(figure.getByRole("table")).toContainText("Done");
+    await expect(page.getByRole("region", { name: "Per worker" })).toContainText("command 2");
+  });
+
+  await test.step("its owner says how work is handed out", async () => {
+    await page.goto(`/p/${project.id}/work`);
+    await page.getByLabel("Lease (s)").fill("120");
+    await page.getByRole("radio", { name: /Round-robin/ }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText("Saved: it holds from the next task on")).toBeVisible();
+    await page.reload();
+    await expect(page.getByLabel("Lease (s)")).toHaveValue("120");
+    await expect(page.getByRole("radio", { name: /Round-robin/ })).toBeChecked();
+    const guest = await floor.guest("Bo");
+    await guest.goto(`/p/${project.id}/work`);
+    await expect(guest.getByLabel("Lease (s)")).toBeDisabled();
+  });
+});
+
+test("a worker has one colour: in the pool, at its task, in its terminal", async ({ floor }) => {
+  test.setTimeout(90_000);
+  const project = await projectWithCode(floor);
+  await add(floor, project, "Long work", "More long work");
+  await start(floor, project, "echo at it; exec sleep 60", 2);
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/workers`);
+  const card = page.locator("li.card").filter({ hasText: "command 2" });
+  await expect(card.getByRole("link", { name: "Terminal" })).toBeVisible({ timeout: 20_000 });
+  const dotOf = (place: string) =>
+    page
+      .locator(place)
+      .first()
+      .evaluate((dot) => getComputedStyle(dot).backgroundColor);
+  const colour = await card.locator(".dot").evaluate((dot) => getComputedStyle(dot).backgroundColor);
+  expect(colour).toBe("rgb(16, 185, 129)");
+  await card.getByRole("link", { name: "Terminal" }).click();
+  await expect(page.getByRole("navigation", { name: "Open terminals" })).toBeVisible();
+  expect(await dotOf("section.tile .dot")).toBe(colour);
+  await page.goto(`/p/${project.id}/tasks`);
+  const at = page.locator("a.card").filter({ hasText: "command 2" });
+  expect(await at.locator(".dot").evaluate((dot) => getComputedStyle(dot).backgroundColor)).toBe(colour);
+});
+
+test("everything is stopped after a question, said to all, and thawed", async ({ floor }) => {
+  test.setTimeout(90_000);
+  const project = await projectWithCode(floor);
+  await add(floor, project, "Long work");
+  await start(floor, project, "echo at it; exec sleep 300");
+  const page = await floor.owner();
+  const guest = await floor.guest("Bo");
+  await guest.goto(`/p/${project.id}/tasks`);
+  await page.goto(`/p/${project.id}/tasks`);
+  await has(page, "In work", "Long work");
+  await live(page);
+  await page.locator("main").focus();
+  await page.keyboard.press("!");
+  const dialog = page.getByRole("dialog", { name: "Stop everything" });
+  await expect(dialog).toContainText("1 worker");
+  await expect(dialog).toContainText("1 session");
+  await dialog.getByRole("button", { name: "Stop everything" }).click();
+  await expect(page.getByText("You stopped everything.")).toBeVisible();
+  await expect(guest.getByText(/stopped everything in Shop/)).toBeVisible();
+  await has(page, "Ready", "Long work");
+  await page.getByRole("button", { name: "Thaw" }).click();
+  await expect(page.getByText("You stopped everything.")).toHaveCount(0);
+  await expect(guest.getByText(/stopped everything in Shop/)).toHaveCount(0);
+  await has(page, "In work", "Long work");
+});
+
+test("who fails too often is taken off, and the reason is told", async ({ floor }) => {
+  test.setTimeout(90_000);
+  const project = await projectWithCode(floor);
+  await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, {
+    breaker_failures: 1,
+    workers_per_task: 9,
+  });
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/decisions`);
+  await expect(page.getByRole("heading", { name: "Nothing had to be decided" })).toBeVisible();
+  await add(floor, project, "Impossible");
+  await start(floor, project, "echo no; exit 3");
+  await expect(page.getByText("Breaker open", { exact: true })).toBeVisible({ timeout: 20_000 });
+  await page.goto(`/p/${project.id}/workers`);
+  await expect(page.locator("li.card")).toContainText("Breaker open");
+});
