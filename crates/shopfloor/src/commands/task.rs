@@ -17,6 +17,9 @@ use protocol::{Call, Project, Runner, Task, TaskFilter, TaskLine, TaskReason, Ta
 use args::ScopeArgs;
 pub(crate) use args::TaskCommand;
 
+#[cfg(test)]
+pub(crate) use watch::sample;
+
 use super::words;
 use crate::output::clean;
 use crate::pick::{choose, pick_if};

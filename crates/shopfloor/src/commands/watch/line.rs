@@ -1,8 +1,10 @@
-//! A change as one line for people.
+//! A change as one line for people; of tasks that changed together, a line each.
+
+mod work;
 
 use std::collections::HashMap;
 
-use domain::ProjectId;
+use domain::{ProjectId, WorkerId};
 use protocol::{Activity, Change, Delta, Message, Project};
 
 use crate::commands::words;
@@ -11,10 +13,15 @@ use crate::table::shorten;
 
 /// The most columns of a message that a line shows.
 const EXCERPT: usize = 120;
+/// Of more tasks that changed together, only how many are at what.
+const TASKS: usize = 8;
 
 /// What things are called, as far as we were told.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<ProjectId, String>);
+pub(crate) struct Names {
+    projects: HashMap<ProjectId, String>,
+    workers: HashMap<WorkerId, String>,
+}
 
 impl Names {
     /// Remembers the name of what changed.
@@ -22,7 +29,10 @@ impl Names {
         match change {
             Change::Project { project } => self.learn_projects(std::slice::from_ref(project)),
             Change::ProjectGone { project } => {
-                self.0.remove(project);
+                self.projects.remove(project);
+            }
+            Change::Worker { worker } => {
+                self.workers.insert(worker.id, worker.name.clone());
             }
             _ => {}
         }
@@ -30,11 +40,15 @@ impl Names {
 
     /// Remembers the names of projects.
     pub(crate) fn learn_projects(&mut self, projects: &[Project]) {
-        self.0.extend(projects.iter().map(|project| (project.id, project.name.clone())));
+        self.projects.extend(projects.iter().map(|project| (project.id, project.name.clone())));
     }
 
     fn of(&self, project: ProjectId) -> String {
-        self.0.get(&project).map_or_else(|| project.to_string(), |name| format!("\"{name}\""))
+        self.projects.get(&project).map_or_else(|| project.to_string(), |name| format!("\"{name}\""))
+    }
+
+    fn worker(&self, worker: WorkerId) -> String {
+        self.workers.get(&worker).cloned().unwrap_or_else(|| worker.to_string())
     }
 }
 
@@ -64,8 +78,16 @@ pub(crate) fn render(delta: &Delta, names: &Names) -> String {
     let at = delta.at.to_string();
     // The time of day is enough for something that is happening.
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
-    let text = format!("{clock}Z  {:>6}  {}", delta.seq.0, describe(delta, names));
-    clean(&text).replace(['\n', '\t'], " ")
+    let line = |text: String| {
+        let text = format!("{clock}Z  {:>6}  {text}", delta.seq.0);
+        clean(&text).replace(['\n', '\t'], " ")
+    };
+    match &delta.change {
+        Change::Tasks { tasks } if (2..=TASKS).contains(&tasks.len()) => {
+            tasks.iter().map(|task| line(work::task(task, names))).collect::<Vec<_>>().join("\n")
+        }
+        _ => line(describe(delta, names)),
+    }
 }
 
 fn describe(delta: &Delta, names: &Names) -> String {
@@ -94,17 +116,14 @@ fn describe(delta: &Delta, names: &Names) -> String {
             let state = words::state(session, None, delta.at);
             format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
         }
-        Change::Tasks { tasks } => {
-            let lines = tasks.iter().map(|task| format!("task      {} is {} ({})", task.title, task.status, task.id));
-            lines.collect::<Vec<_>>().join("\n")
-        }
-        Change::Worker { worker } => format!("worker    {} is {} ({})", worker.name, worker.status, worker.id),
-        Change::WorkerGone { worker } => format!("worker    {worker} is gone"),
-        Change::Escalation { escalation } if escalation.answered_at.is_some() => {
-            format!("answered  {} ({})", escalation.question, escalation.id)
-        }
-        Change::Escalation { escalation } => format!("needs you {} ({})", escalation.question, escalation.id),
-        Change::WorkEntry { entry } => format!("decided   {}: {}", entry.what, entry.reason),
+        Change::Tasks { tasks } => match tasks.as_slice() {
+            [task] => work::task(task, names),
+            many => work::tasks(many, names),
+        },
+        Change::Worker { worker } => work::worker(worker, names),
+        Change::WorkerGone { worker } => format!("worker    {} is gone", names.worker(*worker)),
+        Change::Escalation { escalation } => work::escalation(escalation, names),
+        Change::WorkEntry { entry } => work::decision(entry, names),
         Change::WorkSettings { project, .. } => format!("work      in {} is set up anew", names.of(*project)),
         Change::ExecutionGone { project } => format!("sessions  of {} are hidden now", names.of(*project)),
     }
@@ -139,8 +158,10 @@ fn describe_message(message: &Message, names: &Names) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{AuthorKind, MessageId, Seq, Timestamp, UserId};
+    use domain::{AuthorKind, MessageId, Seq, TaskStatus, Timestamp, UserId};
     use protocol::UserRef;
+
+    use crate::commands::task::sample;
 
     #[test]
     fn a_change_is_one_harmless_line() {
@@ -163,5 +184,22 @@ mod tests {
         let expected = format!("20:20:00Z      42  message   ann in {project}: look \u{FFFD}[2Jhere ({id})");
         assert_eq!(render(&delta, &Names::default()), expected);
         assert_eq!(project_of(&delta.change), Some(project));
+    }
+
+    #[test]
+    fn tasks_have_a_line_each_unless_they_are_many() {
+        let at = Timestamp::from_millis(1_794_774_000_000);
+        let show = |count: usize| {
+            let tasks = (0..count).map(|at| sample(&format!("task {at}"), TaskStatus::Ready, &[])).collect();
+            render(&Delta { seq: Seq(7), at, change: Change::Tasks { tasks } }, &Names::default())
+        };
+        assert!(show(1).starts_with("20:20:00Z       7  task      \"task 0\" is ready (tsk_"), "{}", show(1));
+        let two = show(2);
+        assert!(
+            two.lines().count() == 2 && two.lines().all(|line| line.starts_with("20:20:00Z       7  task ")),
+            "{two}"
+        );
+        let many = show(20);
+        assert!(many.ends_with("20 changed in prj_00000000000000000000000000000001: 20 ready"), "{many}");
     }
 }

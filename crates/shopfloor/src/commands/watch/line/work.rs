@@ -1,0 +1,52 @@
+//! Tasks, workers and questions as lines.
+
+use domain::TaskStatus;
+use protocol::{Escalation, TaskLine, WorkEntry, Worker};
+
+use super::{EXCERPT, Names};
+use crate::table::shorten;
+
+/// One task.
+pub(super) fn task(task: &TaskLine, names: &Names) -> String {
+    let who = task.assigned_to.map(|worker| format!(" with {}", names.worker(worker))).unwrap_or_default();
+    let why = task.reason.as_ref().or(task.progress.as_ref()).map(|why| format!(": {why}")).unwrap_or_default();
+    format!("task      \"{}\" is {}{who}{why} ({})", task.title, task.status, task.id)
+}
+
+/// Many tasks that changed together.
+pub(super) fn tasks(tasks: &[TaskLine], names: &Names) -> String {
+    let at = |status: &TaskStatus| tasks.iter().filter(|task| task.status == *status).count();
+    let counts = TaskStatus::ALL.iter().map(|status| (status, at(status))).filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts.map(|(status, count)| format!("{count} {status}")).collect();
+    let project = tasks.first().map(|task| format!(" in {}", names.of(task.project))).unwrap_or_default();
+    format!("tasks     {} changed{project}: {}", tasks.len(), counts.join(", "))
+}
+
+/// A worker.
+pub(super) fn worker(worker: &Worker, names: &Names) -> String {
+    let why = worker.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    format!("worker    {} in {} is {}{why} ({})", worker.name, names.of(worker.project), worker.status, worker.id)
+}
+
+/// A question, or its answer.
+pub(super) fn escalation(escalation: &Escalation, names: &Names) -> String {
+    let question = shorten(&escalation.question.replace('\n', " "), EXCERPT);
+    match &escalation.answered_by {
+        Some(by) => {
+            let answer = escalation.answer.as_deref().unwrap_or("-").replace('\n', " ");
+            format!("answered  {} to \"{question}\": {} ({})", by.name, shorten(&answer, EXCERPT), escalation.id)
+        }
+        None => {
+            let (title, project) = (&escalation.title, names.of(escalation.project));
+            format!("needs you \"{title}\" in {project}: {question} ({})", escalation.id)
+        }
+    }
+}
+
+/// Something that was decided, and why.
+pub(super) fn decision(entry: &WorkEntry, names: &Names) -> String {
+    let worker = entry.worker.map(|worker| names.worker(worker));
+    let about: Vec<String> = worker.into_iter().chain(entry.task.map(|task| task.to_string())).collect();
+    let about = if about.is_empty() { names.of(entry.project) } else { about.join(", ") };
+    format!("decided   {}: {} ({about})", entry.what, entry.reason)
+}

@@ -1,0 +1,54 @@
+//! Task files without a hub: the schema, checks, and instructions.
+
+use crate::floor::Floor;
+
+fn written(floor: &Floor, name: &str, text: &[u8]) -> String {
+    std::fs::write(floor.path(name), text).unwrap();
+    floor.path(name).display().to_string()
+}
+
+#[test]
+fn the_schema_is_printed_and_what_meets_it_is_fine() {
+    let floor = Floor::empty();
+    let schema = floor.json(&["task", "schema"]);
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["$defs"]["TaskAdd"]["required"][0], "description");
+    let plan = written(&floor, "plan.md", b"- [ ] Lexer {#lexer}\n- [ ] Parser\n  - after: lexer\n");
+    let said = floor.text(&["task", "check", &plan]);
+    assert_eq!(said, format!("{plan}: 2 tasks and no error\n"));
+    let checked = floor.json(&["task", "check", &plan]);
+    assert_eq!((checked["tasks"].as_u64(), checked["errors"].as_array().map(Vec::len)), (Some(2), Some(0)));
+}
+
+#[test]
+fn every_error_is_said_without_a_hub() {
+    let floor = Floor::empty();
+    let file = written(&floor, "a.json", b"[{\"description\": \"a\",\n \"deps\": [\"b\"]},\n {\"prio\": 1}]");
+    let ended = floor.run(&["task", "check", &file]);
+    assert_eq!(ended.code, 2);
+    let expected = format!(
+        "{file}:2: tasks[0].deps[0]: no task in this file has the name `b`, and it is no id (tsk_…)\n\
+         {file}:3: tasks[1].description: is missing\n"
+    );
+    assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with(&format!("{file}: 3 errors\n")), "{}", ended.stdout);
+    let said = floor.fail(2, &["task", "add", "--project", "P", "--file", &file]);
+    assert!(said.contains("3 errors; nothing was added") && said.contains("line 3, tasks[1].prio: "), "{said}");
+    let problem: protocol::Problem =
+        serde_json::from_str(&floor.fail(2, &["task", "add", "--project", "P", "--file", &file, "--json"])).unwrap();
+    assert_eq!(problem.errors.len(), 3);
+    assert!(floor.fail(2, &["task", "check", "/nothing/here"]).contains("could not read"));
+    let from_input = floor.run_with_input(&["task", "check", "-", "--format", "jsonl"], "{\"description\": 1}\n");
+    assert_eq!(from_input.code, 2);
+    assert!(from_input.stdout.starts_with("standard input:1: tasks[0].description: is a number"), "{from_input:?}");
+    let binary = written(&floor, "b.md", b"- [ ] \xff\xff");
+    assert!(floor.run(&["task", "check", &binary]).stdout.contains("not UTF-8"));
+}
+
+#[test]
+fn instructions_come_ready_made() {
+    let floor = Floor::empty();
+    let ended = floor.run(&["instructions", "worker", "--for", "claude"]);
+    assert!(ended.stdout.contains("take_task") && ended.stderr.contains("CLAUDE.md"), "{ended:?}");
+    assert_eq!(floor.json(&["instructions", "coordinator", "--for", "cursor"])["file"], ".cursor/rules/shopfloor.mdc");
+}

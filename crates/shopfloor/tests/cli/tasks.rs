@@ -1,0 +1,221 @@
+//! Tasks from being added to being over, by scripts that take part as workers.
+
+use serde_json::Value;
+
+use crate::floor::Floor;
+use crate::process::Running;
+
+fn id(view: &Value) -> &str {
+    view["id"].as_str().unwrap()
+}
+
+fn project() -> Floor {
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    floor
+}
+
+/// Adds the tasks of a Markdown list.
+fn add(floor: &Floor, list: &str) -> Value {
+    std::fs::write(floor.path("plan.md"), list).unwrap();
+    let file = floor.path("plan.md").display().to_string();
+    floor.json(&["task", "add", "--project", "Parser", "--file", &file])
+}
+
+/// Takes the next task as `worker`; returns its id and fence.
+fn take(floor: &Floor, worker: &str) -> (String, String) {
+    let taken = floor.json(&["task", "take", "--project", "Parser", "--worker", worker])["taken"].clone();
+    (id(&taken["task"]).to_owned(), taken["lease"]["fence"].to_string())
+}
+
+fn status(floor: &Floor, task: &str) -> String {
+    floor.json(&["task", "show", task])["task"]["status"].as_str().unwrap().to_owned()
+}
+
+const LIST: &str = "\
+- [ ] Write the lexer {#lexer}
+  Keep trivia.
+  - files: src/lexer.rs
+  - priority: 7
+- [ ] Write the parser
+  - after: lexer
+";
+
+#[test]
+fn a_list_is_added_worked_off_and_done() {
+    let floor = project();
+    let added = add(&floor, LIST);
+    let (lexer, parser) = (id(&added["tasks"][0]).to_owned(), id(&added["tasks"][1]).to_owned());
+    assert_eq!(
+        (added["tasks"][0]["status"].as_str(), added["tasks"][1]["status"].as_str()),
+        (Some("ready"), Some("blocked"))
+    );
+    assert_eq!(added["names"][0]["name"], "lexer");
+    let listed = floor.text(&["task", "list", "--project", "Parser"]);
+    assert!(
+        listed.contains("○ ready") && listed.contains("⊘ blocked") && listed.contains("Write the lexer"),
+        "{listed}"
+    );
+    assert_eq!(floor.json(&["task", "list", "--status", "ready"]).as_array().unwrap().len(), 1);
+    let graph = floor.text(&["task", "graph", "--project", "Parser"]);
+    assert!(
+        graph.starts_with("⊘ blocked  Write the parser") && graph.contains("└─ ○ ready  Write the lexer"),
+        "{graph}"
+    );
+    assert!(floor.text(&["task", "graph", "--dot"]).contains(&format!("{lexer} -> {parser};")));
+    let (task, fence) = take(&floor, "ann-1");
+    assert_eq!(task, lexer, "the parser waits for it");
+    let none = floor.run(&["task", "take", "--project", "Parser", "--worker", "ann-2", "--json"]);
+    assert_eq!(none.code, 3, "{none:?}");
+    assert!(none.stderr.contains("nothing to take") && none.stdout.contains("why_not"), "{none:?}");
+    floor.json(&["task", "heartbeat", &task, "--fence", &fence, "--progress", "half way"]);
+    let shown = floor.text(&["task", "show", "Write the lexer"]);
+    assert!(shown.contains("half way") && shown.contains("Keep trivia.") && shown.contains("ann-1"), "{shown}");
+    let report = floor.json(&[
+        "task",
+        "report",
+        &task,
+        "--fence",
+        &fence,
+        "done",
+        "--deliverable",
+        "src/lexer.rs",
+        "--context-score",
+        "4",
+    ]);
+    assert_eq!((report["verdict"].as_str(), report["context_score"].as_u64()), (Some("accepted"), Some(4)));
+    assert_eq!((status(&floor, &lexer), status(&floor, &parser)), ("done".into(), "ready".into()));
+    let zombie = floor.fail(4, &["task", "heartbeat", &task, "--fence", &fence]);
+    assert!(zombie.contains("error: "), "{zombie}");
+    let listed = floor.run(&["task", "list", "--project", "Parser"]);
+    assert!(!listed.stdout.contains("Write the lexer") && listed.stderr.contains("1 done or cancelled"), "{listed:?}");
+}
+
+#[test]
+fn one_task_comes_from_the_command_line_and_the_same_twice_is_pointed_out() {
+    let floor = project();
+    let first = floor.json(&[
+        "task",
+        "add",
+        "--project",
+        "Parser",
+        "Fix the login page on mobile Safari",
+        "--accept",
+        "text: It works",
+        "--priority",
+        "9",
+        "--files",
+        "a,b",
+    ]);
+    let task = floor.json(&["task", "show", id(&first["tasks"][0])])["task"].clone();
+    assert_eq!((task["priority"].as_u64(), task["files"][1].as_str()), (Some(9), Some("b")));
+    assert_eq!(task["acceptance"][0]["kind"], "text");
+    let again =
+        floor.run(&["task", "add", "--project", "Parser", "fix the login page on mobile safari!", "--dep", id(&task)]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.stderr.contains("says nearly the same as") && again.stdout.contains("blocked"), "{again:?}");
+    let from_input = floor.run_with_input(&["task", "add", "--project", "Parser", "-"], "Write docs\n\nAll of them.\n");
+    assert_eq!(from_input.code, 0, "{from_input:?}");
+    assert!(floor.text(&["task", "show", "Write docs"]).contains("All of them."));
+    let unknown =
+        floor.fail(2, &["task", "add", "--project", "Parser", "x", "--dep", "tsk_00000000000000000000000000000000"]);
+    assert!(unknown.contains("there is no task"), "{unknown}");
+    assert!(floor.fail(3, &["task", "show", "nothing"]).contains("no task"));
+}
+
+#[test]
+fn what_is_exported_is_added_again() {
+    let floor = project();
+    add(&floor, LIST);
+    let ended = floor.run(&["task", "export", "--project", "Parser"]);
+    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 2), "{ended:?}");
+    floor.text(&["project", "create", "Copy"]);
+    let added = floor.run_with_input(&["task", "add", "--project", "Copy", "--file", "-", "--json"], &ended.stdout);
+    let added: Value = serde_json::from_str(&added.stdout).unwrap();
+    assert_eq!(added["tasks"][1]["deps"][0], added["tasks"][0]["id"]);
+    assert_eq!(added["tasks"][0]["priority"], 7);
+    let (task, fence) = take(&floor, "ann");
+    floor.text(&["task", "report", &task, "--fence", &fence, "done"]);
+    let open = floor.run(&["task", "export", "--project", "Parser", "--open"]).stdout;
+    let line: Value = serde_json::from_str(open.trim()).unwrap();
+    assert_eq!(
+        (line["description"].as_str(), line.get("deps")),
+        (Some("Write the parser"), None),
+        "what is done is done"
+    );
+}
+
+#[test]
+fn a_person_is_asked_and_answers() {
+    let floor = project();
+    add(&floor, "- [ ] Choose a parser\n");
+    let (task, fence) = take(&floor, "ann");
+    let asked = floor.json(&[
+        "task",
+        "ask",
+        &task,
+        "--fence",
+        &fence,
+        "Which one?",
+        "--option",
+        "hand-written",
+        "--option",
+        "generated",
+    ]);
+    let list = floor.text(&["escalation", "list"]);
+    assert!(list.contains("Which one?") && list.contains("needs you"), "{list}");
+    let shown = floor.text(&["escalation", "show", "Which"]);
+    assert!(shown.contains("1. hand-written") && shown.contains("2. generated"), "{shown}");
+    assert!(floor.fail(2, &["escalation", "answer", id(&asked)]).contains("no answer"));
+    let answered = floor.json(&["escalation", "answer", id(&asked), "--option", "1", "it is smaller"]);
+    assert!(answered["answer"].as_str().unwrap().contains("hand-written"), "{answered}");
+    assert!(floor.text(&["task", "show", &task]).contains("hand-written"), "the answer is in the task");
+    assert_eq!(floor.text(&["escalation", "list"]), "nothing waits for you\n");
+    floor.fail(4, &["escalation", "answer", id(&asked), "again"]);
+}
+
+#[test]
+fn tasks_are_cancelled_retried_and_released() {
+    let floor = project();
+    let added = add(&floor, LIST);
+    let lexer = id(&added["tasks"][0]);
+    let (task, fence) = take(&floor, "ann");
+    let released = floor.json(&["task", "release", &task, "--fence", &fence, "--reason", "no time"]);
+    assert_eq!(released["status"], "ready");
+    let said = floor.text(&["task", "cancel", lexer, "--reason", "not wanted"]);
+    assert!(said.contains("cancelled"), "{said}");
+    let blocked = floor.text(&["task", "list", "--status", "blocked"]);
+    assert!(blocked.contains("Write the parser"), "{blocked}");
+    let ended = floor.run(&["task", "watch", "--project", "Parser", "--until-done"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stderr.contains("0 failed, 1 stay blocked"), "{ended:?}");
+    assert_eq!(floor.json(&["task", "retry", lexer])["status"], "ready");
+    let (task, fence) = take(&floor, "ann");
+    let failed = floor.json(&["task", "report", &task, "--fence", &fence, "--failed", "it cannot be done"]);
+    assert_eq!(failed["summary"], "it cannot be done");
+}
+
+#[test]
+fn a_watch_tells_moves_and_ends_when_all_is_done() {
+    let floor = project();
+    add(&floor, LIST);
+    let watch = Running::spawn(floor.command().args(["task", "watch", "--project", "Parser", "--until-done"]));
+    assert_eq!(watch.line(), "2 tasks: ⊘ 1 blocked, ○ 1 ready");
+    for title in ["Write the lexer", "Write the parser"] {
+        let (task, fence) = take(&floor, "ann");
+        floor.text(&["task", "report", &task, "--fence", &fence, "done"]);
+        loop {
+            let line = watch.line();
+            if line.contains(&format!("done  {title}")) {
+                break;
+            }
+        }
+    }
+    let mut last = watch.line();
+    while !last.starts_with("2 tasks") {
+        last = watch.line();
+    }
+    assert_eq!(last, "2 tasks: ● 2 done");
+    assert_eq!(watch.wait(), Some(0));
+    assert_eq!(floor.text(&["task", "watch", "--until-done", "--project", "Parser", "--json"]).lines().count(), 2);
+}
