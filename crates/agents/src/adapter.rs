@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use crate::error::AdapterError;
 use crate::event::EventRule;
 use crate::json::Conditions;
+use crate::limit::LimitRule;
 use crate::screen::ScreenRule;
 use crate::shape::Shape;
 use crate::template::Template;
@@ -63,6 +64,9 @@ pub struct Adapter {
     /// What its structured lines mean; every rule that fits counts.
     #[serde(default)]
     pub(crate) event: Vec<EventRule>,
+    /// How a provider's limit is known from what went wrong; the first that fits counts, then those of all agents.
+    #[serde(default)]
+    pub(crate) limit: Vec<LimitRule>,
     /// The text this was read from.
     #[serde(skip)]
     pub(crate) source: String,
@@ -135,6 +139,8 @@ pub(crate) struct Mcp {
     /// The servers' variables go into the agent's own environment, because `server` only names them.
     #[serde(default)]
     pub(crate) share_env: bool,
+    /// How `server` names a variable of the agent's own environment, so that no secret is written down.
+    pub(crate) variable: Option<Template>,
 }
 
 /// The agent's own log of a conversation, where `[[event]]` rules find what its screen does not say.
@@ -204,7 +210,7 @@ impl Adapter {
     pub(crate) fn templates(&self) -> Vec<&Template> {
         let starts = [&self.interactive, &self.headless].into_iter().flatten();
         let args = self.command.iter().chain(starts.flat_map(|start| &start.args)).flat_map(|arg| &arg.0);
-        let mcp = self.mcp.iter().flat_map(|mcp| mcp.args.iter().chain(mcp.server.templates()));
+        let mcp = self.mcp.iter().flat_map(|mcp| mcp.args.iter().chain(&mcp.variable).chain(mcp.server.templates()));
         let json = self.json.values().flat_map(Shape::templates);
         args.chain(self.env.values()).chain(mcp).chain(json).collect()
     }

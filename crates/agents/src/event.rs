@@ -5,7 +5,12 @@ use serde_json::Value;
 
 use crate::json::{self, Conditions};
 use crate::recogniser::{State, WaitingFor};
+use crate::shape::as_text;
 use crate::template::Template;
+use crate::text;
+
+/// What is kept of a text at most.
+const TEXT_LIMIT: usize = 32 * 1024;
 
 /// What one kind of line means.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,6 +52,15 @@ pub(crate) struct EventRule {
     pub(crate) cost: Option<String>,
     #[serde(default)]
     pub(crate) count: Count,
+    /// What the agent said to the person, with dotted paths as placeholders; the last one is its answer.
+    pub(crate) said: Option<Show>,
+    /// What went wrong, in the provider's words; `[[limit]]` rules are asked about it.
+    pub(crate) fault: Option<Show>,
+    /// Where a provider says how many seconds to wait.
+    pub(crate) retry_after: Option<String>,
+    /// The line itself says that a provider's limit was reached.
+    #[serde(default)]
+    pub(crate) limited: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -98,6 +112,13 @@ impl EventRule {
             Some(path) => json::at(line, path).and_then(Value::as_array).into_iter().flatten().collect(),
         };
         parts.into_iter().filter(|part| json::holds(&self.where_, part)).collect()
+    }
+
+    /// A template of this rule, filled from one part of a line.
+    pub(crate) fn text(template: Option<&Show>, part: &Value) -> Option<String> {
+        let filled =
+            template?.0.fill(|path| json::at(part, path).filter(|value| !value.is_null()).cloned().map(as_text))?;
+        Some(text::shorten(&text::plain(&filled), TEXT_LIMIT)).filter(|text| !text.trim().is_empty())
     }
 
     pub(crate) fn state(&self) -> Option<State> {

@@ -89,6 +89,8 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Its variables; never in any arguments.
     pub env: Vec<(String, String)>,
+    /// Variables of the agent's own environment that it is to have, too.
+    pub passed: Vec<String>,
 }
 
 /// Everything that starts a session.
@@ -263,7 +265,8 @@ fn check(adapter: &Adapter, request: &Request) -> Result<(), LaunchError> {
         if server.name.is_empty() || !server.name.chars().all(good) {
             return refuse("MCP server", &server.name);
         }
-        for (name, value) in &server.env {
+        let passed = server.passed.iter().map(|name| (name, ""));
+        for (name, value) in server.env.iter().map(|(name, value)| (name, value.as_str())).chain(passed) {
             if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
                 return refuse("variable", name);
             }

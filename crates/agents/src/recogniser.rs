@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::adapter::{Adapter, Mode};
 use crate::event::{Count, EventRule};
 use crate::json;
+use crate::limit::{self, Limit, Retry};
 use crate::text;
 
 /// What an agent is doing.
@@ -85,6 +86,12 @@ pub struct Seen {
     pub usage: Usage,
     /// The bell has rung since the observation before this one.
     pub attention: bool,
+    /// What it last said to the person.
+    pub said: Option<String>,
+    /// How often a provider's limit held it up, as its lines say.
+    pub limits: u32,
+    /// The last of those.
+    pub limit: Option<Limit>,
 }
 
 /// Follows one session. The same screens and lines always give the same answers.
@@ -99,8 +106,11 @@ pub struct Recogniser {
     in_lines: Option<State>,
     before: Usage,
     seen: Seen,
+    /// What was said last may go on with the next line.
+    saying: bool,
 }
 
+const SAID_LIMIT: usize = 64 * 1024;
 const ID_LIMIT: usize = 128;
 const LINE_LIMIT: usize = 16 << 20;
 
@@ -118,6 +128,7 @@ impl Recogniser {
             in_lines: None,
             before: Usage::default(),
             seen: Seen::default(),
+            saying: false,
         }
     }
 
@@ -174,6 +185,8 @@ impl Recogniser {
 
     fn event(&mut self, line: &Value) {
         let adapter = Arc::clone(&self.adapter);
+        let (mut saying, mut known) = (false, false);
+        let before = self.seen.limits;
         for (index, rule) in adapter.event.iter().enumerate() {
             for part in rule.about(line) {
                 self.in_lines = rule.state().or(self.in_lines.take());
@@ -186,7 +199,44 @@ impl Recogniser {
                 if !again {
                     self.seen.usage.count(rule, part, self.before);
                 }
+                known = true;
+                if let Some(said) = EventRule::text(rule.said.as_ref(), part) {
+                    self.say(said, rule.joined);
+                    saying = rule.joined;
+                }
+                // Several rules may know one line; it is one limit.
+                if self.seen.limits == before {
+                    self.limit(rule, part);
+                }
             }
+        }
+        if known {
+            self.saying = saying;
+        }
+    }
+
+    fn say(&mut self, said: String, joined: bool) {
+        match &mut self.seen.said {
+            Some(so_far) if joined && self.saying => {
+                if so_far.len() < SAID_LIMIT {
+                    so_far.push_str(&said);
+                }
+            }
+            other => *other = Some(said),
+        }
+    }
+
+    fn limit(&mut self, rule: &EventRule, part: &Value) {
+        let waits = rule.retry_after.as_deref().and_then(|path| limit::seconds(json::at(part, path)?));
+        let fault = EventRule::text(rule.fault.as_ref(), part);
+        let found = fault.and_then(|fault| match rule.limited {
+            true => Some(Limit { retry: limit::until(&fault) }),
+            false => limit::of(&self.adapter.limit, &fault),
+        });
+        if rule.limited || found.is_some() || (waits.is_some() && rule.fault.is_none()) {
+            let retry = waits.map(Retry::After).or(found.and_then(|found| found.retry));
+            self.seen.limits += 1;
+            self.seen.limit = Some(Limit { retry });
         }
     }
 }

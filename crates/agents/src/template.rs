@@ -27,7 +27,7 @@ pub(crate) struct Template(pub(crate) Vec<Part>);
 pub(crate) const NAMES: &[&str] = &[
     "argv", "args", "ask", "autonomy", "command", "config", "conversation", "edit", "env", "env_names", "full", "home",
     "mcp", "model", "new_conversation", "prompt_file", "server", "session_dir", "shell", "system", "system_file",
-    "trusted", "untrusted", "workspace",
+    "trusted", "untrusted", "variable", "workspace",
 ];
 
 impl Template {

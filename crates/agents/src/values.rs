@@ -140,12 +140,19 @@ fn config(mcp: &Mcp, server: &McpServer) -> Option<Value> {
         "server" => Some(Value::from(server.name.as_str())),
         "command" => Some(Value::from(server.command.as_str())),
         "args" => Some(Value::from(server.args.clone())),
-        "env" => (!server.env.is_empty()).then(|| {
+        "env" => {
             let env = server.env.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
-            Value::Object(env.collect())
-        }),
-        "env_names" => (!server.env.is_empty())
-            .then(|| Value::from(server.env.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())),
+            let named = |name: &String| {
+                let value = mcp.variable.as_ref()?.fill(|asked| (asked == "variable").then(|| name.clone()))?;
+                Some((name.clone(), Value::from(value)))
+            };
+            let all: serde_json::Map<_, _> = env.chain(server.passed.iter().filter_map(named)).collect();
+            (!all.is_empty()).then_some(Value::Object(all))
+        }
+        "env_names" => {
+            let names: Vec<_> = server.env.iter().map(|(name, _)| name).chain(&server.passed).cloned().collect();
+            (!names.is_empty()).then(|| Value::from(names))
+        }
         _ => None,
     })
 }

@@ -39,6 +39,7 @@ async fn without_a_screen_it_works_reports_and_resumes() {
             canary.to_string_lossy().into_owned(),
         ],
         env: vec![("SHOPFLOOR_TOKEN".to_owned(), "sft_only_by_env".to_owned())],
+        passed: Vec::new(),
     }];
     let ran = place.run(&codex, &request).await;
     assert_eq!(ran.code, Some(0), "{}", ran.shown);

@@ -78,3 +78,85 @@ fn a_line_that_lies_does_no_harm() {
     assert_eq!(recogniser.line(&most).usage, Usage { input: u64::MAX, cached: 0, output: u64::MAX, cost: None });
     assert_eq!(recogniser.total().input, u64::MAX);
 }
+
+#[test]
+fn the_last_thing_that_an_agent_said_is_known() {
+    let check = |agent, lines: &[&str], said: Option<&str>| {
+        assert_eq!(seen(agent, Mode::Headless, lines).said.as_deref(), said, "{agent}");
+    };
+    check(
+        "claude",
+        &[
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."},{"type":"tool_use","name":"Bash","input":{}}]},"session_id":"s"}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"result":"All done.\nSee a.md.","session_id":"s"}"#,
+        ],
+        Some("All done.\nSee a.md."),
+    );
+    check(
+        "codex",
+        &[
+            r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"First."}}"#,
+            r#"{"type":"item.completed","item":{"id":"2","type":"agent_message","text":"Then last."}}"#,
+            r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#,
+        ],
+        Some("Then last."),
+    );
+    check(
+        "opencode",
+        &[
+            r#"{"type":"text","sessionID":"s","part":{"type":"text","text":"Done."}}"#,
+            r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop"}}"#,
+        ],
+        Some("Done."),
+    );
+    check(
+        "gemini",
+        &[
+            r#"{"type":"message","role":"assistant","content":"I will ","delta":true}"#,
+            r#"{"type":"message","role":"assistant","content":"look.","delta":true}"#,
+            r#"{"type":"tool_use","tool_name":"ls","tool_id":"1","parameters":{}}"#,
+            r#"{"type":"message","role":"assistant","content":"All ","delta":true}"#,
+            r#"{"type":"message","role":"assistant","content":"done.","delta":true}"#,
+            r#"{"type":"result","status":"success","stats":{}}"#,
+        ],
+        Some("All done."),
+    );
+    check("codex", &[r#"{"type":"turn.started"}"#], None);
+}
+
+#[test]
+fn a_providers_limit_is_counted_once_with_its_end() {
+    use agents::Retry;
+    let check = |agent, line: &str, retry: Option<Retry>| {
+        let seen = seen(agent, Mode::Headless, &[line]);
+        assert_eq!((seen.limits, seen.limit.map(|limit| limit.retry)), (1, Some(retry)), "{agent}: {line}");
+    };
+    check(
+        "codex",
+        r#"{"type":"turn.failed","error":{"message":"You've hit your usage limit. Try again in 3 hours 42 minutes."}}"#,
+        Some(Retry::After(13_320)),
+    );
+    check("codex", r#"{"type":"error","message":"exceeded retry limit, last status: 429 Too Many Requests"}"#, None);
+    check(
+        "claude",
+        r#"{"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit · resets 3pm (UTC)","session_id":"s"}"#,
+        Some(Retry::Clock { time: "3pm".into(), zone: Some("UTC".into()) }),
+    );
+    check(
+        "claude",
+        r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1760000400},"session_id":"s"}"#,
+        Some(Retry::At("1760000400".into())),
+    );
+    check(
+        "opencode",
+        r#"{"type":"error","error":{"name":"APIError","data":{"message":"Rate limit exceeded","statusCode":429,"responseHeaders":{"retry-after":"17"}}}}"#,
+        Some(Retry::After(17)),
+    );
+    check(
+        "gemini",
+        r#"{"type":"error","severity":"error","message":"429 RESOURCE_EXHAUSTED: Please retry in 38.2s."}"#,
+        Some(Retry::After(39)),
+    );
+    let other = seen("codex", Mode::Headless, &[r#"{"type":"turn.failed","error":{"message":"stream disconnected"}}"#]);
+    assert_eq!(other.limits, 0);
+}

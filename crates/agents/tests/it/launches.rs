@@ -16,6 +16,7 @@ fn request(mode: Mode) -> Request {
         command: "/bin/shopfloor".to_owned(),
         args: vec!["mcp".to_owned()],
         env: vec![("SHOPFLOOR_TOKEN".to_owned(), "sft_secret".to_owned())],
+        passed: vec!["SHOPFLOOR_TASK".to_owned()],
     }];
     request
 }
@@ -163,4 +164,22 @@ fn an_agent_gets_only_the_listed_variables() {
     assert_eq!(more("codex"), ["CODEX_HOME", "OPENAI_API_KEY"]);
     assert_eq!(more("gemini"), ["GEMINI_API_KEY"]);
     assert!(!more("claude").iter().any(|name| name.starts_with("OPENAI") || name.starts_with("GEMINI")));
+}
+
+#[test]
+fn variables_that_an_agent_has_already_are_named_and_not_written_down() {
+    for (agent, named) in [
+        ("claude", r#""SHOPFLOOR_TASK": "${SHOPFLOOR_TASK}""#),
+        ("codex", r#""SHOPFLOOR_TASK""#),
+        ("gemini", r#""SHOPFLOOR_TASK": "${SHOPFLOOR_TASK}""#),
+    ] {
+        let launch = started(agent, &request(Mode::Headless));
+        let texts = launch.argv.iter().chain(launch.files.iter().map(|file| &file.text));
+        assert!(texts.into_iter().any(|text| text.contains(named)), "{agent}: {launch:?}");
+    }
+    // What our own server offers is not asked for each time.
+    let claude = started("claude", &request(Mode::Headless)).argv.join(" ");
+    assert!(claude.contains("--allowedTools mcp__shopfloor --mcp-config"), "{claude}");
+    let codex = started("codex", &request(Mode::Headless)).argv.join(" ");
+    assert!(codex.contains("default_tools_approval_mode = \"approve\""), "{codex}");
 }
