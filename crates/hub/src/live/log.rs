@@ -114,12 +114,14 @@ impl Live {
                 // Nobody listening is nobody to close, or to tell.
                 EventBody::Revoked { ids } => drop(self.revoked.send(Arc::new(ids.clone()))),
                 EventBody::Desired { runner } => drop(self.desired.send(*runner)),
-                EventBody::Change { change: Change::Tasks { tasks } } => {
-                    if let Some(task) = tasks.iter().find(|task| task.status == TaskStatus::Ready) {
+                EventBody::Change { change } => {
+                    if let Change::Tasks { tasks } = change
+                        && let Some(task) = tasks.iter().find(|task| task.status == TaskStatus::Ready)
+                    {
                         drop(self.ready.send(task.project));
                     }
+                    self.work.hear(change);
                 }
-                EventBody::Change { change } => self.work.hear(change),
             }
         }
         self.newest.send_replace(log.newest);
