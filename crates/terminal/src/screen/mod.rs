@@ -1,11 +1,17 @@
 //! The virtual screen of a session: what a terminal would show that had seen every byte.
 
 mod answers;
+mod cells;
+mod erase;
 mod handler;
+mod labels;
+mod modes;
+mod moves;
 mod paint;
 mod pen;
 mod plain;
 mod quiet;
+mod screens;
 #[cfg(test)]
 mod tests;
 mod tokens;

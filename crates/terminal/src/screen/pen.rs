@@ -122,20 +122,38 @@ impl Pen {
         self.style = style;
     }
 
+    /// The shorter of two ways: from what was before, or from plain text.
     fn attributes(&mut self, new: &Style, old: &Style) {
         self.raw(b"\x1b[");
         let start = self.out.len();
-        // Taking single attributes away is not worth the bytes: most changes add or go back to plain text.
         let plain = Style::plain();
-        let taken = !new.flags.contains(old.flags) || old.underline.is_some() && new.underline.is_none();
-        let old = if taken || *new == plain {
+        if *new != plain {
+            self.change(new, old);
+            let changed = self.out.split_off(start);
             self.raw(b"0;");
-            &plain
-        } else {
-            old
-        };
+            self.change(new, &plain);
+            if changed.len() <= self.out.len() - start {
+                self.out.truncate(start);
+                self.raw(&changed);
+            }
+            // The last semicolon.
+            self.out.pop();
+        }
+        self.raw(b"m");
+    }
+
+    fn change(&mut self, new: &Style, old: &Style) {
+        let mut kept = old.flags;
+        for (flags, code) in ENDS {
+            let ended = !new.flags.contains(kept & *flags);
+            let replaced = *flags == Flags::ALL_UNDERLINES && new.flags.intersects(*flags);
+            if ended && !replaced {
+                self.raw(code);
+                kept.remove(*flags);
+            }
+        }
         for (flag, code) in CODES {
-            if new.flags.contains(*flag) && !old.flags.contains(*flag) {
+            if new.flags.contains(*flag) && !kept.contains(*flag) {
                 self.raw(code);
             }
         }
@@ -152,10 +170,6 @@ impl Pen {
                 _ => self.raw(b"59;"),
             }
         }
-        if self.out.len() > start {
-            self.out.pop();
-        }
-        self.raw(b"m");
     }
 
     fn colour(&mut self, colour: Color, base: u8) {
@@ -168,6 +182,16 @@ impl Pen {
         }
     }
 }
+
+const ENDS: &[(Flags, &[u8])] = &[
+    (Flags::BOLD.union(Flags::DIM), b"22;"),
+    (Flags::ITALIC, b"23;"),
+    (Flags::ALL_UNDERLINES, b"24;"),
+    (BLINK, b"25;"),
+    (Flags::INVERSE, b"27;"),
+    (Flags::HIDDEN, b"28;"),
+    (Flags::STRIKEOUT, b"29;"),
+];
 
 const CODES: &[(Flags, &[u8])] = &[
     (Flags::BOLD, b"1;"),
