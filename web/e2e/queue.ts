@@ -72,7 +72,7 @@ export function start(floor: Floor, project: Project, script: string, count = 1)
 
 /** A column of the board. */
 export function column(page: Page, name: string): Locator {
-  return page.getByRole("region", { name, exact: true });
+  return page.getByRole("group", { name, exact: true });
 }
 
 /** Waits until a column has tasks with just these titles, in any order. */

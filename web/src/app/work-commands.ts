@@ -67,7 +67,7 @@ function verbs(project: string, name: string): Command[] {
     dialogs.show({ kind: "start-workers", project }),
   );
   if (mine.length > 0) {
-    add("stop", "Stop all my workers here", `${name} · shopfloor worker stop --all`, () =>
+    add("stop", "Stop all my workers here", `${name} · shopfloor worker stop-all`, () =>
       attempt(
         session.call({ verb: "worker.stop_all", project, input: { force: false } }),
         "Your workers stop",

@@ -109,6 +109,7 @@ describe("a column that is pointed at", () => {
       ["b", "ready"],
     ]);
     expect(waiting).toBe(1);
+    expect(held([], now, moved.tasks).rows.map((one) => one.id)).toEqual(["c", "b"]);
     expect(held(null, now, moved.tasks).rows.map((one) => one.id)).toEqual(["c", "b"]);
   });
 });

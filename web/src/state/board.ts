@@ -156,7 +156,7 @@ export function held(
   now: readonly TaskLine[],
   tasks: Layered<TaskId, TaskLine>,
 ): Held {
-  if (shown === null) return { rows: now, waiting: 0 };
+  if (shown === null || shown.length === 0) return { rows: now, waiting: 0 };
   const there = new Set(shown);
   return {
     rows: shown.flatMap((id) => look(tasks, id) ?? []),

@@ -3,6 +3,40 @@ import { readTasks } from "./task-text";
 
 const titles = (text: string) => readTasks(text).tasks.map((task) => task.description);
 
+const LIST = `# Parser
+
+Words for people.
+
+- [ ] Write the lexer {#lexer}
+  Keep trivia.
+
+  - one detail
+  - files: \`src/lexer.rs\`, src/token.rs
+  - priority: 7
+  - accept: command: \`cargo test lexer\`
+  - accept:
+    - file_exists: src/lexer.rs
+    - Somebody new understands it
+      at once
+  - context: the old one is in git
+    under v1
+- [ ] Write the parser
+  - after: lexer, setup
+  - needs: rust
+  * [ ] Grammar of expressions
+
+        let x = 1;
+  * [ ] Grammar of statements {#statements}
+      - deps: lexer
+  * [x] Grammar of types
+  More about the parser.
+- [X] Set up {#setup}
+1. [ ] Write docs
+   \`\`\`md
+   - [ ] an example, no task
+   \`\`\`
+`;
+
 describe("tasks in pasted text", () => {
   it("are the open boxes of a Markdown list, with what is written under them", () => {
     const read = readTasks(
@@ -10,15 +44,43 @@ describe("tasks in pasted text", () => {
     );
     expect(read.format).toBe("markdown");
     expect(read.tasks.map((task) => task.description)).toEqual([
-      "Fix the parser\nIt loses the last line.\n\n- keep the tests",
+      "Fix the parser\n\nIt loses the last line.\n\n- keep the tests",
       "Second",
     ]);
     expect(read.skipped).toBe(1);
     expect(read.errors).toEqual([]);
   });
 
-  it("may be nested boxes: each is a task", () => {
-    expect(titles("- [ ] one\n  - [ ] two\n")).toEqual(["one", "two"]);
+  it("are read from Markdown as the command line reads them", () => {
+    const read = readTasks(LIST);
+    expect(read.errors).toEqual([]);
+    expect(read.skipped).toBe(2);
+    const [lexer, parser, expressions, statements, docs] = read.tasks;
+    expect(lexer).toEqual({
+      id: "lexer",
+      description: "Write the lexer\n\nKeep trivia.\n\n- one detail",
+      files: ["src/lexer.rs", "src/token.rs"],
+      priority: 7,
+      acceptance: [
+        { kind: "command", argv: ["cargo", "test", "lexer"] },
+        { kind: "file_exists", path: "src/lexer.rs" },
+        { kind: "text", text: "Somebody new understands it at once" },
+      ],
+      context: "the old one is in git\nunder v1",
+    });
+    expect(parser).toMatchObject({
+      description: "Write the parser\n\nMore about the parser.",
+      needs: ["rust"],
+      deps: ["lexer", expressions?.id, "statements"],
+    });
+    expect(expressions?.description).toBe("Grammar of expressions\n\nlet x = 1;");
+    expect(statements?.deps).toEqual(["lexer"]);
+    expect(docs?.description).toContain("- [ ] an example");
+  });
+
+  it("that are wrong in Markdown are named by their line", () => {
+    const read = readTasks("- [ ]\n- [ ] x\n  - priority: high\n  - accept: command:\n  - id: a\n  - id: b");
+    expect(read.errors.map((error) => error.line)).toEqual([1, 3, 4, 6]);
   });
 
   it("are JSON: one, many, or the file of the command line", () => {

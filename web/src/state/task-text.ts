@@ -1,4 +1,5 @@
 import type { TaskAdd } from "../protocol";
+import { readList } from "./task-markdown";
 
 /** What pasted text says: tasks, and what could not be read, each with its place. */
 export type Read = {
@@ -13,8 +14,6 @@ export type Read = {
 export function readTasks(text: string): Read {
   const start = text.trimStart()[0];
   if (start !== "{" && start !== "[") return markdown(text);
-  // `- [ ]` without its dash is no JSON, and a list of checkboxes may begin with a bracket.
-  if (/^\s*\[[ xX]\]/u.test(text)) return markdown(text);
   const lines = text.split("\n").filter((line) => line.trim());
   return start === "{" && lines.length > 1 && lines.every((line) => line.trim().startsWith("{"))
     ? jsonLines(text)
@@ -57,43 +56,11 @@ function take(read: Read, value: unknown, line: number, name: string): void {
   else read.tasks.push(value as TaskAdd);
 }
 
-const BOX = /^(\s*)(?:[-*+]\s+|\d+[.)]\s+)?\[([ xX])\]\s+(.*)$/u;
-
 function markdown(text: string): Read {
-  const read: Read = { format: "markdown", tasks: [], skipped: 0, errors: [] };
-  let open: { indent: number; lines: string[]; skip: boolean } | null = null;
-  const close = () => {
-    if (!open) return;
-    const description = open.lines.join("\n").trim();
-    if (open.skip) read.skipped += 1;
-    else if (description) read.tasks.push({ description });
-    open = null;
-  };
-  for (const line of text.split("\n")) {
-    const box = BOX.exec(line);
-    if (box) {
-      close();
-      const [, space = "", mark = " ", title = ""] = box;
-      open = { indent: space.length, lines: [title.trim()], skip: mark !== " " };
-      continue;
-    }
-    if (!open) continue;
-    const { indent, lines } = open as { indent: number; lines: string[] };
-    const deep = line.length - line.trimStart().length > indent;
-    if (line.trim() === "" || deep) lines.push(line.slice(Math.min(indent + 2, indentOf(line))));
-    else close();
-  }
-  close();
-  if (read.tasks.length === 0 && read.skipped === 0 && text.trim())
-    read.errors.push({
-      line: 1,
-      message: "There is no line like “- [ ] Fix the parser”, and it is no JSON.",
-    });
-  return read;
-}
-
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
+  const { tasks, skipped, errors } = readList(text);
+  if (tasks.length === 0 && skipped === 0 && text.trim())
+    errors.push({ line: 1, message: "There is no line like “- [ ] Fix the parser”, and it is no JSON." });
+  return { format: "markdown", tasks, skipped, errors };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
