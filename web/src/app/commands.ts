@@ -210,7 +210,9 @@ function verbs(logOut: () => void): Command[] {
       "",
       () => void alerts.set(!alerts.on),
     );
-    add("stop", "Stop everything", "shopfloor freeze", () => dialogs.show({ kind: "freeze", project: null }));
+    add("stop", "Stop everything", "shopfloor stop-everything", () =>
+      dialogs.show({ kind: "freeze", project: null }),
+    );
     if (myFreeze(session.floor))
       add("snow", "Thaw", "shopfloor thaw", () =>
         attempt(session.call({ verb: "floor.thaw", input: {} }), "Thawed"),

@@ -73,7 +73,7 @@ function verbs(project: string, name: string): Command[] {
         "Your workers stop",
       ),
     );
-    add("stop", "Stop everything of mine here", `${name} · shopfloor freeze`, () =>
+    add("stop", "Stop everything of mine here", `${name} · shopfloor stop-everything`, () =>
       dialogs.show({ kind: "freeze", project }),
     );
   }
