@@ -42,6 +42,9 @@ pub(crate) struct Cursor {
     credit: u64,
     /// Everything before this was sent.
     sent: u64,
+    /// Where the last screen was that was sent, and how many bytes of screens were that were not taken in yet.
+    screened: u64,
+    unread: u64,
     /// Where the terminal was when a screen was first missed: one from later on will do, however much came after it.
     missed: Option<u64>,
     exited: bool,
@@ -51,6 +54,9 @@ impl Cursor {
     /// The watcher took everything in before `offset`.
     pub(crate) fn credit(&mut self, offset: u64) {
         self.credit = self.credit.max(offset.min(self.sent));
+        if self.credit >= self.screened {
+            self.unread = 0;
+        }
     }
 }
 
@@ -146,7 +152,7 @@ impl Ring {
     pub(crate) fn enter(&self, from: Option<u64>) -> Cursor {
         let known = from.filter(|from| self.resized_at.is_none_or(|resized| resized < *from));
         let credit = from.unwrap_or(0);
-        Cursor { at: known, epoch: self.epoch, credit, sent: credit, missed: None, exited: false }
+        Cursor { at: known, epoch: self.epoch, credit, sent: credit, ..Cursor::default() }
     }
 
     /// What a watcher gets next; moves its cursor past it.
@@ -182,6 +188,10 @@ impl Ring {
     }
 
     fn whole(&self, cursor: &mut Cursor) -> Step {
+        // Whoever takes none in would be sent more and more of them.
+        if cursor.unread >= WATCH_WINDOW {
+            return Step::Wait;
+        }
         let missed = *cursor.missed.get_or_insert(self.end);
         let fresh = |screen: &&Arc<Screen>| screen.offset >= missed || self.end - screen.offset <= STALE;
         let Some(screen) = self.screen.as_ref().filter(|screen| screen.offset >= self.start).filter(fresh) else {
@@ -191,7 +201,8 @@ impl Ring {
         cursor.at = Some(screen.offset);
         cursor.epoch = self.epoch;
         // What was skipped need not be taken in any more.
-        cursor.sent = screen.offset;
+        (cursor.sent, cursor.screened) = (screen.offset, screen.offset);
+        cursor.unread += screen.bytes.len() as u64;
         cursor.credit = screen.offset.saturating_sub(screen.bytes.len() as u64).max(cursor.credit.min(screen.offset));
         Step::Screen(screen.clone())
     }
@@ -244,6 +255,21 @@ mod tests {
         ring.screen(screen(ring.end(), 80));
         assert!(matches!(ring.next(&mut slow), Step::Screen(_)));
         assert_eq!(ring.next(&mut slow), Step::Wait);
+    }
+
+    #[test]
+    fn screens_do_not_pile_up_for_who_takes_none_in() {
+        let mut ring = Ring::default();
+        let mut slow = ring.enter(None);
+        let large = |offset| Screen { bytes: vec![b'x'; 10_000], ..screen(offset, 80) };
+        let mut sent = 0;
+        for part in 1..100 {
+            ring.screen(large(part * 2_000_000));
+            sent += u64::from(matches!(ring.next(&mut slow), Step::Screen(_)));
+        }
+        assert_eq!(sent, WATCH_WINDOW.div_ceil(10_000), "no more than the window is under way");
+        slow.credit(sent * 2_000_000);
+        assert!(matches!(ring.next(&mut slow), Step::Screen(got) if got.offset == 198_000_000), "the newest");
     }
 
     #[test]
