@@ -188,21 +188,7 @@ pub(crate) fn chain(before: &str, text: &str) -> String {
     hex::encode(digest.finalize())
 }
 
-/// Inserts rows many at a time. Powers of two keep the number of prepared statements small.
+/// Inserts rows many at a time.
 pub(crate) async fn insert(c: &mut Connection<'_>, head: &str, rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
-    let mut left = rows.len();
-    let mut rows = rows.into_iter();
-    while left > 0 {
-        let take = 1 << left.min(64).ilog2();
-        let mut values = Vec::new();
-        let mut tuples = Vec::with_capacity(take);
-        for row in rows.by_ref().take(take) {
-            let places: Vec<String> = (1..=row.len()).map(|index| format!("${}", values.len() + index)).collect();
-            tuples.push(format!("({})", places.join(", ")));
-            values.extend(row);
-        }
-        c.run(&format!("{head} VALUES {}", tuples.join(", ")), values).await?;
-        left -= take;
-    }
-    Ok(())
+    c.insert(head, rows).await
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::tx::Tx;
-use crate::{Event, StoreError, Wanted};
+use crate::{Caller, Event, StoreError, Wanted};
 
 /// A verb: run in one transaction, safe to run again after a rollback.
 pub trait Command: Serialize + Send + Sync + 'static {
@@ -29,7 +29,7 @@ pub trait Command: Serialize + Send + Sync + 'static {
     }
 
     /// Says what it will read, so that many commands read together.
-    fn foresee(&self, _wanted: &mut Wanted) {}
+    fn foresee(&self, _caller: &Caller, _wanted: &mut Wanted) {}
 
     /// Does it. Refuse before writing.
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;

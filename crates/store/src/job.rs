@@ -83,7 +83,7 @@ impl<C: Command> Job for Queued<C> {
     }
 
     fn foresee(&self, wanted: &mut Wanted) {
-        self.command.foresee(wanted);
+        self.command.foresee(&self.caller, wanted);
     }
 
     fn run<'a>(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{AnswerAct, ProjectId};
 use protocol::link::RunnerAsk;
-use protocol::{Answer, Call, Escalation, ProblemKind, TaskTake, Taken};
+use protocol::{Answer, Call, Escalation, ProblemKind, Taken, TaskTake};
 use store::{
     AddTasks, AnswerEscalation, AskPerson, Caller, CancelTask, HeartbeatTask, ReleaseTask, ReportTask, Reported,
     RetryTask, StoreError, TakeTask,

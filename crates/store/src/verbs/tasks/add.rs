@@ -15,7 +15,7 @@ use super::row::TaskRow;
 use super::{Wanted, similar};
 use crate::sql::{args, text};
 use crate::tx::{AuditScope, Tx};
-use crate::{Command, StoreError};
+use crate::{Caller, Command, StoreError};
 
 /// The priority of a task that names none.
 const PRIORITY: u8 = 5;
@@ -196,7 +196,7 @@ impl Command for AddTasks {
         Ok(AddedTasks { tasks: lines, names, similar })
     }
 
-    fn foresee(&self, wanted: &mut Wanted) {
+    fn foresee(&self, _: &Caller, wanted: &mut Wanted) {
         similar::foresee(self.project, &self.input.tasks, wanted);
     }
 }

@@ -103,14 +103,14 @@ impl Book {
             rows.push(values);
         }
         let count = rows.len() as u64;
-        if update(c, "tasks", &["id", "fence"], row::CHANGING, "", rows).await? != count {
+        if c.update("tasks", &["id", "fence"], row::CHANGING, "", rows).await? != count {
             return Err(StoreError::Conflict("a task changed meanwhile: try again".into()));
         }
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat()).collect();
         let columns = ["ended_at", "last_sign_at", "outcome", "reason"];
         // What ended already ended as it did.
-        update(c, "attempts", &["task", "number"], &columns, " AND attempts.outcome = 'open'", ends).await?;
+        c.update("attempts", &["task", "number"], &columns, " AND attempts.outcome = 'open'", ends).await?;
         self.tasks.clear();
         self.windows.clear();
         self.dependants.clear();
@@ -154,36 +154,4 @@ impl Book {
         let missing: HashSet<TaskId> = ids.into_iter().filter(|id| !self.tasks.contains_key(id)).collect();
         missing.into_iter().collect()
     }
-}
-
-/// Updates many rows in one statement and returns how many there were; `keys` name each row, and what it must be.
-async fn update(
-    c: &mut Connection<'_>,
-    table: &str,
-    keys: &[&str],
-    columns: &[&str],
-    only: &str,
-    rows: Vec<Vec<Value>>,
-) -> Result<u64, StoreError> {
-    let sets = columns.iter().enumerate().map(|(at, column)| format!("{column} = v.column{}", keys.len() + at + 1));
-    let sets = sets.collect::<Vec<_>>().join(", ");
-    let fits = keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = v.column{}", at + 1));
-    let fits = fits.collect::<Vec<_>>().join(" AND ");
-    let (mut left, mut written) = (rows.len(), 0);
-    let mut rows = rows.into_iter();
-    while left > 0 {
-        // Powers of two keep the number of prepared statements small.
-        let take = 1 << left.min(128).ilog2();
-        let mut values = Vec::new();
-        let mut tuples = Vec::with_capacity(take);
-        for row in rows.by_ref().take(take) {
-            let places: Vec<String> = (1..=row.len()).map(|index| format!("${}", values.len() + index)).collect();
-            tuples.push(format!("({})", places.join(", ")));
-            values.extend(row);
-        }
-        let sql = format!("UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {fits}{only}", tuples.join(", "));
-        written += c.run(&sql, values).await?;
-        left -= take;
-    }
-    Ok(written)
 }

@@ -11,7 +11,7 @@ use crate::tx::Tx;
 use crate::verbs::sessions;
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows;
-use crate::{Command, Store, StoreError};
+use crate::{Caller, Command, Store, StoreError};
 use domain::AnswerAct;
 use domain::text::Field;
 
@@ -73,7 +73,7 @@ impl Command for HeartbeatTask {
         Ok(Lease { worker, fence: row.fence, expires_at: row.lease_until.unwrap_or(until) })
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
+    fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
         wanted.tasks.push(self.task);
     }
 }
@@ -104,7 +104,7 @@ impl Command for ReleaseTask {
         Ok(after.view())
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
+    fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
         wanted.tasks.push(self.task);
     }
 }

@@ -22,5 +22,6 @@ pub(crate) use handover::brief_of;
 pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
 pub use reach::Wanted;
+pub(crate) use reach::list;
 pub use report::{ReportTask, ReportTasks, Reported};
 pub use take::{TakeTask, TakeTasks};

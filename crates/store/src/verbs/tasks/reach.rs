@@ -3,7 +3,9 @@
 //! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
 //! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
 
-use domain::{ProjectId, TaskId, TaskStatus};
+use std::collections::HashMap;
+
+use domain::{ProjectId, TaskId, TaskStatus, UserId};
 use protocol::WorkSettings;
 
 use super::row::{self, TaskRow};
@@ -11,12 +13,12 @@ use super::window::Window;
 use crate::StoreError;
 use crate::sql::{Value, args, text};
 use crate::tx::Tx;
-use crate::verbs::workers::settings;
+use crate::verbs::workers::{rows, settings};
 
 /// How many ids one statement names at most.
 const IDS: usize = 128;
 
-/// How far the queue is looked through beyond what is wanted.
+/// How far the queue is looked through for a task that fits.
 pub(super) const AHEAD: usize = 64;
 
 impl Tx<'_> {
@@ -97,34 +99,35 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The head of a project's queue, in order: as many as the transaction's commands want, and some to choose from.
-    pub(crate) async fn ready(&mut self, project: ProjectId) -> Result<Vec<TaskRow>, StoreError> {
-        let known =
-            self.book().windows.get(&project).is_some_and(|window| window.len() >= AHEAD || !window.is_partial());
-        if !known {
-            self.look_ahead(project).await?;
+    /// The first tasks of a project's queue, in order: so many, if there are.
+    pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
+        let window = self.book().windows.get(&project);
+        if !window.is_some_and(|window| window.len() >= count || !window.is_partial()) {
+            self.look_ahead(project, count).await?;
         }
-        let ids: Vec<TaskId> =
-            self.book().windows.get(&project).into_iter().flat_map(Window::tasks).take(AHEAD).collect();
+        Ok(self.book().windows.get(&project).into_iter().flat_map(Window::tasks).take(count).collect())
+    }
+
+    /// The head of a project's queue, in order, as far as anybody looks ahead.
+    pub(crate) async fn ready(&mut self, project: ProjectId) -> Result<Vec<TaskRow>, StoreError> {
+        let ids = self.ready_ids(project, AHEAD).await?;
         self.tasks(&ids).await
     }
 
-    async fn look_ahead(&mut self, project: ProjectId) -> Result<(), StoreError> {
+    async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
         if self.book().windows.contains_key(&project) {
             // The window shrank below what is looked through: what was taken must be written before it is read again.
             self.settle().await?;
         }
-        let wanted = self.book().wanted.get(&project).copied().unwrap_or(0) + 2 * AHEAD;
+        // What the group's commands will take, and as many again to choose from.
+        let wanted = self.book().wanted.get(&project).copied().unwrap_or(0) + count;
         let sql =
             format!("{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2", row::COLUMNS);
         let rows = self.read().all(&sql, args![project.to_string(), wanted as u64]).await?;
         let mut places = Vec::with_capacity(rows.len());
         for row in &rows {
             let task = TaskRow::read(row)?;
-            let known = self.book().tasks.get(&task.id).is_none_or(|known| known.status == TaskStatus::Ready);
-            if known {
-                places.push((task.queue_key, task.id));
-            }
+            places.push((task.queue_key, task.id));
             self.book().seen(task);
         }
         let mut window = Window::of(places, rows.len() < wanted);
@@ -142,8 +145,7 @@ impl Tx<'_> {
             let sql = "SELECT id, files FROM tasks WHERE lease_until IS NOT NULL AND project = $1 AND files <> '[]'";
             let rows = self.read().all(sql, vec![text(project)]).await?;
             let read = |row: &crate::sql::Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
-            let mut running: std::collections::HashMap<TaskId, Vec<String>> =
-                rows.iter().map(read).collect::<Result<_, _>>()?;
+            let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;
             let book = self.book();
             for task in book.tasks.values().filter(|task| task.project == project) {
                 match task.lease_until.is_some() && !task.files.is_empty() {
@@ -174,6 +176,8 @@ pub struct Wanted {
     pub(crate) ends: Vec<TaskId>,
     /// Projects that a task is taken in, each as often as one is.
     pub(crate) takes: Vec<ProjectId>,
+    /// Workers that take a task, by project, owner and name.
+    pub(crate) workers: HashMap<(ProjectId, UserId), Vec<String>>,
     /// Numbers of the texts of tasks that are added.
     pub(crate) gists: Vec<(ProjectId, i64)>,
 }
@@ -188,7 +192,13 @@ impl Tx<'_> {
         let near: Vec<TaskId> = self.book().gists.values().flatten().copied().collect();
         self.know_dependants(&wanted.ends).await?;
         let waiting: Vec<TaskId> = self.book().dependants.values().flatten().copied().collect();
-        let all: Vec<TaskId> = wanted.tasks.into_iter().chain(near).chain(waiting).collect();
-        self.tasks(&all).await.map(|_| ())
+        let all: Vec<TaskId> = wanted.tasks.iter().copied().chain(near).chain(waiting).collect();
+        self.tasks(&all).await?;
+        let held = wanted.tasks.iter().filter_map(|task| self.book().tasks.get(task)?.worker).collect::<Vec<_>>();
+        rows::know(self, &held).await?;
+        for ((project, owner), names) in wanted.workers {
+            rows::know_named(self, project, owner, &names).await?;
+        }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::lease::holding;
 use super::moves::{self, NewReport};
 use crate::sql::args;
 use crate::tx::Tx;
-use crate::{Command, StoreError};
+use crate::{Caller, Command, StoreError};
 
 /// What became of a report when it came in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Command for ReportTask {
         report(tx, self.task, &self.input).await
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
+    fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
         wanted.tasks.push(self.task);
         wanted.ends.push(self.task);
     }
@@ -77,7 +77,7 @@ impl Command for ReportTasks {
         Ok(all)
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
+    fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
         wanted.tasks.extend(self.reports.iter().map(|(task, _)| *task));
         wanted.ends.extend(self.reports.iter().map(|(task, _)| *task));
     }

@@ -7,12 +7,13 @@ use engine::files::lists_overlap;
 use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef};
 use serde::Serialize;
 
+use super::reach::AHEAD;
 use super::row::TaskRow;
 use super::{brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workers::{freeze, rows};
-use crate::{Command, StoreError, Who};
+use crate::{Caller, Command, StoreError, Who};
 
 /// Takes the next task under a lease, or a certain one.
 #[derive(Debug, Serialize)]
@@ -37,8 +38,8 @@ impl Command for TakeTask {
         output.taken.is_some()
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
-        wanted.takes.push(self.project);
+    fn foresee(&self, caller: &Caller, wanted: &mut super::Wanted) {
+        foresee(caller, self.project, &self.input, wanted);
     }
 }
 
@@ -72,8 +73,16 @@ impl Command for TakeTasks {
         output.iter().any(|taken| taken.taken.is_some())
     }
 
-    fn foresee(&self, wanted: &mut super::Wanted) {
-        wanted.takes.extend(self.inputs.iter().map(|_| self.project));
+    fn foresee(&self, caller: &Caller, wanted: &mut super::Wanted) {
+        self.inputs.iter().for_each(|input| foresee(caller, self.project, input, wanted));
+    }
+}
+
+/// Says that a task will be taken, and by whom, as far as that is known.
+fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wanted: &mut super::Wanted) {
+    wanted.takes.push(project);
+    if let (Ok((owner, _)), Some(name)) = (caller.author(), &input.worker) {
+        wanted.workers.entry((project, owner.id)).or_default().push(name.clone());
     }
 }
 
@@ -225,42 +234,67 @@ fn lacks<'t>(task: &'t TaskRow, abilities: &[String]) -> Vec<&'t str> {
 
 /// The next task in the queue that fits, or why none does. Looks only so far ahead, however long the queue is.
 async fn next(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot) -> Result<Result<TaskId, String>, StoreError> {
-    let (mut meets, mut refused, mut lacking) = (None, None, Vec::new());
-    let ready = tx.ready(project).await?;
-    for task in &ready {
-        let lacks = lacks(task, &worker.abilities);
-        if !lacks.is_empty() {
-            lacking.extend(lacks.into_iter().filter(|need| !lacking.contains(need)).collect::<Vec<_>>());
-            continue;
-        }
-        if task.not_by.contains(&worker.id) {
-            refused = refused.or(Some(task.id));
-            continue;
-        }
-        // What touches files that are worked on comes later, but it comes.
-        let clashes = !task.files.is_empty()
-            && tx.running_files(project).await?.iter().any(|files| lists_overlap(files, &task.files));
-        if !clashes {
-            return Ok(Ok(task.id));
-        }
-        meets = meets.or(Some(task.id));
-    }
-    if let Some(task) = meets {
+    // Mostly one of the first fits.
+    if let Some(task) = look(tx, project, worker, 8).await?.fits {
         return Ok(Ok(task));
     }
-    if let Some(task) = refused {
+    let seen = look(tx, project, worker, AHEAD).await?;
+    if let Some(task) = seen.fits.or(seen.clashes) {
+        return Ok(Ok(task));
+    }
+    if let Some(task) = seen.refused {
         return Ok(match others(tx, worker).await? {
             true => Err(format!("`{}` could not do what is ready: others go first", worker.name)),
             false => Ok(task),
         });
     }
-    Ok(Err(match (ready.len(), lacking.is_empty()) {
-        (0, _) => "no task is ready in this project".to_owned(),
-        (count, _) => {
-            let all = if count == 1 { "the task that is".to_owned() } else { format!("all {count} tasks that are") };
-            format!("{all} ready need what `{}` lacks: {}", worker.name, lacking.join(", "))
+    Ok(Err(match seen.count {
+        0 => "no task is ready in this project".to_owned(),
+        1 => format!("the task that is ready needs what `{}` lacks: {}", worker.name, seen.lacking.join(", ")),
+        count => {
+            format!("all {count} tasks that are ready need what `{}` lacks: {}", worker.name, seen.lacking.join(", "))
         }
     }))
+}
+
+/// What a look at the queue found for a worker.
+#[derive(Default)]
+struct Seen {
+    fits: Option<TaskId>,
+    /// The first that touches files that are worked on: it comes later, but it comes.
+    clashes: Option<TaskId>,
+    /// The first that the worker could not do before.
+    refused: Option<TaskId>,
+    lacking: Vec<String>,
+    count: usize,
+}
+
+async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot, ahead: usize) -> Result<Seen, StoreError> {
+    let mut seen = Seen::default();
+    for id in tx.ready_ids(project, ahead).await? {
+        seen.count += 1;
+        let Some(task) = tx.book().tasks.get(&id) else { continue };
+        let lacks = lacks(task, &worker.abilities);
+        if !lacks.is_empty() {
+            let new: Vec<String> = lacks.into_iter().map(str::to_owned).collect();
+            seen.lacking.extend(new);
+            continue;
+        }
+        if task.not_by.contains(&worker.id) {
+            seen.refused = seen.refused.or(Some(id));
+            continue;
+        }
+        let files = task.files.clone();
+        if !files.is_empty() && tx.running_files(project).await?.iter().any(|running| lists_overlap(running, &files)) {
+            seen.clashes = seen.clashes.or(Some(id));
+            continue;
+        }
+        seen.fits = Some(id);
+        break;
+    }
+    seen.lacking.sort();
+    seen.lacking.dedup();
+    Ok(seen)
 }
 
 /// Whether there are other workers that could take what this one could not do.

@@ -10,15 +10,34 @@ use super::rows::{COLUMNS, Slot, slot};
 use crate::batch::{PendingEvent, insert};
 use crate::sql::{Connection, Value, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::tasks::list;
 use crate::{EventBody, StoreError};
 
 const INSERT: &str = "INSERT INTO workers (id, project, owner, name, kind, runner, agent, model, role, abilities, argv, \
     sandbox, colour, status, queue, failures, done, failed, usage, budget_micros, scores, score_sum, scaled, seen_at, \
     idle_since, created_at)";
 
-const UPDATE: &str = "UPDATE workers SET name = $1, abilities = $2, status = $3, reason = $4, until_at = $5, \
-    task = $6, session = $7, queue = $8, failures = $9, done = $10, failed = $11, usage = $12, budget_micros = $13, \
-    scores = $14, score_sum = $15, seen_at = $16, idle_since = $17, removed_at = $18 WHERE id = $19";
+/// The columns that change, in the order of [`changed`].
+const CHANGING: &[&str] = &[
+    "name",
+    "abilities",
+    "status",
+    "reason",
+    "until_at",
+    "task",
+    "session",
+    "queue",
+    "failures",
+    "done",
+    "failed",
+    "usage",
+    "budget_micros",
+    "scores",
+    "score_sum",
+    "seen_at",
+    "idle_since",
+    "removed_at",
+];
 
 /// What a transaction has read and changed of workers.
 #[derive(Debug, Default)]
@@ -42,11 +61,9 @@ impl Crew {
         let fresh = std::mem::take(&mut self.fresh);
         let rows = fresh.iter().filter_map(|id| self.slots.get(id)).map(inserted).collect();
         insert(c, INSERT, rows).await?;
-        for id in std::mem::take(&mut self.dirty) {
-            if let Some(slot) = self.slots.get(&id) {
-                c.run(UPDATE, changed(slot)).await?;
-            }
-        }
+        let dirty = std::mem::take(&mut self.dirty);
+        let rows = dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect();
+        c.update("workers", &["id"], CHANGING, "", rows).await?;
         self.slots.clear();
         self.external.clear();
         Ok(())
@@ -78,6 +95,45 @@ pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<Slot>, S
     let found = slot(&row)?;
     tx.crew().slots.insert(id, found.clone());
     Ok(Some(found))
+}
+
+/// Reads these workers, all at once.
+pub(crate) async fn know(tx: &mut Tx<'_>, ids: &[WorkerId]) -> Result<(), StoreError> {
+    let missing: Vec<WorkerId> = ids.iter().filter(|id| !tx.crew().slots.contains_key(id)).copied().collect();
+    for some in missing.chunks(128) {
+        let (places, values) = list(some);
+        let rows = tx.read().all(&format!("{COLUMNS} WHERE w.id IN ({places})"), values).await?;
+        for row in &rows {
+            let found = slot(row)?;
+            tx.crew().slots.entry(found.id).or_insert(found);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the workers that take tasks themselves and are called so, all at once.
+pub(crate) async fn know_named(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    owner: UserId,
+    names: &[String],
+) -> Result<(), StoreError> {
+    for some in names.chunks(128) {
+        let (places, mut values) = list(some);
+        let (at, by) = (values.len() + 1, values.len() + 2);
+        values.extend([text(project), text(owner)]);
+        let sql = format!(
+            "{COLUMNS} WHERE w.name IN ({places}) AND w.project = ${at} AND w.owner = ${by} AND w.kind = 'external' \
+             AND w.removed_at IS NULL"
+        );
+        let rows = tx.read().all(&sql, values).await?;
+        for row in &rows {
+            let found = slot(row)?;
+            tx.crew().external.insert((project, owner, found.name.clone()), found.id);
+            tx.crew().slots.entry(found.id).or_insert(found);
+        }
+    }
+    Ok(())
 }
 
 /// Writes a changed worker, and tells those who see the project.
@@ -140,6 +196,7 @@ fn inserted(slot: &Slot) -> Vec<Value> {
 
 fn changed(slot: &Slot) -> Vec<Value> {
     args![
+        slot.id.to_string(),
         &slot.name,
         to_json(&slot.abilities),
         slot.status.word(),
@@ -158,6 +215,5 @@ fn changed(slot: &Slot) -> Vec<Value> {
         slot.seen_at,
         slot.idle_since,
         slot.removed_at,
-        slot.id.to_string(),
     ]
 }

@@ -3,7 +3,7 @@
 use domain::{Action, ProjectId, Timestamp, WorkerId, WorkerKind, WorkerStatus};
 use protocol::{Change, Sandbox, Usage, UserRef, Worker};
 
-pub(crate) use super::crew::{add, get, put, put_quietly};
+pub(crate) use super::crew::{add, get, know, know_named, put, put_quietly};
 
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};

@@ -65,7 +65,7 @@ async fn needs_must_be_met_and_why_not_says_so(floor: Floor) {
     let project = shared(&floor).await;
     let id = add_one(&floor, project, TaskAdd { needs: vec!["css".into(), "rust".into()], ..task("style it") }).await;
     let why = why_not(&floor, project, "plain").await;
-    assert_eq!(why, "the task that is ready need what `plain` lacks: css, rust");
+    assert_eq!(why, "the task that is ready needs what `plain` lacks: css, rust");
     let mut able = takes(project, "able");
     able.input.abilities = vec!["rust".into(), "css".into()];
     assert_eq!(floor.done(&floor.ada, able).await.taken.unwrap().task.id, id);
