@@ -133,7 +133,10 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await page.getByText("Model, sandbox, runner and more").click();
     await check(page, "start an agent");
     await page.keyboard.press("Escape");
-    await page.locator("main").getByRole("button", { name: /^Stop / }).click();
+    await page
+      .locator("main")
+      .getByRole("button", { name: /^Stop / })
+      .click();
     await check(page, "stop");
   });
 

@@ -267,7 +267,23 @@ test("the graph shows what waits for what", async ({ floor }) => {
 test("a question reaches its person everywhere, and the answer goes into the task", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents", "Draw the logo");
-  const page = await floor.owner();
+  const page = await floor.owner({ permissions: ["notifications"] });
+  await page.evaluate(() => {
+    const told: string[] = [];
+    document.hasFocus = () => false;
+    const Fake = class {
+      static permission = "granted";
+      static requestPermission = () => Promise.resolve("granted");
+      close() {}
+      constructor(title: string, { body }: { body: string }) {
+        told.push(`${title}: ${body}`);
+      }
+    };
+    Object.assign(window, { told, Notification: Fake });
+  });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("notify me");
+  await page.keyboard.press("Enter");
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}`);
   const taken = await take(floor, project, "outside");
@@ -276,6 +292,9 @@ test("a question reaches its person everywhere, and the answer goes into the tas
   const needs = page.getByRole("navigation", { name: "Floor" }).getByRole("region", { name: "Needs you" });
   await expect(needs).toContainText("Half up or half down?");
   await expect(page.getByRole("link", { name: "1 thing needs you" })).toBeVisible();
+  await expect
+    .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
+    .toEqual(["Round the cents needs you: Half up or half down?"]);
   await expect(page).toHaveTitle(/^\(1\) waiting/);
   await expect(guest.getByRole("article", { name: "Needs you: Round the cents" })).toBeVisible();
   await needs.getByRole("link", { name: /Half up or half down/ }).click();

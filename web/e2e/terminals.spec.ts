@@ -36,7 +36,7 @@ test("others watch without typing, and no longer at once when it is not shared",
   await typeLine(ann, "echo seen-by-$((1 + 1))");
   await expect(screen(bo)).toContainText("seen-by-2");
   await expect(bo.getByText(/Watching/)).toBeVisible();
-  await expect(bo.getByRole("button", { name: /^Stop / })).toHaveCount(0);
+  await expect(bo.locator("main").getByRole("button", { name: /^Stop / })).toHaveCount(0);
 
   await bo.locator(".xterm").click();
   await typeLine(bo, "echo intruder");
@@ -294,7 +294,10 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
   await expect(page.getByRole("dialog", { name: "Start an agent" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.goto(`/s/${id}`);
-  await page.getByRole("button", { name: /^Stop / }).click();
+  await page
+    .locator("main")
+    .getByRole("button", { name: /^Stop / })
+    .click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
   await expect(page.getByText("Stopped").first()).toBeVisible();
 });

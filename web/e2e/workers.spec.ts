@@ -153,3 +153,31 @@ test("who fails too often is taken off, and the reason is told", async ({ floor 
   await page.goto(`/p/${project.id}/workers`);
   await expect(page.locator("li.card")).toContainText("Breaker open");
 });
+
+test("a colleague's task is taken over in one act, and its history is kept", async ({ floor }) => {
+  test.setTimeout(90_000);
+  const project = await projectWithCode(floor);
+  const [task] = await add(floor, project, "Shared work");
+  const guest = await floor.guest("Bo");
+  await guest.evaluate(
+    (path) =>
+      fetch(path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: '{"worker":"theirs"}',
+      }).then((answer) => answer.ok || Promise.reject(new Error(String(answer.status)))),
+    `/api/projects/${project.id}/take`,
+  );
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/tasks/${task?.id}`);
+  const shown = page.getByRole("complementary", { name: "Task" });
+  await expect(shown).toContainText("theirs");
+  await shown.getByRole("button", { name: "Take over" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("theirs, a worker of Bo, stops with everything saved.");
+  await dialog.getByLabel("Agent").selectOption("asker");
+  await dialog.getByRole("button", { name: "Take over" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(shown.getByRole("region", { name: "Attempts" })).toContainText("Taken over");
+  await expect(shown.getByRole("link", { name: "Terminal" }).first()).toBeVisible({ timeout: 20_000 });
+});

@@ -1,3 +1,4 @@
+import { taskLine } from "./board";
 import type { Floor } from "./floor";
 import { pieces } from "./mentions";
 import { pathOf } from "./route";
@@ -31,6 +32,16 @@ function reference(floor: Floor, id: string): KnownPart {
   const project = floor.projects.get(id);
   if (project)
     return { kind: "link", text: `#${project.name}`, href: pathOf({ name: "project", project: id }) };
+  if (id.startsWith("tsk_")) {
+    const task = taskLine(floor, id);
+    const href = pathOf({ name: "task", task: id });
+    return task
+      ? { kind: "link", text: `#${task.title}`, href, title: `${task.title} (${task.status})` }
+      : { kind: "link", text: `#${id.slice(0, 12)}…`, href, title: `Task ${id}` };
+  }
+  const session = floor.sessions.get(id);
+  if (session)
+    return { kind: "link", text: `#${session.title}`, href: pathOf({ name: "session", session: id }) };
   return {
     kind: "chip",
     text: `#${id.slice(0, 12)}…`,

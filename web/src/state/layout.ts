@@ -57,7 +57,9 @@ function ranks(ids: readonly string[], edges: readonly { from: string; to: strin
   const after = new Map<string, string[]>();
   for (const { from, to } of edges) {
     waits.set(to, (waits.get(to) ?? 0) + 1);
-    after.set(from, [...(after.get(from) ?? []), to]);
+    const known = after.get(from);
+    if (known) known.push(to);
+    else after.set(from, [to]);
   }
   const ready = ids.filter((id) => waits.get(id) === 0);
   const sources = new Set(ready);

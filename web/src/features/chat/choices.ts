@@ -1,4 +1,5 @@
 import type { Floor } from "../../state/floor";
+import { valuesOf } from "../../state/layered";
 import { unfinished } from "../../state/mentions";
 import { byUrgency } from "../../state/tree";
 
@@ -17,7 +18,10 @@ export function choicesAt(
   const open = unfinished(text, caret);
   if (!open) return null;
   const query = open.query.toLowerCase();
-  const choices = open.sign === "@" ? people(floor, query) : activities(floor, project, query);
+  const choices =
+    open.sign === "@"
+      ? people(floor, query)
+      : [...activities(floor, project, query), ...tasks(floor, project, query)].slice(0, MOST);
   return choices.length > 0 ? { start: open.start, choices } : null;
 }
 
@@ -38,6 +42,19 @@ function people(floor: Floor, query: string): Choice[] {
       insert: `@${user.name} `,
       ...(floor.presence.has(user.id) ? { detail: "here" } : {}),
     }));
+}
+
+// Those that are known here: a board that was looked at, or what was heard lately.
+function tasks(floor: Floor, project: string, query: string): Choice[] {
+  const board = floor.boards.get(project);
+  if (!board || query.length === 0) return [];
+  const found: Choice[] = [];
+  for (const task of valuesOf(board.tasks)) {
+    if (!task.title.toLowerCase().includes(query)) continue;
+    found.push({ id: task.id, label: task.title, detail: `task, ${task.status}`, insert: `#${task.id} ` });
+    if (found.length === MOST) break;
+  }
+  return found;
 }
 
 function activities(floor: Floor, project: string, query: string): Choice[] {
