@@ -24,6 +24,9 @@ export function write(folder) {
     /** The first byte decides: `e` echoes, `f` floods for ever. */
     either: script("either.sh", `stty raw -echo\nprintf 'READY>'\nm=$(head -c 1)\nif [ "$m" = f ]; then while :; do cat ${agent}; done; fi\nexec cat`),
     history: script("history.sh", `stty -echo\nprintf 'READY>'\nread x\ncat ${lines} ${lines}\nprintf '##END##'\nexec sleep 600`),
+    /** 50 MB first, then a GB. */
+    gigabyte: script("gigabyte.sh", `stty -echo\nprintf 'READY>'\nread x\ncat ${lines}\nprintf '##FIRST##'\nread x\nfor turn in $(seq 15); do cat ${lines} ${agent}; done\nprintf '##END##'\nexec sleep 600`),
+    endless: script("endless.sh", `stty -echo\nprintf 'READY>'\nread x\nwhile :; do cat ${agent}; done`),
     nothing: script("nothing.sh", "exec sleep 600"),
   };
 }

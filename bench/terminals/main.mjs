@@ -9,6 +9,7 @@ import * as ours from "./ours.mjs";
 import { endAll, used } from "./processes.mjs";
 import * as sshx from "./sshx.mjs";
 
+const TURNS = 3;
 const rows = [];
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "shopfloor-bench-"));
 
@@ -49,12 +50,27 @@ try {
   row("echo while another session floods, p99, beside sshx", c.p99, d.p99, "ms", { ratio_at_most: 1 / 3 });
 
   for (const [name, program] of [["20 MB of agent output", programs.agent], ["50 MB of seq", programs.lines]]) {
-    const [x, y] = await both(program.script, (peer) => measure.flood(peer, program));
-    row(`${name}, beside sshx`, x.rate, y.rate, "MB/s", { ratio_at_least: 1.2 });
-    row(`${name}, beside a bare read loop`, x.rate, bare(program), "MB/s", { ratio_at_least: 0.8 });
+    // In turns, and the one in the middle of each: one run alone says more about the machine's other business.
+    const runs = { ours: [], sshx: [], bare: [] };
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const [x, y] = await both(program.script, (peer) => measure.flood(peer, program));
+      runs.ours.push(x);
+      runs.sshx.push(y);
+      runs.bare.push({ rate: bare(program) });
+    }
+    const [x, y, z] = [runs.ours, runs.sshx, runs.bare].map((of) => of.toSorted((one, other) => one.rate - other.rate)[(TURNS - 1) / 2]);
+    row(`${name} to a watcher's screen, beside sshx`, x.rate, y.rate, "MB/s", { ratio_at_least: 1.2 });
+    row(`${name}, beside a bare read loop that shows nobody`, x.rate, z.rate, "MB/s", { ratio_at_least: 0.8 });
     row(`${name}, processor of hub and runner, beside sshx`, x.cpuPerMb, y.cpuPerMb, "ms/MB");
-    row(`${name}, screens that the watcher got instead of bytes`, x.snapshots, null, "");
+    row(`${name}, share that the watcher got as bytes`, x.share, y.share, "%");
+    row(`${name}, screens that it got instead of the rest`, x.snapshots, null, "");
   }
+
+  await on(ours, null, async (peer) => {
+    const { grown, stopped } = await measure.gigabyte(peer, programs.gigabyte, programs.endless);
+    for (const [who, bytes] of Object.entries(grown)) row(`1 GB of output, memory that the ${who} took in addition`, bytes / 1e6, null, "MB", { at_most: 8 });
+    row("Ctrl-C while output floods, until the session is over", stopped, null, "ms", { at_most: 1000 });
+  });
 
   const [e, f] = await both(programs.history, (peer) => measure.join(peer, programs.history, 20));
   row("join with 100 MB of history, p50, beside sshx", e.p50, f.p50, "ms", { at_most: 10 });

@@ -13,7 +13,7 @@ async function watch(peer, terminal) {
   });
   const shows = (text) =>
     new Promise((resolve, reject) => {
-      const patience = setTimeout(() => reject(new Error(`${peer.name} never showed ${text}`)), 120_000);
+      const patience = setTimeout(() => reject(new Error(`${peer.name} never showed ${text}`)), 300_000);
       const look = () => {
         if (!tail.includes(text)) return;
         clearTimeout(patience);
@@ -24,7 +24,7 @@ async function watch(peer, terminal) {
       look();
     });
   const next = () => new Promise((resolve) => (hear = () => resolve((hear = null))));
-  return { ...watcher, seen, shows, next };
+  return { ...watcher, snapshots: () => watcher.snapshots, ended: () => watcher.ended, seen, shows, next };
 }
 
 const cpu = (peer) => Object.values(peer.pids).reduce((sum, pid) => sum + used(pid).cpu, 0);
@@ -68,18 +68,49 @@ export async function loadedEcho(peer, script, count) {
   return result;
 }
 
-/** How fast a program's output comes to its end on a watcher's screen. */
+/**
+ * How fast a program's output comes to its end on a watcher's screen: from the key that starts it until the watcher has
+ * its last characters. What the watcher was shown in between may be bytes, or a screen in place of many.
+ */
 export async function flood(peer, { script, bytes }) {
   const watcher = await watch(peer, await peer.spawn([script]));
   await watcher.shows("READY>");
   const before = cpu(peer);
+  const [shown, screens] = [watcher.seen.bytes, watcher.snapshots()];
   const begin = performance.now();
   watcher.send("\n");
   await watcher.shows("##END##");
   const seconds = (performance.now() - begin) / 1000;
-  const result = { rate: bytes / 1e6 / seconds, cpuPerMb: (cpu(peer) - before) / (bytes / 1e6), snapshots: watcher.snapshots };
+  const share = Math.min(100, ((watcher.seen.bytes - shown) / bytes) * 100);
+  const result = { rate: bytes / 1e6 / seconds, cpuPerMb: (cpu(peer) - before) / (bytes / 1e6), share, snapshots: watcher.snapshots() - screens };
   watcher.close();
   return result;
+}
+
+/** What much output adds to the memory of everybody whom it passes, and how long a flood outlives Ctrl-C. */
+export async function gigabyte(peer, script, endless) {
+  const session = await peer.spawn([script]);
+  const pids = { host: peer.host(session), ...peer.pids };
+  const peaks = () => Object.fromEntries(Object.entries(pids).map(([who, pid]) => [who, used(pid).most]));
+  const watcher = await watch(peer, session);
+  await watcher.shows("READY>");
+  watcher.send("\n");
+  await watcher.shows("##FIRST##");
+  const before = peaks();
+  watcher.send("\n");
+  await watcher.shows("##END##");
+  const after = peaks();
+  watcher.close();
+  const flood = await watch(peer, await peer.spawn([endless]));
+  await flood.shows("READY>");
+  flood.send("\n");
+  await until("the flood flows", () => flood.seen.bytes > 5_000_000);
+  const begin = performance.now();
+  flood.send("\x03");
+  await until("the session is over", () => flood.ended());
+  const stopped = performance.now() - begin;
+  flood.close();
+  return { grown: Object.fromEntries(Object.keys(pids).map((who) => [who, after[who] - before[who]])), stopped };
 }
 
 /** What a watcher who comes late waits for and is sent. */

@@ -33,6 +33,7 @@ export async function start(folder) {
     name: "shopfloor",
     pids: { hub: hub.pid, runner: runner.pid },
     folder: place,
+    host: (session) => Number(fs.readFileSync(path.join(place, "sessions", session, "host.pid"), "utf8")),
     /** Starts a program in a terminal of its own. */
     async spawn(argv) {
       const session = await ask("POST", "/api/sessions", { project: project.id, agent: "command", argv, cols: 80, rows: 24 });
@@ -50,7 +51,7 @@ export async function start(folder) {
 
 async function connect(url, token, session, onData) {
   const socket = new WebSocket(`${url.replace("http", "ws")}/api/ws`, { headers: { authorization: `Bearer ${token}` }, perMessageDeflate: false });
-  const watcher = { frames: 0, snapshots: 0, bytes: 0, socket };
+  const watcher = { frames: 0, snapshots: 0, bytes: 0, ended: false, socket };
   const frame = (kind, offset, bytes = Buffer.alloc(0)) => {
     const head = Buffer.alloc(13);
     head[0] = kind;
@@ -78,7 +79,8 @@ async function connect(url, token, session, onData) {
         watcher.snapshots += 1;
         onData(message.subarray(19 + message.readUInt16BE(17)));
         socket.send(frame(CREDIT, offset));
-      } else if (message[0] !== EXIT) throw new Error(`an unknown frame: ${message[0]}`);
+      } else if (message[0] === EXIT) watcher.ended = true;
+      else throw new Error(`an unknown frame: ${message[0]}`);
     });
   });
   await new Promise((resolve) => socket.on("open", resolve));
