@@ -1,28 +1,34 @@
 //! The foreman: hands out tasks when somebody can take one, keeps the leases of sessions that live, and takes tasks away
 //! from those that are gone.
 //!
-//! Woken by committed changes and by the next deadline; otherwise it looks once a second. Every decision is a verb of
-//! its own, so that several hubs can do this at once: what one has done the others find done.
+//! Woken by committed changes and by the next deadline; while something is held it looks once a second, otherwise seldom.
+//! Every decision is a verb of its own, so that several hubs can do this at once: what one has done the others find done.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ProjectId, RunnerId, Timestamp};
+use protocol::link::HEARTBEAT_SECONDS;
 use store::{Caller, Dispatch, ExpireLeases, GraceLeases, RenewLeases, StoreError, WorkDue};
 use tokio::time::{Instant, sleep_until};
 
 use crate::hub::Hub;
+use crate::live::Waiting;
 
-/// How often it looks at least.
+/// How often it looks at least while something is held, and while nothing is.
 const LOOK: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_secs(10);
+/// It never looks more often, whatever is due.
+const BREATH: Duration = Duration::from_millis(20);
+/// A runner is heard from this often, with some time on the way.
+const SILENCE: Duration = Duration::from_secs(HEARTBEAT_SECONDS + 2);
 /// After a start, leases hold at least so long: nobody could give a sign of life while there was no hub.
 const GRACE_SECONDS: u32 = 10;
 
 /// Works until the hub stops.
 pub(super) async fn run(hub: Arc<Hub>) {
-    let caller = Caller::hub("foreman");
-    let mut foreman = Foreman { hub, caller, worked: HashSet::new(), renewed: None };
+    let (caller, looked) = (Caller::hub("foreman"), Timestamp::from_millis(0));
+    let mut foreman = Foreman { hub, caller, renewed: None, looked };
     foreman.begin().await;
     let mut look = Instant::now();
     loop {
@@ -30,26 +36,29 @@ pub(super) async fn run(hub: Arc<Hub>) {
             () = foreman.hub.live.work.woken() => {}
             () = sleep_until(look) => {}
         }
-        foreman.hand_out().await;
-        look = Instant::now() + foreman.look().await;
+        let waiting = foreman.hub.live.work.take();
+        if waiting.held {
+            look = look.min(Instant::now() + LOOK);
+        }
+        foreman.hand_out(waiting).await;
+        if look <= Instant::now() {
+            look = Instant::now() + foreman.look().await;
+        }
     }
 }
 
 struct Foreman {
     hub: Arc<Hub>,
     caller: Caller,
-    /// Projects with managed workers.
-    worked: HashSet<ProjectId>,
     renewed: Option<Instant>,
+    /// What was due up to then was seen to.
+    looked: Timestamp,
 }
 
 impl Foreman {
     async fn begin(&mut self) {
         match self.hub.store.worked_projects().await {
-            Ok(projects) => {
-                projects.iter().for_each(|project| self.hub.live.work.again(*project));
-                self.worked.extend(projects);
-            }
+            Ok(projects) => self.hub.live.work.manages(projects),
             Err(error) => tracing::warn!(%error, "could not read which projects have workers"),
         }
         let command = GraceLeases { seconds: GRACE_SECONDS };
@@ -59,19 +68,20 @@ impl Foreman {
     }
 
     /// Hands out wherever something may have changed.
-    async fn hand_out(&mut self) {
-        let waiting = self.hub.live.work.take();
-        self.worked.extend(waiting.managed);
-        let projects: Vec<ProjectId> = match waiting.anywhere {
-            true => self.worked.iter().copied().collect(),
-            false => waiting.projects.into_iter().filter(|project| self.worked.contains(project)).collect(),
-        };
+    async fn hand_out(&mut self, waiting: Waiting) {
+        let mut projects = waiting.projects;
+        if waiting.anywhere {
+            match self.hub.store.waiting_projects().await {
+                Ok(found) => projects.extend(found),
+                Err(error) => tracing::warn!(%error, "could not read where tasks wait"),
+            }
+        }
         if projects.is_empty() {
             return;
         }
         let connected = match self.connected().await {
             Ok(connected) => connected,
-            Err(error) => return self.failed("read which runners are there", &error, &projects),
+            Err(error) => return self.failed("read which runners are there", &error, projects),
         };
         for project in projects {
             let command = Dispatch { project, connected: connected.clone() };
@@ -80,15 +90,15 @@ impl Foreman {
                     tracing::debug!(%project, handed = done.value.handed, "handed out tasks");
                 }
                 Ok(_) => {}
-                Err(error) => self.failed("hand out tasks", &error, &[project]),
+                Err(error) => self.failed("hand out tasks", &error, [project]),
             }
         }
     }
 
     /// It is tried again when it is looked again.
-    fn failed(&self, what: &str, error: &StoreError, projects: &[ProjectId]) {
+    fn failed(&self, what: &str, error: &StoreError, projects: impl IntoIterator<Item = ProjectId>) {
         tracing::warn!(%error, "could not {what}");
-        projects.iter().for_each(|project| self.hub.live.work.again(*project));
+        projects.into_iter().for_each(|project| self.hub.live.work.again(project));
     }
 
     /// The runners that are there, wherever they are linked.
@@ -100,34 +110,44 @@ impl Foreman {
     /// Does what is due, and says how long nothing will be.
     async fn look(&mut self) -> Duration {
         let linked = self.hub.links.linked();
-        let due = match self.hub.store.work_due(&linked).await {
+        let runners: Vec<RunnerId> = linked.iter().map(|(runner, _)| *runner).collect();
+        // Before it is read: what is held meanwhile must not be overlooked.
+        self.hub.live.work.rests(true);
+        let now = self.hub.store.now();
+        let due = match self.hub.store.work_due(&runners, self.looked).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "could not read what is due");
                 return LOOK;
             }
         };
+        if due == WorkDue::default() {
+            return REST;
+        }
+        self.hub.live.work.rests(false);
         self.renew(&due, linked).await;
-        let now = self.hub.store.now();
         if due.lease.is_some_and(|lease| lease <= now) {
             self.expire().await;
         }
         for (project, at) in &due.projects {
             if *at <= now {
-                self.hub.live.work.again(*project);
+                self.hub.live.work.now(*project);
             }
         }
+        self.looked = now;
         wait(&due, now)
     }
 
-    async fn renew(&mut self, due: &WorkDue, runners: Vec<RunnerId>) {
+    /// A runner that should have been heard from keeps its leases only from when it should have been.
+    async fn renew(&mut self, due: &WorkDue, linked: Vec<(RunnerId, Duration)>) {
         let Some(seconds) = due.renew else { return };
         let every = Duration::from_secs(u64::from(seconds));
         // A little early: a second that is rounded up must not cost a heartbeat.
-        let fresh = self.renewed.is_some_and(|renewed| renewed.elapsed() + LOOK / 2 < every);
-        if fresh {
+        if self.renewed.is_some_and(|renewed| renewed.elapsed() + LOOK / 2 < every) {
             return;
         }
+        let late = |silence: Duration| silence.saturating_sub(SILENCE).as_millis().try_into().unwrap_or(u32::MAX);
+        let runners = linked.into_iter().map(|(runner, silence)| (runner, late(silence))).collect();
         match self.hub.store.write(&self.caller, None, RenewLeases { runners }).await {
             Ok(_) => self.renewed = Some(Instant::now()),
             Err(error) => tracing::warn!(%error, "could not renew leases"),
@@ -148,5 +168,5 @@ fn wait(due: &WorkDue, now: Timestamp) -> Duration {
     let next = due.lease.into_iter().chain(due.projects.iter().map(|(_, at)| *at)).min();
     let left = |at: Timestamp| u64::try_from(at.as_millis() - now.as_millis()).unwrap_or(0);
     // One that has just passed was seen to, or is tried again; never in a tight loop.
-    next.map_or(LOOK, |at| Duration::from_millis(left(at)).clamp(Duration::from_millis(20), LOOK))
+    next.map_or(LOOK, |at| Duration::from_millis(left(at)).clamp(BREATH, LOOK))
 }

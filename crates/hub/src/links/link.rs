@@ -12,7 +12,7 @@ use protocol::link::{RunnerAnswer, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{Problem, ProblemKind};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
@@ -29,6 +29,7 @@ pub(super) struct Link {
     waiting: Mutex<HashMap<u32, Waiting>>,
     ids: AtomicU32,
     patience: Duration,
+    heard: Mutex<Instant>,
     /// Cancelled when the link is over.
     pub(super) over: CancellationToken,
 }
@@ -38,7 +39,18 @@ impl Link {
     pub(super) fn new(runner: RunnerId, patience: Duration) -> (Self, mpsc::Receiver<Message>) {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
-        (Self { runner, outgoing, waiting, ids, patience, over }, queue)
+        let heard = Mutex::new(Instant::now());
+        (Self { runner, outgoing, waiting, ids, patience, heard, over }, queue)
+    }
+
+    /// Notes that the runner was heard from.
+    pub(super) fn hears(&self) {
+        *self.heard.lock() = Instant::now();
+    }
+
+    /// For how long the runner was not heard from.
+    pub(super) fn silence(&self) -> Duration {
+        self.heard.lock().elapsed()
     }
 
     /// Queues a frame; false: the link is over.

@@ -11,6 +11,7 @@ mod terminal;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use domain::{RunnerId, SessionId};
 use parking_lot::Mutex;
@@ -49,9 +50,9 @@ impl Links {
         self.reach(runner)?.ask(ask).await
     }
 
-    /// The runners that are linked to this hub.
-    pub(crate) fn linked(&self) -> Vec<RunnerId> {
-        self.links.lock().keys().copied().collect()
+    /// The runners that are linked to this hub, and for how long each was not heard from.
+    pub(crate) fn linked(&self) -> Vec<(RunnerId, Duration)> {
+        self.links.lock().iter().map(|(runner, link)| (*runner, link.silence())).collect()
     }
 
     /// Refuses when a runner cannot be asked.

@@ -145,6 +145,7 @@ impl Session {
             tokio::select! {
                 frame = socket.recv() => {
                     heard = Instant::now();
+                    link.hears();
                     if self.on_frame(frame, link, facts).await?.is_break() {
                         return Ok(());
                     }

@@ -13,3 +13,4 @@ mod watchers;
 mod work;
 
 pub(crate) use log::Live;
+pub(crate) use work::Waiting;

@@ -10,8 +10,17 @@ use tokio::sync::Notify;
 /// Where something may be handed out since anybody looked.
 #[derive(Default)]
 pub(crate) struct Work {
-    waiting: Mutex<Waiting>,
+    state: Mutex<State>,
     wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Projects that have managed workers.
+    managed: HashSet<ProjectId>,
+    waiting: Waiting,
+    /// Nothing is held: the first hold is news.
+    idle: bool,
 }
 
 /// Where something may be handed out.
@@ -21,44 +30,71 @@ pub(crate) struct Waiting {
     pub(crate) projects: HashSet<ProjectId>,
     /// In any project: a runner came, or has room again.
     pub(crate) anywhere: bool,
-    /// Projects that have managed workers, as they were heard of.
-    pub(crate) managed: HashSet<ProjectId>,
+    /// Something is held again.
+    pub(crate) held: bool,
 }
 
 impl Work {
-    /// Takes in a committed change.
+    /// Takes in a committed change. Only what concerns managed workers wakes: others take their tasks themselves.
     pub(super) fn hear(&self, change: &Change) {
-        let mut waiting = self.waiting.lock();
-        match change {
+        let mut state = self.state.lock();
+        let news = match change {
             Change::Tasks { tasks } => {
-                let ready = tasks.iter().filter(|task| task.status == TaskStatus::Ready);
-                let before = waiting.projects.len();
-                waiting.projects.extend(ready.map(|task| task.project));
-                if waiting.projects.len() == before {
-                    return;
-                }
+                let ready = tasks.iter().any(|task| {
+                    task.status == TaskStatus::Ready
+                        && state.managed.contains(&task.project)
+                        && state.waiting.projects.insert(task.project)
+                });
+                let held = state.idle && tasks.iter().any(|task| task.status.is_held());
+                state.waiting.held |= held;
+                state.idle &= !held;
+                ready || held
             }
             Change::Worker { worker } if worker.kind == WorkerKind::Managed => {
-                waiting.managed.insert(worker.project);
-                waiting.projects.insert(worker.project);
+                state.managed.insert(worker.project);
+                state.waiting.projects.insert(worker.project)
             }
-            Change::WorkSettings { project, .. } => drop(waiting.projects.insert(*project)),
-            Change::Session { session } if session.state.ended() => waiting.anywhere = true,
-            Change::Runner { .. } => waiting.anywhere = true,
-            _ => return,
+            Change::WorkSettings { project, .. } => {
+                state.managed.contains(project) && state.waiting.projects.insert(*project)
+            }
+            Change::Session { session } if session.state.ended() => {
+                !std::mem::replace(&mut state.waiting.anywhere, true)
+            }
+            Change::Runner { .. } => !std::mem::replace(&mut state.waiting.anywhere, true),
+            _ => false,
+        };
+        drop(state);
+        if news {
+            self.wake.notify_one();
         }
-        drop(waiting);
+    }
+
+    /// These projects have managed workers.
+    pub(crate) fn manages(&self, projects: Vec<ProjectId>) {
+        let mut state = self.state.lock();
+        state.waiting.projects.extend(&projects);
+        state.managed.extend(projects);
+    }
+
+    /// Says that something may be handed out in a project, when it is looked next.
+    pub(crate) fn again(&self, project: ProjectId) {
+        self.state.lock().waiting.projects.insert(project);
+    }
+
+    /// The same, at once.
+    pub(crate) fn now(&self, project: ProjectId) {
+        self.again(project);
         self.wake.notify_one();
     }
 
-    /// Says that something may be handed out in a project.
-    pub(crate) fn again(&self, project: ProjectId) {
-        self.waiting.lock().projects.insert(project);
+    /// Whether nothing is held, so that the first hold wakes.
+    pub(crate) fn rests(&self, idle: bool) {
+        self.state.lock().idle = idle;
     }
 
     /// Where something may be handed out since the last call.
     pub(crate) fn take(&self) -> Waiting {
-        std::mem::take(&mut *self.waiting.lock())
+        std::mem::take(&mut self.state.lock().waiting)
     }
 
     /// Waits until something may be handed out.

@@ -11,3 +11,4 @@ mod openapi;
 mod sessions;
 mod support;
 mod sync;
+mod work;

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::{
     ActivityId, EscalationId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TaskId,
-    TokenId, UserId, Visibility, WorkspaceId,
+    TokenId, UserId, Visibility, WorkerId, WorkspaceId,
 };
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, EscalationAnswer, EscalationFilter, ExecutionFilter,
-    InviteCreate, LogPage, MarkRead, MessagePage, MessageText, ObserverCreate, ProjectCreate, ProjectUpdate,
-    RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate, SessionSpawn, SessionStop, SessionText,
-    TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TasksAdd, TokenCreate,
+    Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage, ObserverCreate, ProjectCreate,
+    ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate, SessionSpawn, SessionStop,
+    SessionText, TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver,
+    TasksAdd, TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate,
     WorkspaceRestore,
 };
 use serde_json::{Value, json};
@@ -106,10 +107,29 @@ const TABLE: &str = "
     task.cancel               +       .        -         +          -        .       +
     task.retry                +       .        -         +          -        .       +
     task.take                 +       .        -         +          -        .       +
+    task.take_over            +       .        -         c          -        -       -
     escalation.list           +       +        +         +          +        +       +
     escalation.list/project   +       .        +         +          +        .       +
     escalation.show           +       .        +         +          +        .       +
     escalation.answer         +       .        -         +          -        .       +
+    worker.list               +       +        +         +          +        +       +
+    worker.list/project       +       .        +         +          +        .       +
+    worker.show               +       .        +         +          +        .       +
+    worker.update             +       .        -         -          -        .       -
+    worker.start              +       .        -         c          -        -       -
+    worker.stop               +       .        -         -          -        .       -
+    worker.restart            +       .        -         -          -        .       -
+    worker.stop_all           +       .        +         +          -        .       -
+    worker.remove             +       .        -         -          -        .       -
+    work.log                  +       .        +         +          +        .       +
+    work.settings             +       .        +         +          +        .       +
+    work.configure            +       .        -         -          -        .       -
+    work.metrics              +       .        +         +          +        .       +
+    work.doing                +       .        +         +          +        .       +
+    floor.freeze              +       +        +         +          -        -       -
+    floor.freeze/project      +       .        +         +          -        .       -
+    floor.thaw                +       +        +         +          -        -       -
+    floor.thaw/project        +       .        +         +          -        .       -
     audit.list                +       +        +         +          -        -       -
     audit.list/project        +       .        +         +          -        -       -
     presence.list             +       +        +         +          -        -       -
@@ -150,6 +170,7 @@ struct Targets {
     held: [TaskId; 2],
     idle: TaskId,
     escalation: EscalationId,
+    worker: WorkerId,
 }
 
 impl Targets {
@@ -170,6 +191,7 @@ impl Targets {
             held: [TaskId::generate(), TaskId::generate()],
             idle: TaskId::generate(),
             escalation: EscalationId::generate(),
+            worker: WorkerId::generate(),
         }
     }
 }
@@ -184,7 +206,7 @@ fn ask(case: &str, on: &Targets) -> Call {
     let Targets {
         victim, project, activity, message, observer, token, login, invite, runner, session, workspace, ..
     } = *on;
-    let Targets { held: [held, spare], idle, escalation, .. } = *on;
+    let Targets { held: [held, spare], idle, escalation, worker, .. } = *on;
     let fence = 1;
     let all = ExecutionFilter::default();
     let within = ExecutionFilter { project: Some(project), ..all };
@@ -294,6 +316,31 @@ fn ask(case: &str, on: &Targets) -> Call {
             let input = EscalationAnswer { option: None, act: None, text: Some("yes".into()) };
             Call::EscalationAnswer { escalation, input }
         }
+        "task.take_over" => {
+            Call::TaskTakeOver { task: idle, input: TaskTakeOver { agent: Some("codex".into()), runner: None } }
+        }
+        "worker.list" => Call::WorkerList { filter: WorkerFilter::default() },
+        "worker.list/project" => Call::WorkerList { filter: WorkerFilter { project: Some(project) } },
+        "worker.show" => Call::WorkerShow { worker },
+        "worker.update" => {
+            Call::WorkerUpdate { worker, input: WorkerUpdate { name: Some(fresh("w")), ..Default::default() } }
+        }
+        "worker.start" => Call::WorkerStart { project, input: workers() },
+        "worker.stop" => Call::WorkerStop { worker, input: WorkerStop::default() },
+        "worker.restart" => Call::WorkerRestart { worker },
+        "worker.stop_all" => Call::WorkerStopAll { project, input: WorkerStop::default() },
+        "worker.remove" => Call::WorkerRemove { worker },
+        "work.log" => Call::WorkLog { project, page: WorkLogPage::default() },
+        "work.settings" => Call::WorkSettings { project },
+        "work.configure" => {
+            Call::WorkConfigure { project, input: WorkConfigure { missed: Some(5), ..Default::default() } }
+        }
+        "work.metrics" => Call::WorkMetrics { project, page: MetricsPage::default() },
+        "work.doing" => Call::WorkDoing { project },
+        "floor.freeze" => Call::FloorFreeze { input: Freeze { project: None } },
+        "floor.freeze/project" => Call::FloorFreeze { input: Freeze { project: Some(project) } },
+        "floor.thaw" => Call::FloorThaw { input: Freeze { project: None } },
+        "floor.thaw/project" => Call::FloorThaw { input: Freeze { project: Some(project) } },
         "audit.list" => Call::AuditList { page: AuditPage::default() },
         "audit.list/project" => Call::AuditList { page: AuditPage { project: Some(project), ..Default::default() } },
         "presence.list" => Call::PresenceList {},
@@ -313,6 +360,11 @@ fn take(worker: &str) -> TaskTake {
 fn question(fence: u64) -> TaskAsk {
     let (question, context) = ("A secret?".into(), String::new());
     TaskAsk { fence, question, options: Vec::new(), context, give_up: false }
+}
+
+/// One worker.
+fn workers() -> WorkerStart {
+    WorkerStart { agent: "codex".into(), ..Default::default() }
 }
 
 /// The rows: case and its seven cells.
@@ -437,6 +489,9 @@ impl Floor {
         let login = logins.first().expect("the browser that was logged in").id;
         let input = SessionSpawn { activity: Some(activity), ..plan(project, "secret session") };
         let made = view!(hub, owner, Session, Call::SessionSpawn { input });
+        // Stopped at once: it must not take what others are asked to take.
+        let worker = view!(hub, owner, Workers, Call::WorkerStart { project, input: workers() })[0].id;
+        view!(hub, owner, Worker, Call::WorkerStop { worker, input: WorkerStop::default() });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
         let input = tasks(&["a secret task", "another secret task", "one that nobody has"]);
         let added = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input });
@@ -461,6 +516,7 @@ impl Floor {
             held,
             idle: added.tasks[2].id,
             escalation,
+            worker,
         }
     }
 

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkspaceId};
-use protocol::{Activity, Change, Delta, FromHub, Project, Runner, Session, User, UserRef, Workspace};
+use domain::{ActivityId, EscalationId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkerId, WorkspaceId};
+use protocol::{
+    Activity, Change, Delta, Escalation, FromHub, Project, Runner, Session, User, UserRef, WorkSettings, Worker,
+    Workspace,
+};
 
 /// What a client knows, and from where it resumes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +18,9 @@ pub(crate) struct State {
     pub(crate) activities: BTreeMap<ActivityId, Activity>,
     pub(crate) workspaces: BTreeMap<WorkspaceId, Workspace>,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
+    pub(crate) workers: BTreeMap<WorkerId, Worker>,
+    pub(crate) escalations: BTreeMap<EscalationId, Escalation>,
+    pub(crate) settings: BTreeMap<ProjectId, WorkSettings>,
     pub(crate) read: BTreeMap<ProjectId, u32>,
 }
 
@@ -83,6 +89,9 @@ impl State {
             between(&self.activities, &other.activities),
             between(&self.workspaces, &other.workspaces),
             between(&self.sessions, &other.sessions),
+            between(&self.workers, &other.workers),
+            between(&self.escalations, &other.escalations),
+            between(&self.settings, &other.settings),
             between(&self.read, &other.read),
         ]
         .concat()
@@ -113,7 +122,25 @@ impl State {
                 self.activities.retain(|_, activity| activity.project != *project);
                 self.workspaces.retain(|_, workspace| workspace.project != *project);
                 self.sessions.retain(|_, session| session.project != *project);
+                self.workers.retain(|_, worker| worker.project != *project);
+                self.escalations.retain(|_, escalation| escalation.project != *project);
+                self.settings.remove(project);
             }
+            Change::Worker { worker } => {
+                // Signs of life are not announced.
+                let worker = Worker { owner: nameless(&worker.owner), seen_at: None, ..worker.clone() };
+                self.workers.insert(worker.id, worker);
+            }
+            Change::WorkerGone { worker } => drop(self.workers.remove(worker)),
+            Change::Escalation { escalation } => {
+                // What was answered is left to lists.
+                match escalation.answered_at {
+                    Some(_) => drop(self.escalations.remove(&escalation.id)),
+                    None => drop(self.escalations.insert(escalation.id, escalation.clone())),
+                }
+            }
+            Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
+            Change::Tasks { .. } | Change::WorkEntry { .. } => {}
             Change::Workspace { workspace } => {
                 let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };
                 self.workspaces.insert(workspace.id, workspace);

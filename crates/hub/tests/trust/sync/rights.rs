@@ -23,6 +23,12 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Workspace { .. } => "workspace".to_owned(),
         Change::Session { session } => format!("session {}", session.title),
         Change::ExecutionGone { .. } => "execution gone".to_owned(),
+        Change::Tasks { tasks } => format!("{} tasks", tasks.len()),
+        Change::Worker { worker } => format!("worker {}", worker.name),
+        Change::WorkerGone { .. } => "worker gone".to_owned(),
+        Change::Escalation { escalation } => format!("escalation {}", escalation.question),
+        Change::WorkEntry { entry } => format!("decided {}", entry.what),
+        Change::WorkSettings { .. } => "work settings".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()
 }
