@@ -246,8 +246,8 @@ fn strategy(word: domain::AssignStrategy) -> assign::Strategy {
 /// Keeps the leases of managed workers whose sessions live on runners that are linked here: their sign of life.
 #[derive(Debug, Serialize)]
 pub struct RenewLeases {
-    /// The runners that are linked to this hub.
-    pub runners: Vec<RunnerId>,
+    /// The runners that are linked to this hub, and by how many milliseconds each one's sign of life is late.
+    pub runners: Vec<(RunnerId, u32)>,
 }
 
 impl Command for RenewLeases {
@@ -255,21 +255,24 @@ impl Command for RenewLeases {
     const VERB: &'static str = "work.renew";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u32, StoreError> {
-        let held = held_on(tx.read(), &self.runners).await?;
-        let mut by_lease: BTreeMap<u32, Vec<&Held>> = BTreeMap::new();
+        let linked: Vec<RunnerId> = self.runners.iter().map(|(runner, _)| *runner).collect();
+        let held = held_on(tx.read(), &linked).await?;
+        let mut alike: BTreeMap<(u32, u32), Vec<&Held>> = BTreeMap::new();
         for hold in &held {
+            let late = self.runners.iter().find(|(runner, _)| *runner == hold.runner).map_or(0, |(_, late)| *late);
             let lease = tx.work_settings(hold.project).await?.lease_seconds;
-            by_lease.entry(lease).or_default().push(hold);
+            alike.entry((lease, late)).or_default().push(hold);
         }
-        for (lease, holds) in by_lease {
-            let until = tx.now.plus_millis(i64::from(lease) * 1000);
+        for ((lease, late), holds) in alike {
+            let heard = tx.now.plus_millis(-i64::from(late));
+            let until = heard.plus_millis(i64::from(lease) * 1000);
             for some in holds.chunks(128) {
                 let tasks: Vec<TaskId> = some.iter().map(|hold| hold.task).collect();
-                write_in(tx, "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND id", until, &tasks)
-                    .await?;
+                let head =
+                    "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1 AND id";
+                write_in(tx, head, until, &tasks).await?;
                 let workers: Vec<WorkerId> = some.iter().map(|hold| hold.worker).collect();
-                let now = tx.now;
-                write_in(tx, "UPDATE workers SET seen_at = $1 WHERE id", now, &workers).await?;
+                write_in(tx, "UPDATE workers SET seen_at = $1 WHERE seen_at < $1 AND id", heard, &workers).await?;
             }
         }
         Ok(u32::try_from(held.len()).unwrap_or(u32::MAX))
@@ -314,6 +317,7 @@ pub(crate) struct Held {
     pub(crate) task: TaskId,
     pub(crate) worker: WorkerId,
     pub(crate) project: ProjectId,
+    pub(crate) runner: RunnerId,
 }
 
 /// The tasks whose sessions live on these runners.
@@ -326,8 +330,10 @@ pub(crate) async fn held_on(c: &mut crate::sql::Connection<'_>, runners: &[Runne
                s.ended_at IS NULL";
     let mut held = Vec::new();
     for row in c.all(sql, args![]).await? {
-        if runners.contains(&row.parsed("runner")?) {
-            held.push(Held { task: row.parsed("id")?, worker: row.parsed("worker")?, project: row.parsed("project")? });
+        let runner = row.parsed("runner")?;
+        if runners.contains(&runner) {
+            let (task, worker, project) = (row.parsed("id")?, row.parsed("worker")?, row.parsed("project")?);
+            held.push(Held { task, worker, project, runner });
         }
     }
     Ok(held)

@@ -1,6 +1,6 @@
 //! What taking a task and letting it go means for a worker: its status, its history, its breaker.
 
-use domain::{SessionId, SessionMode, TaskId, Timestamp, WorkerId, WorkerStatus};
+use domain::{SessionId, SessionMode, TaskId, Timestamp, WorkerId, WorkerKind, WorkerStatus};
 use engine::breaker::{Breaker, Limits, Outcome};
 use protocol::{Usage, WorkSettings};
 
@@ -70,7 +70,8 @@ pub(crate) async fn let_go(
     let settings = tx.work_settings(slot.project).await?;
     let before = breaker(&slot, &settings);
     if slot.task == Some(task) {
-        if let Some(session) = slot.session {
+        // Whoever takes tasks itself may do so in a session of a person's, which is not ours to end.
+        if let (WorkerKind::Managed, Some(session)) = (slot.kind, slot.session) {
             dismiss(tx, session, &ended).await?;
         }
         slot.task = None;

@@ -42,7 +42,8 @@ pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
 pub struct WorkDue {
     /// When the next lease ends unless it is renewed.
     pub lease: Option<Timestamp>,
-    /// Projects whose workers come back, or have been silent or idle for too long, each with the time.
+    /// Projects whose workers come back, or will have been silent or idle for too long, each with the first such time
+    /// after the one that was asked for.
     pub projects: Vec<(ProjectId, Timestamp)>,
     /// How often leases of sessions on the asker's runners are to be renewed, in seconds; absent: there are none.
     pub renew: Option<u32>,
@@ -89,13 +90,23 @@ impl Store {
         rows.iter().map(|row| row.parsed("project")).collect()
     }
 
-    /// What is due about work, as of now; `linked`: the runners of the hub that asks.
-    pub async fn work_due(&self, linked: &[RunnerId]) -> Result<WorkDue, StoreError> {
+    /// Projects whose managed workers may have something to take, or to come back to.
+    pub async fn waiting_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
+        let sql = "SELECT w.project FROM (SELECT DISTINCT project FROM workers WHERE kind = 'managed') w WHERE \
+                   EXISTS (SELECT 1 FROM tasks t WHERE t.project = w.project AND t.status = 'ready') OR EXISTS \
+                   (SELECT 1 FROM workers l WHERE l.project = w.project AND l.status = 'lost' AND l.removed_at IS NULL)";
+        let mut reader = self.readers.get().await?;
+        let rows = reader.borrow().all(sql, args![]).await?;
+        rows.iter().map(|row| row.parsed("project")).collect()
+    }
+
+    /// What is due about work after `since`; `linked`: the runners of the hub that asks.
+    pub async fn work_due(&self, linked: &[RunnerId], since: Timestamp) -> Result<WorkDue, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let row = c.first("SELECT MIN(lease_until) AS lease FROM tasks WHERE lease_until IS NOT NULL", args![]).await?;
         let lease = row.map(|row| row.time_or_none("lease")).transpose()?.flatten();
-        let projects = timers(&mut c).await?;
+        let projects = timers(&mut c, since).await?;
         let mut renew = None;
         let mut known = HashMap::new();
         for hold in held_on(&mut c, linked).await? {
@@ -111,9 +122,9 @@ impl Store {
 }
 
 /// When something changes about workers just because time passes.
-async fn timers(c: &mut Connection<'_>) -> Result<Vec<(ProjectId, Timestamp)>, StoreError> {
-    let sql = "SELECT w.project, w.status, w.until_at, w.seen_at, w.idle_since, w.scaled, w.task, s.settings FROM \
-               workers w LEFT JOIN work_settings s ON s.project = w.project WHERE w.removed_at IS NULL AND \
+async fn timers(c: &mut Connection<'_>, since: Timestamp) -> Result<Vec<(ProjectId, Timestamp)>, StoreError> {
+    let sql = "SELECT w.project, w.status, w.until_at, w.seen_at, w.idle_since, w.scaled, t.lease_until, s.settings \
+               FROM workers w LEFT JOIN work_settings s ON s.project = w.project LEFT JOIN tasks t ON t.id = w.task WHERE w.removed_at IS NULL AND \
                w.kind = 'managed' AND (w.until_at IS NOT NULL OR w.task IS NOT NULL OR w.scaled = 1)";
     let mut due: HashMap<ProjectId, Timestamp> = HashMap::new();
     for row in c.all(sql, args![]).await? {
@@ -122,13 +133,14 @@ async fn timers(c: &mut Connection<'_>) -> Result<Vec<(ProjectId, Timestamp)>, S
         let silent = i64::from(known.heartbeat_seconds) * i64::from(known.missed) * 1000;
         let idle = i64::from(known.scale_idle_seconds) * 1000;
         let scales = row.flag("scaled")? && known.scale_most > 0;
-        let seen = row.time_or_none("seen_at")?.filter(|_| row.text_or_none("task").ok().flatten().is_some());
+        let held = row.time_or_none("lease_until")?.is_some();
+        let seen = row.time_or_none("seen_at")?.filter(|_| held);
         let times = [
             row.time_or_none("until_at")?,
             seen.map(|at| at.plus_millis(silent)),
             row.time_or_none("idle_since")?.filter(|_| scales).map(|at| at.plus_millis(idle)),
         ];
-        if let Some(first) = times.into_iter().flatten().min() {
+        if let Some(first) = times.into_iter().flatten().filter(|at| *at > since).min() {
             let entry = due.entry(project).or_insert(first);
             *entry = first.min(*entry);
         }

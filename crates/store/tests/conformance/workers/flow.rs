@@ -1,6 +1,6 @@
 //! From a task to its session, and from what the session does to the end of the task.
 
-use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::WorkerStop;
 use protocol::link::FactBody;
 use store::{StopAllWorkers, StopWorker};
@@ -115,7 +115,7 @@ async fn a_provider_s_limit_pauses_and_resumes(floor: Floor) {
     assert_eq!(detail.attempts[0].outcome, AttemptOutcome::Released, "a limit is nobody's failure");
     assert_eq!(shop.worker(worker.id).await.failures, 0);
     assert_eq!(shop.dispatch().await, 0);
-    let due = shop.floor.store.work_due(&[]).await.unwrap();
+    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert_eq!(due.projects, [(shop.project.id, paused.until.unwrap())]);
     shop.floor.pass(120_000);
     assert_eq!(shop.dispatch().await, 1);

@@ -1,6 +1,6 @@
 //! Workers that are not heard from.
 
-use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::WorkConfigure;
 use store::{Caller, ExpireLeases, GraceLeases, RenewLeases};
 
@@ -25,18 +25,22 @@ async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(floor: Floor
     shop.dispatch().await;
     let old = shop.session(task).await;
     shop.at(old, SessionStatus::Working).await;
-    assert_eq!(shop.floor.store.work_due(&[shop.runner]).await.unwrap().renew, Some(30));
+    assert_eq!(shop.floor.store.work_due(&[shop.runner], Timestamp::from_millis(0)).await.unwrap().renew, Some(30));
     for _ in 0..5 {
         shop.floor.pass(60_000);
-        assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![shop.runner] }).await, 1);
+        assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![(shop.runner, 0)] }).await, 1);
         assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, []);
     }
+    let late = RenewLeases { runners: vec![(shop.runner, 5_000)] };
+    shop.floor.done(&hub(), late).await;
+    let lease = shop.task(task).await.lease.unwrap().expires_at;
+    assert_eq!(lease, shop.floor.store.now().plus_millis(90_000), "a late sign shortens nothing");
     let other = runner(&shop.floor, &shop.floor.ada, "other", 4).await;
-    assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![other] }).await, 0);
+    assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![(other, 0)] }).await, 0);
     shop.floor.pass(89_999);
     assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, []);
     shop.floor.pass(1);
-    let due = shop.floor.store.work_due(&[]).await.unwrap();
+    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert!(due.lease.is_some_and(|lease| lease <= shop.floor.store.now()));
     assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, [task]);
     let detail = shop.detail(task).await;
@@ -66,7 +70,7 @@ async fn missed_heartbeats_end_a_hold_before_its_lease(floor: Floor) {
     shop.floor.pass(29_999);
     shop.dispatch_with(&[]).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Assigned);
-    let due = shop.floor.store.work_due(&[]).await.unwrap();
+    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert_eq!(due.projects, [(shop.project.id, shop.floor.store.now().plus_millis(1))]);
     shop.floor.pass(1);
     shop.dispatch_with(&[]).await;

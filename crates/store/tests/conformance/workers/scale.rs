@@ -1,5 +1,6 @@
 //! The number of workers follows the queue.
 
+use domain::Timestamp;
 use protocol::{WorkConfigure, WorkerFilter};
 
 use super::{Shop, plain};
@@ -38,7 +39,7 @@ async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
     shop.dispatch().await;
     assert_eq!(shop.floor.store.workers(&shop.floor.ada, filter).await.unwrap().len(), 3);
     shop.floor.pass(1);
-    let due = shop.floor.store.work_due(&[]).await.unwrap();
+    let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert!(due.projects.iter().any(|(project, at)| *project == shop.project.id && *at <= shop.floor.store.now()));
     shop.dispatch().await;
     let left = shop.floor.store.workers(&shop.floor.ada, filter).await.unwrap();
