@@ -8,7 +8,7 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
   await page.goto(`/p/${project.id}`);
   await page.getByRole("link", { name: "Board" }).click();
   await expect(page.getByRole("heading", { name: "No task yet" })).toBeVisible();
-  await expect(page.getByText(`shopfloor task add --project ${project.id} "…"`)).toBeVisible();
+  await expect(page.getByText('shopfloor task add --project Plans "…"')).toBeVisible();
   await guest.goto(`/p/${project.id}/tasks`);
   await live(guest);
 
