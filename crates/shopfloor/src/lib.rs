@@ -68,11 +68,12 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
     runtime.block_on(commands::run(cli.command, &context))
 }
 
-/// Becomes one of the small processes of a session, if the command line says so, and returns its exit code.
+/// Becomes one of the small processes of a session or a check, if the command line says so, and returns its exit code.
 pub fn session_process(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut args = args.into_iter().skip(1);
     let code = match args.next()?.to_str()? {
         "session-host" => terminal::host::main(std::path::Path::new(&args.next()?)),
+        acceptance::warden::COMMAND => acceptance::warden::main(args.map(|arg| arg.to_string_lossy().into_owned())),
         "session-lines" => agents::lines::main(args.map(|arg| arg.to_string_lossy().into_owned())),
         _ => return None,
     };

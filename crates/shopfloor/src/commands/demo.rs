@@ -3,6 +3,7 @@
 mod build;
 mod floor;
 mod record;
+mod work;
 
 use clap::Args;
 use protocol::{Call, Me, Project};

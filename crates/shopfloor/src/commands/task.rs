@@ -61,7 +61,7 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
         TaskCommand::Export(args) => export::run(args, context).await?,
         TaskCommand::Take(args) => return worker_verbs::take(args, context).await,
         TaskCommand::Heartbeat(args) => worker_verbs::heartbeat(args, context).await?,
-        TaskCommand::Report(args) => worker_verbs::report(*args, context).await?,
+        TaskCommand::Report(args) => return worker_verbs::report(*args, context).await,
         TaskCommand::Release(args) => worker_verbs::release(args, context).await?,
         TaskCommand::Ask(args) => worker_verbs::ask(args, context).await?,
     }

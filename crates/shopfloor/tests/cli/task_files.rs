@@ -52,3 +52,14 @@ fn instructions_come_ready_made() {
     assert!(ended.stdout.contains("take_task") && ended.stderr.contains("CLAUDE.md"), "{ended:?}");
     assert_eq!(floor.json(&["instructions", "coordinator", "--for", "cursor"])["file"], ".cursor/rules/shopfloor.mdc");
 }
+
+#[test]
+fn more_than_a_hub_takes_is_refused_whole() {
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    let task = |at: usize| format!("{{\"description\": \"task {at} {}\"}}\n", "x".repeat(60_000));
+    let file = written(&floor, "large.jsonl", (0..30).map(task).collect::<String>().as_bytes());
+    let said = floor.fail(2, &["task", "add", "--project", "Parser", "--file", &file]);
+    assert!(said.contains("split the file"), "{said}");
+    assert_eq!(floor.json(&["task", "list"]).as_array().unwrap().len(), 0);
+}

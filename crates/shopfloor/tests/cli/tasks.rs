@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::floor::Floor;
 use crate::process::Running;
+use crate::pseudo_terminal::PseudoTerminal;
 
 fn id(view: &Value) -> &str {
     view["id"].as_str().unwrap()
@@ -218,4 +219,23 @@ fn a_watch_tells_moves_and_ends_when_all_is_done() {
     assert_eq!(last, "2 tasks: ● 2 done");
     assert_eq!(watch.wait(), Some(0));
     assert_eq!(floor.text(&["task", "watch", "--until-done", "--project", "Parser", "--json"]).lines().count(), 2);
+}
+
+#[test]
+fn a_terminal_shows_bars() {
+    let floor = project();
+    add(&floor, LIST);
+    let watch = PseudoTerminal::run(&floor, &["task", "watch", "--until-done"], 80, 24);
+    watch.wait_for("0 of 2 done, 0 %");
+    for done in 1..=2 {
+        let (task, fence) = take(&floor, "ann");
+        floor.text(&["task", "heartbeat", &task, "--fence", &fence, "--progress", &format!("step {done}")]);
+        watch.wait_for(&format!("step {done}"));
+        let waited = floor.run(&["task", "report", &task, "--fence", &fence, "done", "--wait", "30"]);
+        assert_eq!(waited.code, 0, "{waited:?}");
+    }
+    let (code, shown) = watch.ended();
+    assert_eq!(code, Some(0));
+    assert!(shown.contains('█') && shown.contains("ann") && shown.contains("2 of 2 done, 100 %"), "{shown}");
+    assert!(shown.contains("\x1b[38;5;"), "workers have their colours: {shown:?}");
 }

@@ -63,13 +63,15 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     assert_eq!(started.as_array().unwrap().len(), 2);
     let watched = floor.run(&["task", "watch", "--project", "Parser", "--until-done"]);
     assert_eq!(watched.code, 0, "{watched:?}");
+    floor.text(&["task", "add", "--project", "Parser", "Write another when nobody has anything to do"]);
+    assert_eq!(floor.run(&["task", "watch", "--project", "Parser", "--until-done"]).code, 0);
     let list = floor.text(&["worker", "list", "--project", "Parser"]);
     assert!(list.contains("$0.00 of $5.00") && list.contains("command"), "{list}");
     let shown = floor.text(&["worker", "show", id(&started[0])]);
     assert!(shown.contains("What it had") && shown.contains("accepted"), "{shown}");
     assert!(floor.text(&["worker", "status"]).contains("workers: 2 idle"));
     let metrics = floor.text(&["metrics", "--project", "Parser"]);
-    assert!(metrics.contains("3 done") && metrics.contains("speed-up"), "{metrics}");
+    assert!(metrics.contains("4 done") && metrics.contains("speed-up"), "{metrics}");
     let renamed = floor.json(&["worker", "update", id(&started[0]), "--name", "first", "--budget", "7.00"]);
     assert_eq!((renamed["name"].as_str(), renamed["budget_micros"].as_u64()), (Some("first"), Some(7_000_000)));
     let frozen = floor.json(&["stop-everything", "--project", "Parser"]);
@@ -86,4 +88,35 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     floor.text(&["worker", "remove", "first"]);
     assert_eq!(floor.json(&["worker", "list"]).as_array().unwrap().len(), 1);
     assert!(floor.json(&["worker", "log", "--project", "Parser"]).is_array());
+}
+
+#[test]
+fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
+    let floor = Floor::at_work();
+    let list = "\
+- [ ] Make a file
+  - accept: file_exists: out.txt
+  - accept: command: test -s out.txt
+  - accept: committed
+- [ ] Make nothing
+  - accept: file_exists: nothing.txt
+";
+    let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-", "--json"], list);
+    let added: Value = serde_json::from_str(&added.stdout).unwrap();
+    let (good, bad) = (id(&added["tasks"][0]), id(&added["tasks"][1]));
+    let script = "echo hello > out.txt; git add -A; git -c user.name=w -c user.email=w@x commit -qm work; echo done";
+    floor.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", script]);
+    let show = |task: &str| floor.json(&["task", "show", task]);
+    wait_until("the good one is done", || show(good)["task"]["status"] == "done");
+    let shown = floor.text(&["task", "show", good]);
+    assert!(shown.matches("✓ met").count() == 3 && shown.contains("collected from what the agent said"), "{shown}");
+    wait_until("the bad one needs a person", || show(bad)["task"]["status"] == "escalated");
+    let shown = floor.text(&["task", "show", bad]);
+    assert!(shown.contains("✗ not met") && shown.contains("nothing.txt") && shown.contains("needs you"), "{shown}");
+    let asked = show(bad)["escalations"][0].clone();
+    assert!(floor.text(&["escalation", "show", id(&asked)]).contains("Options"), "{asked}");
+    floor.text(&["escalation", "answer", id(&asked), "--act", "accept", "it is fine as it is"]);
+    assert_eq!(show(bad)["task"]["status"], "done");
+    let metrics = floor.json(&["metrics", "--project", "Parser"]);
+    assert_eq!(metrics["interventions"], 1, "{metrics}");
 }

@@ -11,6 +11,7 @@ use protocol::{
 
 use super::floor::{self, Work};
 use super::record::Record;
+use super::work;
 use crate::Failure;
 
 /// Makes the whole example as the calling person, whose name is `me`.
@@ -45,6 +46,7 @@ async fn project(client: &Client, plan: &floor::Plan, me: &str, record: &mut Rec
     for work in plan.work {
         activities.insert(work.key, activity(client, &project, work).await?);
     }
+    work::tell(client, project.id, plan.tasks).await?;
     for text in plan.chat {
         let input = MessageText { content: fill(text, &activities, me) };
         client.ask::<Message>(Call::ChatSend { project: project.id, input }).await?;

@@ -10,6 +10,8 @@ pub(crate) struct Plan {
     /// How its text evolved; the last is current.
     pub(crate) drafts: &'static [&'static str],
     pub(crate) work: &'static [Work],
+    /// Its tasks, as a Markdown list.
+    pub(crate) tasks: &'static str,
     /// `{key}` refers to the activity with that key, `{me}` mentions the person.
     pub(crate) chat: &'static [&'static str],
 }
@@ -85,6 +87,7 @@ const CHECKOUT: Plan = Plan {
                  The provider's hosted fields do the same and keep us out of the audit."],
         },
     ],
+    tasks: include_str!("checkout.md"),
     chat: &[
         "Morning. The flag is in: {flag}. Everything below can now land in small pieces.",
         "I am on {prices}. Whoever does the address form: please do not touch `web/checkout/total.ts`, I am deleting it.",
@@ -136,6 +139,7 @@ const SEARCH: Plan = Plan {
             ],
         },
     ],
+    tasks: "",
     chat: &[
         "Numbers are in {trigram}. Trigrams first, edit distance only on the best 50: nearly all of the benefit at a quarter of the cost.",
         "Convinced. I take {rank}.",
@@ -166,5 +170,6 @@ const NOTES: Plan = Plan {
             ],
         },
     ],
+    tasks: "",
     chat: &["Note to self: before {flaky} goes anywhere, run it with the clock set to each day of the year."],
 };

@@ -1,6 +1,6 @@
 //! `shopfloor task add` and `check`: from files and arguments to tasks in the queue.
 
-use client::Client;
+use client::{Client, ClientError};
 use protocol::{Activity, AddedTasks, Call, FieldError, Problem, ProblemKind, Project, TaskAdd, TasksAdd};
 use serde::Serialize;
 
@@ -74,7 +74,12 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
         }
         None => vec![one(args, &client).await?],
     };
-    let added: AddedTasks = client.ask(Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
+    let added = client.ask::<AddedTasks>(Call::TaskAdd { project, input: TasksAdd { tasks } }).await;
+    let added = added.map_err(|error| match &error {
+        ClientError::Problem(problem) if problem.kind == ProblemKind::TooLarge => Failure::from(error)
+            .advise("nothing was added: split the file, and let later parts name earlier tasks by their ids"),
+        _ => error.into(),
+    })?;
     out.show(&added, |out| table(&added, out))?;
     if !out.json {
         for similar in &added.similar {

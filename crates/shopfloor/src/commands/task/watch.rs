@@ -39,7 +39,8 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Fail
                 // The other end goes on until it has told us that it cannot.
                 let Some(event) = event else { return Ok(Exit::Other) };
                 follower.take(event?).await?;
-                dirty = true;
+                // Before everything is known there is nothing to draw.
+                dirty = follower.board.is_loaded();
             }
             _ = frames.tick(), if dirty && bars => {
                 follower.draw()?;

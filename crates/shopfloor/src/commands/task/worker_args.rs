@@ -21,7 +21,7 @@ pub(crate) struct TakeArgs {
     #[arg(long = "ability", value_name = "ABILITY")]
     pub(crate) abilities: Vec<String>,
     /// Wait so many seconds for a task
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
     pub(crate) wait: u32,
 }
 
@@ -77,6 +77,9 @@ pub(crate) struct ReportArgs {
     /// It could not be done: why
     #[arg(long, value_name = "REASON")]
     pub(crate) failed: Option<String>,
+    /// Wait so many seconds for the verdict; then exit code 0 means accepted, 1 anything else
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+    pub(crate) wait: u32,
 }
 
 /// Giving a task back.

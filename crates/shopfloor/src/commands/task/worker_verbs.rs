@@ -1,10 +1,14 @@
 //! What a worker does, for scripts: take, heartbeat, report, release, ask.
 
-use domain::TaskId;
+use std::time::Duration;
+
+use client::Client;
+use domain::{ReportVerdict, TaskId};
 use protocol::{
-    Call, Deliverables, Escalation, Lease, Project, Report, Taken, TakenTask, Task, TaskAsk, TaskHeartbeat,
+    Call, Deliverables, Escalation, Lease, Project, Report, Taken, TakenTask, Task, TaskAsk, TaskDetail, TaskHeartbeat,
     TaskRelease, TaskReport, TaskTake, Usage,
 };
+use tokio::time::Instant;
 
 use super::worker_args::{AskArgs, HeartbeatArgs, HoldArgs, ReleaseArgs, ReportArgs, TakeArgs};
 use crate::commands::words;
@@ -14,6 +18,8 @@ use crate::{Context, Exit, Failure, Output, when};
 
 /// How long one request waits; a longer wait is several of them.
 const WAIT: u32 = 20;
+/// How often a report is looked at that is being checked.
+const LOOK: Duration = Duration::from_millis(300);
 
 /// Takes a task.
 pub(crate) async fn take(args: TakeArgs, context: &Context) -> Result<Exit, Failure> {
@@ -73,8 +79,8 @@ pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<
     context.out.show(&lease, |out| format!("yours until {}", when::relative(lease.expires_at, out.now)))
 }
 
-/// Hands work back.
-pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<(), Failure> {
+/// Hands work back; with patience, waits for what becomes of it.
+pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, Failure> {
     let (task, fence) = hold(&args.hold)?;
     let summary = match (args.summary.read()?, &args.failed) {
         (Some(summary), _) => summary,
@@ -97,12 +103,29 @@ pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<(), Fa
         usage: used.then_some(usage),
         failed: args.failed,
     };
-    let report: Report = context.client()?.ask(Call::TaskReport { task, input }).await?;
+    let client = context.client()?;
+    let report: Report = client.ask(Call::TaskReport { task, input }).await?;
+    let report = judged(&client, report, Duration::from_secs(args.wait.into())).await?;
     context.out.show(&report, |out| {
         let verdict = words::verdict_style(report.verdict).paint(report.verdict.word(), out.color);
         let why = report.reason.as_ref().map(|why| format!(": {}", clean(why))).unwrap_or_default();
         format!("{}  {verdict}{why}", report.id)
-    })
+    })?;
+    Ok(if args.wait > 0 && report.verdict != ReportVerdict::Accepted { Exit::Other } else { Exit::Done })
+}
+
+/// The report once it was judged, or as it is when that takes too long.
+async fn judged(client: &Client, mut report: Report, patience: Duration) -> Result<Report, Failure> {
+    let until = Instant::now() + patience;
+    while report.verdict == ReportVerdict::Pending && Instant::now() < until {
+        tokio::time::sleep(LOOK).await;
+        let detail: TaskDetail = client.ask(Call::TaskShow { task: report.task }).await?;
+        match detail.reports.into_iter().find(|one| one.id == report.id) {
+            Some(newer) => report = newer,
+            None => break,
+        }
+    }
+    Ok(report)
 }
 
 /// Gives a task back.

@@ -1,0 +1,96 @@
+//! The lines of a list: how deep they stand, and whether they are items, fields or neither.
+
+/// The names of fields, with other ways to say them.
+const FIELDS: &[(&str, Field)] = &[
+    ("id", Field::Id),
+    ("context", Field::Context),
+    ("accept", Field::Accept),
+    ("acceptance", Field::Accept),
+    ("files", Field::Files),
+    ("file", Field::Files),
+    ("deps", Field::Deps),
+    ("dep", Field::Deps),
+    ("after", Field::Deps),
+    ("priority", Field::Priority),
+    ("needs", Field::Needs),
+    ("need", Field::Needs),
+];
+
+/// Something about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Id,
+    Context,
+    Accept,
+    Files,
+    Deps,
+    Priority,
+    Needs,
+}
+
+/// A word without white space and the marks of code around it.
+pub(super) fn plain(word: &str) -> &str {
+    word.trim().trim_matches('`').trim()
+}
+
+/// How many columns of white space come first, and what comes after them.
+pub(super) fn indentation(line: &str) -> (usize, &str) {
+    let text = line.trim_start_matches([' ', '\t']);
+    let mut columns = 0;
+    for c in line[..line.len() - text.len()].chars() {
+        columns = if c == '\t' { (columns / 4 + 1) * 4 } else { columns + 1 };
+    }
+    (columns, text)
+}
+
+/// What comes after the mark of a list item.
+pub(super) fn bullet(text: &str) -> Option<&str> {
+    let rest = match text.strip_prefix(['-', '*', '+']) {
+        Some(rest) => rest,
+        None => text
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .strip_prefix(['.', ')'])
+            .filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))?,
+    };
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix([' ', '\t']).map(str::trim_start) }
+}
+
+/// Whether an item is ticked off, and its title.
+pub(super) fn checkbox(text: &str) -> Option<(bool, &str)> {
+    let rest = bullet(text)?.strip_prefix('[')?;
+    let (mark, rest) = rest.split_once(']')?;
+    let done = match mark {
+        " " | "" => false,
+        "x" | "X" => true,
+        _ => return None,
+    };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| (done, rest.trim()))
+}
+
+/// A title and the name at its end, as in `Write the lexer {#lexer}`.
+pub(super) fn named(title: &str) -> (&str, Option<&str>) {
+    let name = title.strip_suffix('}').and_then(|title| title.rsplit_once("{#"));
+    match name {
+        Some((title, name)) if !name.trim().is_empty() => (title.trim_end(), Some(name.trim())),
+        _ => (title, None),
+    }
+}
+
+/// A field, as `- files: src/lexer.rs` or the same without the mark.
+pub(super) fn field(text: &str) -> Option<(Field, &str)> {
+    let text = bullet(text).unwrap_or(text);
+    let (name, value) = text.split_once(':')?;
+    let name = name.trim().trim_matches('*').to_ascii_lowercase();
+    FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| (*field, value.trim_start_matches('*').trim()))
+}
+
+/// What ends the block of code that begins here.
+pub(super) fn fence(text: &str) -> Option<&'static str> {
+    ["```", "~~~"].into_iter().find(|fence| text.starts_with(fence))
+}
+
+/// `line` without so many columns of white space at its beginning.
+pub(super) fn shift(line: &str, columns: usize) -> String {
+    let (indent, text) = indentation(line);
+    if text.is_empty() { String::new() } else { format!("{}{text}", " ".repeat(indent.saturating_sub(columns))) }
+}
