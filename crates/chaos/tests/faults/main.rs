@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
 
 mod floor;
+#[path = "../support/link.rs"]
 mod link;
 #[path = "../support/mod.rs"]
 mod support;
