@@ -47,6 +47,9 @@ fn filled(template: &str) -> String {
         ("runner", "run"),
         ("session", "ses"),
         ("workspace", "wsp"),
+        ("task", "tsk"),
+        ("worker", "wrk"),
+        ("escalation", "esc"),
     ] {
         path = path.replace(&format!("{{{name}}}"), &format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));
     }
