@@ -30,7 +30,7 @@ pub use environment::{environment, merge};
 pub use error::AdapterError;
 pub use find::FoundAgent;
 pub use launch::{Autonomy, File, Launch, LaunchError, McpServer, Paste, Prompt, Request, launch};
-pub use limit::{Limit, Retry};
+pub use limit::{Limit, Retry, limit};
 pub use log::{find_log, find_log_in_sandbox};
 pub use recogniser::{Observation, Recogniser, Seen, State, Usage, WaitingFor};
 pub use sandbox::{Home, SandboxError, SandboxSpec, sandbox, sandbox_works};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::adapter::Pattern;
+use crate::adapter::{Adapter, Pattern};
 
 /// A provider's limit that holds an agent up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,6 +57,11 @@ pub(crate) fn of(own: &[LimitRule], words: &str) -> Option<Limit> {
     let fits = |rule: &&LimitRule| rule.fits(words);
     let rule = own.iter().find(fits).or_else(|| common.limit.iter().find(fits))?;
     Some(Limit { retry: rule.retry(words).or_else(|| until(words)) })
+}
+
+/// The limit that the words of an agent are about.
+pub fn limit(adapter: &Adapter, words: &str) -> Option<Limit> {
+    of(&adapter.limit, words)
 }
 
 /// Until when, as some words say it.

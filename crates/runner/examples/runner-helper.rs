@@ -9,6 +9,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let code = match args.first().map(String::as_str) {
         Some("session-host") => terminal::host::main(Path::new(&args[1])),
+        Some("check-command") => acceptance::warden::main(args.into_iter().skip(1)),
         Some("session-lines") => agents::lines::main(args.into_iter().skip(1)),
         Some("runner") => run(&args[1], &args[2], &args[3]),
         _ => 64,

@@ -3,6 +3,8 @@
 mod diff;
 mod recording;
 
+pub(crate) use recording::log;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

@@ -24,7 +24,7 @@ const MARKERS: usize = 2000;
 const STRETCH: usize = LARGEST / 2;
 
 /// The last lines of what the terminal has shown.
-pub(super) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
+pub(crate) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
     let recording = open(dir)?;
     let mut tail = Tail { lines: VecDeque::new(), part: Vec::new(), most: lines, bytes: 0, truncated: false };
     recording.log(&mut tail).map_err(unreadable)?;

@@ -70,6 +70,8 @@ pub(crate) struct Memory {
     pub(crate) prompted: bool,
     /// Its recording was thrown away to make room.
     pub(crate) forgotten: bool,
+    /// How many limits of a provider the hub was told of.
+    pub(crate) limits: u32,
 }
 
 /// A workspace as it is remembered.

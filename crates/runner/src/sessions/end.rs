@@ -9,6 +9,7 @@ use protocol::Usage;
 use protocol::link::FactBody;
 use terminal::Exit;
 
+use super::said::said;
 use super::state;
 use crate::floor::Floor;
 use crate::journal::{Change, Memory, SessionRow, Step};
@@ -52,6 +53,7 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
         Ending::Exited(exit) => {
             save(floor, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
+            facts.extend(said(floor, row).await);
             let mut state = state::exited(None, exit.code, exit.signal);
             state.since = exit.at.parse().unwrap_or(state.since);
             state
@@ -59,6 +61,7 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
         Ending::Lost => {
             save(floor, row, false).await;
             facts.extend(recorded(session, dir, 0, false).await);
+            facts.extend(said(floor, row).await);
             state::lost("its host is gone: the machine was restarted, or somebody killed it")
         }
     };

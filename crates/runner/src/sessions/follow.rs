@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Keys, Observation, Recogniser, Seen, Typist};
+use agents::{Keys, Observation, Recogniser, Seen, State, Typist, WaitingFor};
 use protocol::link::FactBody;
 use terminal::{Adopted, Event, Events, HostLink};
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +14,8 @@ use super::end::Ending;
 use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, usage};
-use super::{Order, end};
+use super::{Order, end, limited, task};
+use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, SessionRow};
 
@@ -28,6 +29,8 @@ const RECORDED: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A screen that has been still for longer says nothing new.
 const STILL: Duration = Duration::from_secs(60);
+/// How many of the lowest lines may be about a limit.
+const LIMIT_ROWS: usize = 12;
 /// What a marker says at most.
 const MARK: usize = 200;
 
@@ -278,6 +281,16 @@ impl Following<'_> {
             memory.state = Some(state.clone());
             facts.push(FactBody::SessionState { session, state });
         }
+        let held_up = match &seen.state {
+            Some(State::Waiting { on: WaitingFor::Limit, .. }) if at.is_some() => Some(self.limit_on_screen()),
+            _ => seen.limit.clone().filter(|_| seen.limits > memory.limits),
+        };
+        // Lines are read again by the next runner: what was told of them is told once.
+        memory.limits = memory.limits.max(seen.limits);
+        if let Some(limit) = held_up {
+            let retry_after_seconds = limited::seconds(&limit, now());
+            facts.push(FactBody::SessionLimited { session, retry_after_seconds });
+        }
         if !facts.is_empty() {
             self.row.memory = memory;
             let change = Change::Memory(session, Box::new(self.row.memory.clone()));
@@ -287,6 +300,14 @@ impl Following<'_> {
             let text = at.detail.map_or_else(|| at.status.to_string(), |detail| format!("{}: {detail}", at.status));
             self.mark("state", &text);
         }
+    }
+
+    /// What the screen says of the limit that it shows.
+    fn limit_on_screen(&self) -> agents::Limit {
+        let adapter = self.how.adapter.as_deref();
+        let lines: Vec<&str> = self.screen.text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let low = lines[lines.len().saturating_sub(LIMIT_ROWS)..].join("\n");
+        adapter.and_then(|adapter| agents::limit(adapter, &low)).unwrap_or_default()
     }
 
     /// Types what is to be typed, as far as the agent's screen is ready for it.
@@ -325,8 +346,8 @@ impl Following<'_> {
         self.row.memory.prompted = true;
         let change = Change::Memory(self.row.session, Box::new(self.row.memory.clone()));
         self.floor.journal.write(&[change], &[]).await;
-        if !self.row.desired.prompt.is_empty() {
-            let prompt = self.row.desired.prompt.clone();
+        let prompt = task::prompt(&self.row.desired).to_owned();
+        if !prompt.is_empty() {
             self.mark("prompt", &prompt);
         }
     }

@@ -10,7 +10,7 @@ use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
 use domain::SessionMode;
 use terminal::Spec;
 
-use super::{progress, sandbox, trust};
+use super::{progress, sandbox, task, trust};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 use crate::workspaces::{Place, Purpose};
@@ -41,7 +41,8 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
     let token = floor.tokens.ask(row.session, floor.line.subscribe()).await;
     let token = token.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
     let request = Request { program, trusted, ..request(floor, row, &place.path) };
-    let launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
+    let mut launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
+    launch.files.extend(desired.task.iter().flat_map(task::files));
     write(&floor.session_dir(row.session), &launch.files)
         .map_err(|error| format!("its files could not be written: {error}"))?;
     let spec = spec(floor, row, &adapter, &place, &launch, &token)?;
@@ -65,10 +66,11 @@ pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Requ
         SessionMode::Interactive => Mode::Interactive,
         SessionMode::Headless => Mode::Headless,
     };
-    let some = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let dir = floor.session_dir(row.session);
     Request {
-        prompt: some(&desired.prompt),
+        prompt: some(task::prompt(desired)),
+        mcp: task::servers(desired, &floor.options.exe),
         model: desired.model.clone(),
         system: some(&desired.context),
         conversation: desired.conversation.clone(),
@@ -116,6 +118,7 @@ fn spec(
     env = agents::merge(env, ours.map(|(name, value)| (name.to_owned(), value)));
     env = agents::merge(env, place.port_variables());
     let dir = floor.session_dir(row.session);
+    env = agents::merge(env, desired.task.iter().flat_map(|task| task::variables(task, &dir)));
     let files = launch.files.iter().map(|file| dir.join(&file.name)).collect();
     let argv = sandbox::contain(
         floor,
@@ -148,7 +151,7 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 fn title(row: &SessionRow, adapter: &Adapter) -> String {
-    let first = row.desired.prompt.lines().next().unwrap_or_default().trim();
+    let first = task::prompt(&row.desired).lines().next().unwrap_or_default().trim();
     let title = if !first.is_empty() {
         first.to_owned()
     } else if row.desired.argv.is_empty() {

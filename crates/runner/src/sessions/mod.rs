@@ -5,10 +5,13 @@ mod end;
 mod follow;
 mod how;
 mod launch;
+mod limited;
 mod lines;
 mod progress;
+mod said;
 mod sandbox;
 mod state;
+mod task;
 mod trust;
 
 pub(crate) use sandbox::contain;

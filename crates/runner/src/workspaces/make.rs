@@ -103,15 +103,15 @@ impl Workspaces {
         progress: &Progress,
     ) -> Result<Place, String> {
         let wanted = purpose.wanted;
-        let mut plan = Plan::default();
         // One that is there already has it.
-        plan.from = match &wanted.from {
+        let from = match &wanted.from {
             Some(StartFrom::Branch { branch }) => Some(Start::Branch(branch.parse().map_err(text)?)),
             Some(StartFrom::Bundle { bundle }) if known.is_none() => {
                 Some(Start::Bundle(floor.bundles.taken(floor, bundle).map_err(|problem| problem.detail)?))
             }
             _ => None,
         };
+        let mut plan = Plan { from, ..Plan::default() };
         if let Some(repository) = &wanted.repository {
             plan.location = Some(repository.location.parse().map_err(text)?);
             let base = wanted.base.as_ref().or(repository.base_branch.as_ref());

@@ -1,0 +1,70 @@
+//! What an agent said last: by its structured lines, by its own log, or by what its terminal showed.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agents::Recogniser;
+use protocol::link::FactBody;
+
+use super::how::how;
+use crate::asks;
+use crate::floor::Floor;
+use crate::journal::SessionRow;
+
+/// How much of the end of a file is read: the last answer is there.
+const END: u64 = 8 << 20;
+/// How many lines of a terminal are told, and how much of them.
+const LINES: usize = 40;
+const TERMINAL: usize = 4000;
+const LONGEST: usize = 32 * 1024;
+
+/// What the hub is told of a session that worked on a task; nothing when it said nothing.
+pub(super) async fn said(floor: &Arc<Floor>, row: &SessionRow) -> Option<FactBody> {
+    row.desired.task.as_ref()?;
+    let how = how(floor, row).await;
+    let file = match &how.events {
+        Some(events) => Some(events.clone()),
+        None => how.find_log().await,
+    };
+    let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
+    let (session, dir) = (row.session, floor.session_dir(row.session));
+    let look = move || in_lines(file, recogniser).or_else(|| on_terminal(&dir));
+    let text = tokio::task::spawn_blocking(look).await.ok().flatten()?;
+    Some(FactBody::SessionSaid { session, text: cut(&text, LONGEST) })
+}
+
+fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>) -> Option<String> {
+    let mut recogniser = recogniser?;
+    let text = end_of(&file?).ok()?;
+    text.lines().map(|line| recogniser.line(line)).last()?.said
+}
+
+/// The last whole lines of a file.
+fn end_of(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(END);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(END).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = if start == 0 { &*text } else { text.split_once('\n').map_or("", |(_, rest)| rest) };
+    Ok(whole.to_owned())
+}
+
+fn on_terminal(dir: &Path) -> Option<String> {
+    let log = asks::log(dir, 400).ok()?;
+    let lines: Vec<&str> = log.text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    let text = lines[lines.len().saturating_sub(LINES)..].join("\n");
+    let start = text.ceil_char_boundary(text.len().saturating_sub(TERMINAL));
+    Some(text[start..].to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The end of a text, without control characters but ends of lines and tabs.
+fn cut(text: &str, most: usize) -> String {
+    let plain: String = text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).collect();
+    let plain = plain.trim();
+    plain[plain.ceil_char_boundary(plain.len().saturating_sub(most))..].to_owned()
+}
