@@ -93,6 +93,12 @@ describe("what is drawn", () => {
     expect(ids(draw(tasks, ALL, "all", null).alone)).toEqual(["alone", "old"]);
   });
 
+  it("stays in the picture while that is looked at", () => {
+    const over = boardOf(task("a", { status: "done" }), task("b"));
+    expect(ids(draw(over, ALL, "open", null).alone)).toEqual(["b"]);
+    expect(ids(draw(over, ALL, "open", null, new Set(["a", "b"])).alone)).toEqual(["a", "b"]);
+  });
+
   it("is what a task waits for and what waits for it", () => {
     expect(ids(draw(tasks, ALL, "around", "a").linked)).toEqual(["a", "b", "done"]);
   });

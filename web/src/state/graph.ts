@@ -17,18 +17,20 @@ export type Drawn = {
   tooMany: number | null;
 };
 
-/** Chooses what to draw; nothing is left out silently. */
+/** Chooses what to draw; nothing is left out silently, and what was drawn before can be kept. */
 export function draw(
   tasks: Layered<TaskId, TaskLine>,
   query: TaskQuery,
   scope: Scope,
   around: TaskId | null,
+  kept: ReadonlySet<TaskId> = new Set(),
 ): Drawn {
   const chosen = new Map<TaskId, TaskLine>();
   if (scope === "around" && around) for (const task of near(tasks, around)) chosen.set(task.id, task);
   else {
     for (const task of valuesOf(tasks))
-      if (fits(task, query) && (scope === "all" || isOpen(task))) chosen.set(task.id, task);
+      if (kept.has(task.id) || (fits(task, query) && (scope === "all" || isOpen(task))))
+        chosen.set(task.id, task);
     // What open work was waiting for says why it is where it is.
     if (scope === "open")
       for (const task of [...chosen.values()])
