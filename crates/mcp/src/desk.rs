@@ -22,6 +22,8 @@ pub struct Settings {
     pub session: Option<SessionId>,
     /// The task that the session was spawned for.
     pub task: Option<TaskId>,
+    /// The fence of the lease that it was spawned under.
+    pub fence: Option<u64>,
     /// What the worker is called when it gives no name.
     pub worker: Option<String>,
     /// How long a silent caller's leases are renewed; for ever when absent, because the connection is a sign of life.
@@ -160,6 +162,11 @@ impl Desk {
     /// The task that the caller's session works on, under the lease that it was handed out with.
     async fn of_session(&self, task: Option<TaskId>) -> Result<Option<Hold>, Trouble> {
         let Some(session) = self.settings.session else { return Ok(None) };
+        if let (Some(own), Some(fence)) = (self.settings.task, self.settings.fence)
+            && task.is_none_or(|task| task == own)
+        {
+            return Ok(Some(Hold { task: own, fence, activity: self.settings.activity }));
+        }
         let found = match task.or(self.settings.task) {
             Some(task) => Some(ask::<TaskDetail>(&*self.floor, Call::TaskShow { task }).await?.task),
             None => self.search(session).await?,

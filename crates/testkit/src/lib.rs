@@ -12,6 +12,6 @@ mod wait;
 #[cfg(feature = "hub")]
 pub use hub::{TestHub, join};
 pub use postgres::{Database, Fsync, Postgres};
-pub use process::{HubProcess, RunnerProcess, shopfloor};
+pub use process::{HubProcess, RunnerProcess, binary, shopfloor};
 pub use raw::Raw;
 pub use wait::wait_until;

@@ -121,7 +121,7 @@ pub async fn shopfloor(url: &str, token: &str, args: &[&str]) -> anyhow::Result<
 }
 
 /// The hub's binary: beside the test's own executable, unless `SHOPFLOOR_TEST_BINARY` names another.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("SHOPFLOOR_TEST_BINARY") {
         return path.into();
     }

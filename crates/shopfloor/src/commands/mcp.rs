@@ -36,6 +36,7 @@ fn settings(args: McpArgs, context: &Context) -> Settings {
         activity: variable("SHOPFLOOR_ACTIVITY").and_then(|text| text.parse().ok()),
         session,
         task: variable("SHOPFLOOR_TASK").and_then(|text| text.parse().ok()),
+        fence: variable("SHOPFLOOR_FENCE").and_then(|text| text.parse().ok()),
         // The agent of a session is the worker of its session, whatever it is called.
         worker: args.worker.or_else(|| session.is_none().then(own_name)),
         grace: None,

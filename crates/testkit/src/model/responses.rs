@@ -19,10 +19,16 @@ pub(crate) fn events(turn: &Turn, number: usize, request: &Value) -> Result<Vec<
             let call = choose(act, request)?;
             let (id, call_id) = (format!("item_{number}"), format!("call_{number}"));
             match call.input {
-                Input::Arguments(arguments) => json!({
-                    "type": "function_call", "id": id, "call_id": call_id, "name": call.name,
-                    "arguments": arguments, "status": "completed",
-                }),
+                Input::Arguments(arguments) => {
+                    let mut item = json!({
+                        "type": "function_call", "id": id, "call_id": call_id, "name": call.name,
+                        "arguments": arguments, "status": "completed",
+                    });
+                    if let Some((namespace, name)) = in_namespace(&call.name, request) {
+                        (item["namespace"], item["name"]) = (json!(namespace), json!(name));
+                    }
+                    item
+                }
                 Input::Text(input) => json!({
                     "type": "custom_tool_call", "id": id, "call_id": call_id, "name": call.name,
                     "input": input, "status": "completed",
@@ -40,6 +46,13 @@ pub(crate) fn events(turn: &Turn, number: usize, request: &Value) -> Result<Vec<
     }));
     let name = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
     Ok(events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", name(event))).collect())
+}
+
+/// Codex offers the tools of an MCP server as a group: `mcp__server__tool` is `tool` in the group `mcp__server`.
+fn in_namespace<'n>(name: &'n str, request: &Value) -> Option<(&'n str, &'n str)> {
+    let (namespace, tool) = name.rsplit_once("__")?;
+    let groups = request["tools"].as_array()?;
+    groups.iter().any(|group| group["type"] == "namespace" && group["name"] == namespace).then_some((namespace, tool))
 }
 
 fn say(events: &mut Vec<Value>, id: &str, text: &str) -> Value {

@@ -26,7 +26,10 @@ impl Settling {
     /// Since when the file has not changed, as far as anybody looked.
     pub(super) fn unchanged_for(&mut self, path: &Path, now: &Metadata) -> Duration {
         let looks = (now.len(), now.modified().ok());
-        let fresh = || Seen { looks, since: Instant::now(), told: false };
+        // A file that was finished before anybody looked need not be watched first.
+        let age = looks.1.and_then(|at| at.elapsed().ok()).unwrap_or_default();
+        let since = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+        let fresh = || Seen { looks, since, told: false };
         let seen = self.seen.entry(path.to_owned()).or_insert_with(fresh);
         if seen.looks != looks {
             *seen = fresh();

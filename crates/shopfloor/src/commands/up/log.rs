@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 use crate::commands::serve_args::Log;
 
 /// What is worth a line unless RUST_LOG says otherwise.
-const FILTER: &str = "info,sqlx=warn,hyper=warn,rustls=warn";
+const FILTER: &str = "info,sqlx=warn,hyper=warn,rmcp=warn,rustls=warn";
 
 /// Starts the log.
 pub(crate) fn start(form: Log) {

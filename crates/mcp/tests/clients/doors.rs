@@ -1,0 +1,99 @@
+//! Who does not get in by `/mcp`, and what a token does not see.
+
+use protocol::{Call, NewToken, TokenCreate};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::floor::{Floor, create};
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
+
+/// Asks as a client would, with further headers.
+async fn post(floor: &Floor, body: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+    let mut request = reqwest::Client::new().post(format!("{}/mcp", floor.url)).body(body.to_owned());
+    request =
+        request.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let answer = request.send().await.unwrap();
+    (answer.status(), answer.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn strangers_foreign_pages_and_rebound_names_are_refused() {
+    let floor = Floor::open().await;
+    let bearer = format!("Bearer {}", floor.token);
+    let token = ("authorization", bearer.as_str());
+    let (status, text) = post(&floor, LIST, &[token]).await;
+    assert_eq!(status, StatusCode::OK, "{text}");
+    let cookie = format!("shopfloor_{}={}", floor.url.rsplit(':').next().unwrap(), floor.token);
+    for (headers, expected) in [
+        (vec![], StatusCode::UNAUTHORIZED),
+        (vec![("authorization", "Bearer sf_nonsense")], StatusCode::UNAUTHORIZED),
+        (vec![("authorization", "Basic YTpi")], StatusCode::UNAUTHORIZED),
+        (vec![("cookie", cookie.as_str())], StatusCode::UNAUTHORIZED),
+        (vec![token, ("host", "evil.example")], StatusCode::MISDIRECTED_REQUEST),
+        (vec![token, ("host", "127.0.0.1:1")], StatusCode::MISDIRECTED_REQUEST),
+        (vec![token, ("origin", "http://evil.example")], StatusCode::FORBIDDEN),
+        (vec![token, ("origin", "null")], StatusCode::FORBIDDEN),
+        (vec![token, ("sec-fetch-site", "cross-site")], StatusCode::FORBIDDEN),
+    ] {
+        let (status, text) = post(&floor, LIST, &headers).await;
+        assert_eq!(status, expected, "{headers:?}: {text}");
+        assert!(!text.contains("take_task"), "{headers:?}: {text}");
+    }
+    let large = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":\"{}\"}}", "x".repeat(2 << 20));
+    assert_eq!(post(&floor, &large, &[token]).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revoked() {
+    let floor = Floor::open().await;
+    let hidden = floor.add("Ann's secret plan").await;
+    let bo = join(&floor).await;
+    create(&bo, "Bo's own").await;
+    let bearer = format!("Bearer {}", bo.token().unwrap());
+    let token = ("authorization", bearer.as_str());
+    let call = async |tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let (_, text) = post(&floor, &body, &[token]).await;
+        serde_json::from_str::<Value>(&text).unwrap_or_else(|_| panic!("{text}"))["result"].clone()
+    };
+    let seen = call("list_tasks", json!({})).await;
+    assert_eq!(seen["structuredContent"]["tasks"], json!([]), "the only project is one's own: {seen}");
+    let project = floor.project.id.to_string();
+    for (tool, arguments) in [
+        ("list_tasks", json!({ "project": project })),
+        ("list_tasks", json!({ "project": "Parser" })),
+        ("take_task", json!({ "project": project })),
+        ("take_task", json!({ "task": hidden.id })),
+        ("report", json!({ "summary": "x", "task": hidden.id, "fence": 1 })),
+        ("heartbeat", json!({ "task": hidden.id, "fence": 0 })),
+        ("who_is_doing_what", json!({ "project": project })),
+        ("chat_read", json!({ "project": project })),
+        ("add_tasks", json!({ "project": project, "tasks": [{ "description": "x" }] })),
+    ] {
+        let answer = call(tool, arguments.clone()).await;
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default();
+        let empty =
+            answer["structuredContent"]["tasks"] == json!([]) || answer["structuredContent"]["taken"] == json!(false);
+        assert!(answer["isError"] == json!(true) || empty, "{tool} {arguments}: {answer}");
+        assert!(!text.contains("secret") && !answer.to_string().contains("Ann's"), "{tool} {arguments}: {answer}");
+    }
+    assert_eq!(floor.tasks().await.len(), 1, "nothing was added");
+
+    let input = TokenCreate { name: "agent".into(), expires_at: None };
+    let made: NewToken = bo.ask(Call::TokenCreate { input }).await.unwrap();
+    let header = format!("Bearer {}", made.secret);
+    assert_eq!(post(&floor, LIST, &[("authorization", &header)]).await.0, StatusCode::OK);
+    bo.ask::<()>(Call::TokenRevoke { token: made.token.id }).await.unwrap();
+    assert_eq!(post(&floor, LIST, &[("authorization", &header)]).await.0, StatusCode::UNAUTHORIZED);
+}
+
+/// A second person with a token of their own.
+async fn join(floor: &Floor) -> client::Client {
+    let token = testkit::join(&floor.url, &floor.ann, "bo").await.unwrap();
+    client::Client::new(&floor.url, &token).unwrap()
+}
