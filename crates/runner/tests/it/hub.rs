@@ -6,9 +6,11 @@ use std::time::Duration;
 use domain::{HubId, RunnerId, SessionId, UserId};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
-use protocol::link::{DesiredSession, Fact, FactBody, FromRunner, RunnerAnswer, RunnerAsk, ToRunner};
+use protocol::link::{
+    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, RunnerAnswer, RunnerAsk, ToRunner,
+};
 use protocol::terminal::TerminalFrame;
-use protocol::{PROTOCOL, Problem, SessionState};
+use protocol::{CriterionResult, PROTOCOL, Problem, SessionState};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::tungstenite::Message;
@@ -40,6 +42,7 @@ struct State {
     generation: u64,
     sessions: Vec<DesiredSession>,
     keep: Vec<SessionId>,
+    checks: Vec<DesiredCheck>,
     acknowledging: bool,
     acknowledged: u64,
     refusing: bool,
@@ -65,6 +68,7 @@ impl FakeHub {
             generation: 0,
             sessions: Vec::new(),
             keep: Vec::new(),
+            checks: Vec::new(),
             acknowledging: true,
             acknowledged: 0,
             refusing: false,
@@ -109,6 +113,28 @@ impl FakeHub {
         for _ in 0..2 {
             self.send(&self.shared.desired());
         }
+    }
+
+    /// Wants these reports checked from now on, and says so twice.
+    pub(crate) fn want_checked(&self, checks: Vec<DesiredCheck>) {
+        let (generation, sessions, keep) = {
+            let mut state = self.shared.state.lock();
+            state.checks = checks;
+            (state.generation + 1, state.sessions.clone(), state.keep.clone())
+        };
+        self.desire_from(generation, sessions, keep);
+    }
+
+    /// What a check came to.
+    pub(crate) async fn checked(&self, check: &DesiredCheck) -> Result<(Vec<CriterionResult>, Changes), String> {
+        self.fact("a check's result", |fact| match fact {
+            FactBody::Checked { report, results, changes } if *report == check.report => {
+                Some(Ok((results.clone(), changes.clone().unwrap_or_default())))
+            }
+            FactBody::CheckFailed { report, detail } if *report == check.report => Some(Err(detail.clone())),
+            _ => None,
+        })
+        .await
     }
 
     pub(crate) fn send(&self, frame: &ToRunner) {
@@ -242,7 +268,7 @@ impl Shared {
     fn desired(&self) -> ToRunner {
         let state = self.state.lock();
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
-        ToRunner::Desired { generation, sessions, keep, checks: Vec::new() }
+        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone() }
     }
 
     fn ring(&self) {

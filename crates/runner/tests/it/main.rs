@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests, also where they only help")]
 
 mod asks;
+mod bundles;
+mod checks;
 mod hub;
 mod link;
 mod restarts;
 mod sessions;
 mod support;
+mod tasks;
 mod terminals;
 mod workspaces;

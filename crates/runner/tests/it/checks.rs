@@ -1,0 +1,211 @@
+//! Reports are checked to the end, whatever is killed, and told until the hub knows.
+
+use std::path::Path;
+
+use domain::{ProjectId, ReportId, TaskId, WorkspaceId};
+use protocol::Criterion;
+use protocol::link::{DesiredCheck, DesiredWorkspace, StartFrom};
+
+use crate::hub::FakeHub;
+use crate::support::{TestRunner, fixture, git, repository, shell};
+
+fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck {
+    DesiredCheck {
+        report: ReportId::generate(),
+        task: TaskId::generate(),
+        project: ProjectId::generate(),
+        activity: None,
+        criteria,
+        workspace,
+        trusted: true,
+        sandbox: None,
+    }
+}
+
+fn workspace(origin: &Path) -> DesiredWorkspace {
+    DesiredWorkspace {
+        workspace: WorkspaceId::generate(),
+        repository: Some(repository(origin)),
+        base: None,
+        branch: "work".to_owned(),
+        trusted: true,
+        from: None,
+    }
+}
+
+fn command(line: &str) -> Criterion {
+    Criterion::Command {
+        argv: ["/bin/sh", "-c", line].map(str::to_owned).to_vec(),
+        exit_code: None,
+        timeout_seconds: Some(120),
+    }
+}
+
+fn alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told() {
+    let origin = fixture(&[("README.md", "one\ntwo\nthree\n"), ("old", "x\n")]);
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let line = "printf 'one\\n2\\nthree\\n' > README.md; git mv old new; \
+                git -c user.name=a -c user.email=a@b.c commit -qam work; echo more > untracked";
+    let mut session = shell(line);
+    session.workspace = workspace(origin.path());
+    hub.desire(vec![session.clone()]);
+    assert_eq!(hub.over(session.session).await.code, Some(0));
+    let criteria = vec![
+        Criterion::FileExists { path: "untracked".to_owned() },
+        Criterion::Committed {},
+        command("test -e new"),
+        Criterion::Text { text: "it is good".to_owned() },
+        Criterion::OnlyTouches { globs: vec!["*".to_owned()] },
+        Criterion::NoConflictWithBase {},
+    ];
+    let check = check(session.workspace.clone(), criteria);
+    hub.want_checked(vec![check.clone()]);
+    let (results, changes) = hub.checked(&check).await.unwrap();
+    let passed: Vec<_> = results.iter().map(|result| result.passed).collect();
+    assert_eq!(passed, [Some(true), Some(false), Some(true), None, Some(true), Some(true)], "{results:?}");
+    assert!(results[1].reason.contains("untracked"), "{}", results[1].reason);
+    let told: Vec<_> = changes.files.iter().map(|file| (file.path.as_str(), file.change.as_str())).collect();
+    assert_eq!(told, [("README.md", "modified"), ("new", "renamed"), ("untracked", "added")]);
+    assert_eq!(changes.files[0].ranges, [(2, 2)]);
+    assert_eq!(changes.files[1].from.as_deref(), Some("old"));
+    assert_eq!(changes.base, git(origin.path(), &["rev-parse", "HEAD"]));
+    assert!(changes.head != changes.base && !changes.tree.is_empty());
+    assert!(changes.patch.contains("-two\n+2\n"), "{}", changes.patch);
+}
+
+#[tokio::test]
+async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let (marks, go) = (runner.folder.path().join("marks"), runner.folder.path().join("go"));
+    let line = format!(
+        "setsid sh -c 'echo $$ >> \"{marks}\"; while [ ! -e \"{go}\" ]; do sleep 0.05; done' & wait",
+        marks = marks.display(),
+        go = go.display()
+    );
+    let mut wanted = workspace(Path::new("/unused"));
+    wanted.repository = None;
+    let check = check(wanted, vec![command(&line)]);
+    hub.want_checked(vec![check.clone()]);
+    testkit::wait_until("the command runs", || async { (lines(&marks).len() == 1).then_some(()) }).await;
+    runner.kill().await;
+    let first = lines(&marks).remove(0);
+    testkit::wait_until("its tree is gone", || async { (!alive(&first)).then_some(()) }).await;
+    runner.spawn();
+    testkit::wait_until("it runs again", || async { (lines(&marks).len() == 2).then_some(()) }).await;
+    std::fs::write(&go, "").unwrap();
+    let (results, _) = hub.checked(&check).await.unwrap();
+    assert_eq!(results[0].passed, Some(true), "{results:?}");
+}
+
+#[tokio::test]
+async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let marks = runner.folder.path().join("marks");
+    let mut wanted = workspace(Path::new("/unused"));
+    wanted.repository = None;
+    let check = check(wanted, vec![command(&format!("echo ran >> '{}'", marks.display()))]);
+    hub.acknowledge(false);
+    hub.want_checked(vec![check.clone()]);
+    let first = hub.checked(&check).await.unwrap();
+    runner.kill().await;
+    runner.spawn();
+    testkit::wait_until("it is told again", || async { (hub.repeated() > 0).then_some(()) }).await;
+    hub.acknowledge(true);
+    hub.cut();
+    hub.connected(3).await;
+    // Still wanted, by a hub that has forgotten: told anew from the journal.
+    let told = |hub: &FakeHub| {
+        let facts = hub.facts();
+        facts.iter().filter(|fact| matches!(fact.body, protocol::link::FactBody::Checked { .. })).count()
+    };
+    let before = told(&hub);
+    testkit::wait_until("it is told anew", || async {
+        hub.want_checked(vec![check.clone()]);
+        (told(&hub) > before).then_some(())
+    })
+    .await;
+    assert_eq!(hub.checked(&check).await.unwrap(), first);
+    assert_eq!(lines(&marks), ["ran"]);
+}
+
+#[tokio::test]
+async fn a_check_that_nobody_wants_any_more_is_given_up() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let marks = runner.folder.path().join("marks");
+    let mut wanted = workspace(Path::new("/unused"));
+    wanted.repository = None;
+    let check = check(wanted, vec![command(&format!("echo $$ >> '{}'; sleep 1000", marks.display()))]);
+    hub.want_checked(vec![check]);
+    testkit::wait_until("the command runs", || async { (lines(&marks).len() == 1).then_some(()) }).await;
+    hub.want_checked(vec![]);
+    let pid = lines(&marks).remove(0);
+    testkit::wait_until("it is gone", || async { (!alive(&pid)).then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn commands_of_strangers_run_only_when_the_owner_allowed_them() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let marks = runner.folder.path().join("marks");
+    let mut wanted = workspace(Path::new("/unused"));
+    (wanted.repository, wanted.trusted) = (None, false);
+    let line = format!("echo ran >> '{}'", marks.display());
+    let first = DesiredCheck { trusted: false, ..check(wanted.clone(), vec![command(&line)]) };
+    hub.want_checked(vec![first.clone()]);
+    let (results, _) = hub.checked(&first).await.unwrap();
+    assert_eq!(results[0].passed, None);
+    assert_eq!(lines(&marks), Vec::<String>::new());
+    let (_, rest) = results[0].reason.split_once("shopfloor runner approve ").unwrap();
+    let hash: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
+    runner::approve(&runner.data_dir(), &hash).await.unwrap();
+    let again = DesiredCheck { report: ReportId::generate(), ..first.clone() };
+    let other = DesiredCheck { report: ReportId::generate(), criteria: vec![command("true; true")], ..first };
+    hub.want_checked(vec![again.clone(), other.clone()]);
+    let (results, _) = hub.checked(&again).await.unwrap();
+    assert_eq!(results[0].passed, Some(true), "{results:?}");
+    assert_eq!(lines(&marks), ["ran"]);
+    assert_eq!(hub.checked(&other).await.unwrap().0[0].passed, None, "another command is another question");
+}
+
+#[tokio::test]
+async fn a_branch_that_a_worker_pushed_is_checked_in_a_workspace_of_its_own() {
+    let origin = fixture(&[("README.md", "one\n")]);
+    git(origin.path(), &["checkout", "-q", "-b", "theirs"]);
+    std::fs::write(origin.path().join("new"), "x\n").unwrap();
+    git(origin.path(), &["add", "-A"]);
+    git(origin.path(), &["commit", "-q", "-m", "new"]);
+    git(origin.path(), &["checkout", "-q", "main"]);
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let from = |branch: &str| Some(StartFrom::Branch { branch: branch.to_owned() });
+    let criteria = vec![Criterion::Committed {}, Criterion::FileExists { path: "new".to_owned() }];
+    let good = check(DesiredWorkspace { from: from("theirs"), ..workspace(origin.path()) }, criteria.clone());
+    let bad = check(DesiredWorkspace { from: from("nowhere"), ..workspace(origin.path()) }, criteria.clone());
+    let gone = check(workspace(&origin.path().join("gone")), criteria);
+    hub.want_checked(vec![good.clone(), bad.clone(), gone.clone()]);
+    let (results, changes) = hub.checked(&good).await.unwrap();
+    assert!(results.iter().all(|result| result.passed == Some(true)), "{results:?}");
+    assert_eq!(changes.files.len(), 1);
+    assert!(hub.checked(&bad).await.unwrap_err().contains("no branch `nowhere`"));
+    assert!(hub.checked(&gone).await.unwrap_err().contains("no repository"));
+}

@@ -1,0 +1,132 @@
+//! Sessions that work on a task: what they get, what they said, and when a provider holds them up.
+
+use std::os::unix::fs::PermissionsExt;
+
+use domain::{SessionMode, TaskId};
+use protocol::link::{DesiredSession, DesiredTask, FactBody};
+
+use crate::hub::FakeHub;
+use crate::support::{TestRunner, shell};
+
+const BRIEF: &str = "Fix the build.\n\nIt must pass `make test`; $(touch hacked)";
+
+fn for_task(mut session: DesiredSession) -> DesiredSession {
+    session.task = Some(DesiredTask { task: TaskId::generate(), fence: 7, brief: BRIEF.to_owned() });
+    session
+}
+
+/// What the hub was told of a session, in order: words, limits and ends.
+fn told(hub: &FakeHub, wanted: &DesiredSession) -> Vec<String> {
+    let word = |fact: &FactBody| match fact {
+        FactBody::SessionSaid { session, text } if *session == wanted.session => Some(format!("said {text}")),
+        FactBody::SessionLimited { session, retry_after_seconds } if *session == wanted.session => {
+            Some(format!("limited {retry_after_seconds:?}"))
+        }
+        FactBody::SessionState { session, state } if *session == wanted.session && state.ended() => {
+            Some("over".to_owned())
+        }
+        _ => None,
+    };
+    hub.facts().iter().filter_map(|fact| word(&fact.body)).collect()
+}
+
+#[tokio::test]
+async fn a_command_gets_its_brief_and_its_last_lines_are_collected() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let line = "cat > from-stdin; cat \"$SHOPFLOOR_BRIEF_FILE\" > from-file; cp \"$SHOPFLOOR_TASK_FILE\" task.json; \
+                env | sort > environment; echo first; echo; echo 'I have fixed it.'";
+    let mut session = for_task(shell(line));
+    session.mode = SessionMode::Headless;
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    let path = hub.workspace(&session).await;
+    let read = |name: &str| std::fs::read_to_string(format!("{path}/{name}")).unwrap();
+    assert!(read("from-stdin").ends_with(BRIEF), "{}", read("from-stdin"));
+    assert_eq!(read("from-file"), BRIEF);
+    let task = session.task.clone().unwrap();
+    assert_eq!(serde_json::from_str::<DesiredTask>(&read("task.json")).unwrap(), task);
+    let environment = read("environment");
+    for line in [format!("SHOPFLOOR_TASK={}", task.task), "SHOPFLOOR_FENCE=7".to_owned()] {
+        assert!(environment.lines().any(|there| there == line), "{line} is not in {environment}");
+    }
+    let dir = runner.session_dir(session.session);
+    for name in ["task.json", "brief.md"] {
+        assert_eq!(std::fs::metadata(dir.join(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    assert_eq!(told(&hub, &session), ["said first\nI have fixed it.", "over"]);
+    assert!(!std::path::Path::new(&format!("{path}/hacked")).exists());
+}
+
+/// An agent with structured lines that says what it is told to.
+const HELPER: &str = r##"
+name = "helper"
+label = "Helper"
+command = ["/bin/sh"]
+
+[mcp]
+server = { command = "{command}", args = "{args}", env = "{env}" }
+variable = "${{{variable}}}"
+
+[json.mcp]
+servers = "{mcp}"
+
+[headless]
+args = ["-c", "cat > /dev/null; cp \"$0\" mcp.json; cat ../../../lines; while [ ! -e ../../../go ]; do sleep 0.05; done", "{file.mcp}"]
+prompt = "stdin"
+lines = true
+
+[[event]]
+when = { kind = "said" }
+said = "{text}"
+
+[[event]]
+when = { kind = "error" }
+fault = "{text}"
+"##;
+
+#[tokio::test]
+async fn structured_words_count_and_a_limit_is_told_once() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let data = runner.data_dir();
+    std::fs::create_dir_all(data.join("agents")).unwrap();
+    std::fs::write(data.join("agents/helper.toml"), HELPER).unwrap();
+    let lines = r#"{"kind":"said","text":"I begin."}
+{"kind":"error","text":"Rate limit reached, please try again in 20s."}
+{"kind":"said","text":"All done."}
+"#;
+    std::fs::write(data.join("lines"), lines).unwrap();
+    runner.spawn();
+    hub.connected(1).await;
+    let mut session = for_task(shell(""));
+    (session.agent, session.argv, session.mode) = ("helper".to_owned(), vec![], SessionMode::Headless);
+    hub.desire(vec![session.clone()]);
+    hub.fact("a limit", |fact| matches!(fact, FactBody::SessionLimited { .. }).then_some(())).await;
+    // The next runner reads the same lines again.
+    runner.kill().await;
+    runner.spawn();
+    hub.connected(2).await;
+    let path = hub.workspace(&session).await;
+    std::fs::write(data.join("go"), "").unwrap();
+    hub.over(session.session).await;
+    assert_eq!(told(&hub, &session), ["limited Some(20)", "said All done.", "over"]);
+    let config = std::fs::read_to_string(format!("{path}/mcp.json")).unwrap();
+    let config: serde_json::Value = serde_json::from_str(&config).unwrap();
+    let server = &config["servers"]["shopfloor"];
+    assert_eq!(server["args"], serde_json::json!(["mcp"]));
+    assert_eq!(server["env"]["SHOPFLOOR_TOKEN"], "${SHOPFLOOR_TOKEN}", "no secret is written down");
+    assert_eq!(server["env"]["SHOPFLOOR_FENCE"], "${SHOPFLOOR_FENCE}");
+}
+
+#[tokio::test]
+async fn a_session_without_a_task_says_nothing() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("echo hello; env | grep -c SHOPFLOOR_TASK");
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    assert_eq!(told(&hub, &session), ["over"]);
+}
