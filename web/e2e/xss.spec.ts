@@ -1,5 +1,6 @@
 import { corpus } from "./corpus";
 import { expect, live, sidebar, test } from "./fixtures";
+import { add, ask, progress, report, take } from "./queue";
 import { projectWithCode, run, screen, session } from "./work";
 
 // The fixture fails the test when a script ran or a policy was broken.
@@ -119,4 +120,55 @@ test("no text of an agent, its files or its terminal runs on any page", async ({
     ).length,
   }));
   expect(found).toEqual({ images: 0, frames: 0, handlers: 0 });
+});
+
+test("no text of a task, its worker or its report runs on any page", async ({ floor }) => {
+  test.setTimeout(120_000);
+  const whole = corpus().slice(0, 120).join("\n\n");
+  const bad = "<img src=x onerror=alert(1)>";
+  const project = await floor.project("Plans");
+  const [first] = await add(floor, project, {
+    id: "a",
+    description: `${bad} task\n\n${whole}`,
+    context: whole,
+    files: [bad],
+    needs: [],
+    acceptance: [{ kind: "text", text: bad }],
+  });
+  await add(
+    floor,
+    project,
+    { description: `${bad} second` },
+    { description: "third", deps: [first?.id ?? ""] },
+  );
+  const taken = await take(floor, project, bad, first?.id);
+  await progress(floor, taken, bad);
+  await ask(floor, taken, `${bad} \`${bad}\`?`, [bad, "<svg onload=alert(1)>"]);
+  const second = await take(floor, project, `${bad}2`);
+  await report(floor, second, `${bad}\n\n${whole}`);
+  const page = await floor.guest("Bo", { viewport: { width: 1280, height: 1_600 } });
+  const p = `/p/${project.id}`;
+  for (const path of [
+    ...["tasks", "graph", "workers", "decisions", "metrics", "escalations"].map((place) => `${p}/${place}`),
+    p,
+    `${p}/tasks/${first?.id}`,
+    `/t/${second.task.id}`,
+    `${p}/workers/${taken.lease.worker}`,
+  ]) {
+    await page.goto(path);
+    await live(page);
+    await expect(page.locator(".skeleton")).toHaveCount(0);
+    await expect(page.locator("main")).toContainText("<img src=x");
+    const found = await page.evaluate(() => ({
+      images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,
+      frames: document.querySelectorAll("iframe, object, embed, video, base, math, marquee").length,
+      hrefs: [...document.querySelectorAll("a[href]")]
+        .map((link) => link.getAttribute("href") ?? "")
+        .filter((href) => !/^(\/|#centre|https?:\/\/|mailto:)/.test(href)),
+      handlers: [...document.querySelectorAll("*")].filter((element) =>
+        element.getAttributeNames().some((name) => name.startsWith("on")),
+      ).length,
+    }));
+    expect(found, path).toEqual({ images: 0, frames: 0, hrefs: [], handlers: 0 });
+  }
 });
