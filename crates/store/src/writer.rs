@@ -145,8 +145,7 @@ impl Task {
 
     /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let now = (self.clock)();
-        let failure = match self.attempt_in_time(&mut jobs, now).await {
+        let failure = match self.attempt_in_time(&mut jobs).await {
             Ok(events) => {
                 *self.trouble.lock() = None;
                 let events: Arc<[Arc<Event>]> = events.into_iter().map(Arc::new).collect();
@@ -173,19 +172,22 @@ impl Task {
     }
 
     /// A server that does not answer is given up: its connection is in nobody knows what state.
-    async fn attempt_in_time(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Failure> {
+    async fn attempt_in_time(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         if let Target::Sqlite(_) = self.target {
-            return self.attempt(jobs, now).await;
+            return self.attempt(jobs).await;
         }
-        if let Ok(outcome) = tokio::time::timeout(PATIENCE, self.attempt(jobs, now)).await {
+        if let Ok(outcome) = tokio::time::timeout(PATIENCE, self.attempt(jobs)).await {
             return outcome;
         }
         self.connection = None;
         Err(Failure::Unknown(StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))))
     }
 
-    async fn attempt(&mut self, jobs: &mut [Box<dyn Job>], now: Timestamp) -> Result<Vec<Event>, Failure> {
+    async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
+        let clock = self.clock.clone();
         let connection = self.begin().await.map_err(Failure::Away)?;
+        // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
+        let now = clock();
         let mut batch = Batch::default();
         let keys = jobs.iter().filter_map(|job| job.key()).collect();
         batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
