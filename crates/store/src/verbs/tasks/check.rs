@@ -145,8 +145,8 @@ pub(super) fn report(input: &TaskReport) -> Result<(), StoreError> {
     if made.files.len() > 1000 || made.commits.len() > 1000 {
         return Err(StoreError::invalid("deliverables", "a report names at most 1000 files and 1000 commits"));
     }
-    let texts = made.files.iter().chain(&made.commits).chain(&made.branch);
-    texts.map(|text| Ok(Field { name: "deliverables", ..PATH }.check(text)?)).collect()
+    let mut texts = made.files.iter().chain(&made.commits).chain(&made.branch);
+    texts.try_for_each(|text| Ok(Field { name: "deliverables", ..PATH }.check(text)?))
 }
 
 /// Refuses a worker's name or abilities that are out of bounds.
@@ -155,5 +155,5 @@ pub(super) fn worker(name: &str, abilities: &[String]) -> Result<(), StoreError>
     if abilities.len() > 100 {
         return Err(StoreError::invalid("abilities", "a worker has at most 100 abilities"));
     }
-    abilities.iter().map(|ability| Ok(Field { name: "abilities", ..NAME }.check(ability)?)).collect()
+    abilities.iter().try_for_each(|ability| Ok(Field { name: "abilities", ..NAME }.check(ability)?))
 }

@@ -1,5 +1,6 @@
 //! Which workers may take a task now, and why the others may not.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use domain::placement::Candidate;
@@ -64,11 +65,10 @@ pub(crate) async fn able(
                 .extend((slot.task.is_some() || (slot.status == WorkerStatus::Idle && lately)).then_some(slot.id));
             continue;
         }
-        if !owners.contains_key(&slot.owner.id) {
-            let owner = owner(tx, project, slot.owner.id, connected).await?;
-            owners.insert(slot.owner.id, owner);
-        }
-        let Some(owner) = owners.get_mut(&slot.owner.id) else { continue };
+        let owner = match owners.entry(slot.owner.id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(owner(tx, project, slot.owner.id, connected).await?),
+        };
         if let Some(why) = resting(slot, settings, tx) {
             able.why_not.push(format!("`{}` {why}", slot.name));
             continue;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, WorkerId};
 use protocol::{Attempt, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
 
-use super::dispatch::held_on;
+use super::leases::held_on;
 use super::{log, rows, settings};
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::projects;

@@ -8,6 +8,7 @@ pub(crate) mod facts;
 pub(crate) mod freeze;
 pub(crate) mod holds;
 mod launch;
+mod leases;
 pub(crate) mod list;
 pub(crate) mod log;
 mod metrics;
@@ -19,8 +20,9 @@ mod takeover;
 mod tend;
 
 pub(crate) use crew::Crew;
-pub use dispatch::{Dispatch, Dispatched, GraceLeases, RenewLeases};
+pub use dispatch::{Dispatch, Dispatched};
 pub use freeze::{FreezeFloor, ThawFloor};
+pub use leases::{GraceLeases, RenewLeases};
 pub use list::WorkDue;
 pub use settings::ConfigureWork;
 pub use start::{RemoveWorker, RestartWorker, StartWorkers, UpdateWorker};
