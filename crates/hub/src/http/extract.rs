@@ -101,6 +101,10 @@ impl Session {
                 | Call::RunnerCreate { .. }
                 | Call::SessionSpawn { .. }
                 | Call::SessionResume { .. }
+                | Call::TaskAdd { .. }
+                | Call::TaskReport { .. }
+                | Call::TaskAsk { .. }
+                | Call::WorkerStart { .. }
         );
         let status = if created { StatusCode::CREATED } else { StatusCode::OK };
         let done: Result<Answer, AppError> = crate::app::run(hub, &self.credential, &self.caller, self.key, call).await;
