@@ -173,6 +173,13 @@ fn a_person_is_asked_and_answers() {
     assert!(floor.text(&["task", "show", &task]).contains("hand-written"), "the answer is in the task");
     assert_eq!(floor.text(&["escalation", "list"]), "nothing waits for you\n");
     floor.fail(4, &["escalation", "answer", id(&asked), "again"]);
+    floor.text(&["task", "release", &task, "--fence", &fence]);
+    floor.text(&["task", "cancel", &task]);
+    floor.text(&["task", "add", "--project", "Parser", "Something to judge", "--accept", "It is good"]);
+    let (task, fence) = take(&floor, "ann");
+    let pending = floor.run(&["task", "report", &task, "--fence", &fence, "done", "--wait", "600"]);
+    assert_eq!(pending.code, 1, "no verdict comes before a person has decided: {pending:?}");
+    assert!(pending.stdout.contains("pending"), "{pending:?}");
 }
 
 #[test]

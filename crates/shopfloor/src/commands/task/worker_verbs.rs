@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use client::Client;
-use domain::{ReportVerdict, TaskId};
+use domain::{ReportVerdict, TaskId, TaskStatus};
 use protocol::{
     Call, Deliverables, Escalation, Lease, Project, Report, Taken, TakenTask, Task, TaskAsk, TaskDetail, TaskHeartbeat,
     TaskRelease, TaskReport, TaskTake, Usage,
@@ -76,7 +76,7 @@ pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<
     let (task, fence) = hold(&args.hold)?;
     let input = TaskHeartbeat { fence, progress: args.progress };
     let lease: Lease = context.client()?.ask(Call::TaskHeartbeat { task, input }).await?;
-    context.out.show(&lease, |out| format!("yours until {}", when::relative(lease.expires_at, out.now)))
+    context.out.show(&lease, |out| format!("the lease ends {}", when::relative(lease.expires_at, out.now)))
 }
 
 /// Hands work back; with patience, waits for what becomes of it.
@@ -120,9 +120,14 @@ async fn judged(client: &Client, mut report: Report, patience: Duration) -> Resu
     while report.verdict == ReportVerdict::Pending && Instant::now() < until {
         tokio::time::sleep(LOOK).await;
         let detail: TaskDetail = client.ask(Call::TaskShow { task: report.task }).await?;
-        match detail.reports.into_iter().find(|one| one.id == report.id) {
-            Some(newer) => report = newer,
-            None => break,
+        let checking = matches!(detail.task.status, TaskStatus::Reported | TaskStatus::Validating);
+        if let Some(newer) = detail.reports.into_iter().find(|one| one.id == report.id) {
+            report = newer;
+        }
+        if !checking {
+            // Nobody checks it any more, so that no verdict comes by itself.
+            report.reason = report.reason.or(detail.task.reason);
+            break;
         }
     }
     Ok(report)
