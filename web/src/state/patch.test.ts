@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { patchOf } from "./patch";
+
+it("writes a workspace's changes as git would", () => {
+  const file = { change: "modified", binary: false, insertions: 1, deletions: 1, old_path: null };
+  const patch = patchOf({
+    truncated: false,
+    files: [
+      {
+        ...file,
+        path: "a.rs",
+        hunks: [
+          {
+            old_start: 3,
+            new_start: 3,
+            lines: [
+              { kind: "same", text: "one" },
+              { kind: "removed", text: "two" },
+              { kind: "added", text: "three" },
+            ],
+          },
+        ],
+      },
+      { ...file, path: "b.png", old_path: "a.png", binary: true, hunks: [] },
+    ],
+  });
+  expect(patch).toBe(
+    "diff --git a/a.rs b/a.rs\n@@ -3 +3 @@\n one\n-two\n+three\ndiff --git a/a.png b/b.png\nnot text\n",
+  );
+});
