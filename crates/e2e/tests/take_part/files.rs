@@ -1,0 +1,125 @@
+//! `shopfloor files`: a folder in step with the queue, whatever happens to the process.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use domain::TaskStatus;
+use testkit::wait_until;
+
+use crate::folder::{Folder, count};
+use crate::hub::Hub;
+
+#[tokio::test]
+async fn files_become_tasks_tasks_become_files_and_reports_are_sent() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    let mut process = folder.serve(&hub);
+    wait_until("the folder says what it is", async || folder.text("README.md")).await;
+    folder.put("pending/one.json", r#"{"description": "Write one"}"#);
+    folder.put("pending/list.md", "- [ ] Write two\n  - id: two\n- [ ] Write three\n  - deps: two\n");
+    let done = RefCell::new(HashSet::new());
+    wait_until("everything is completed", async || {
+        folder.work(&mut done.borrow_mut());
+        (count(&folder.root.join("completed")) == 3).then_some(())
+    })
+    .await;
+    assert_eq!(folder.names("completed"), ["list-2.json", "list-two.json", "one.json"]);
+    wait_until("nothing is left", async || folder.leftovers().is_empty().then_some(())).await;
+    let report = folder.text("completed/one.json").unwrap();
+    assert!(report.contains("Did one.json under 1") && report.contains("accepted"), "{report}");
+    hub.check_done_once().await;
+    process.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    folder.put("pending/half.json", "{\"description\": \"Write a");
+    folder.put("pending/wrong.json", "{\"descriptoin\": \"Write b\"}");
+    let mut process = folder.serve(&hub);
+    for (name, says) in [("half", "not JSON"), ("wrong", "descriptoin")] {
+        let text = wait_until("it is told", async || folder.text(&format!("pending/{name}.error.txt"))).await;
+        assert!(text.contains(says), "{text}");
+    }
+    assert!(hub.tasks().await.is_empty(), "nothing was guessed");
+    folder.put("pending/half.json", "{\"description\": \"Write all of it\"}");
+    folder.put("pending/wrong.json", "{\"description\": \"Write b\", \"deps\": [\"half\"]}");
+    wait_until("both are taken", async || (hub.tasks().await.len() == 2).then_some(())).await;
+    let left = || folder.names("pending").into_iter().chain(folder.names("assigned")).collect::<Vec<_>>();
+    wait_until("nothing is wrong any more", async || (left() == ["wrong.json", "half.json"]).then_some(())).await;
+    // A report that cannot be read is told so, and read again.
+    folder.put("reports/half.json", "{\"summary\": 7}");
+    let text = wait_until("it is told", async || folder.text("reports/half.error.txt")).await;
+    assert!(text.contains("expected a string") && text.contains("summary"), "{text}");
+    folder.put("reports/half.json", "{\"summary\": \"Done at last\"}");
+    wait_until("it is completed", async || folder.text("completed/half.json")).await;
+    assert!(folder.text("reports/half.error.txt").is_none());
+    process.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_a_person_cancels_leaves_the_folder() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    let mut process = folder.serve(&hub);
+    folder.put("pending/gone.json", r#"{"description": "Not wanted any more"}"#);
+    wait_until("it is given to the folder", async || folder.text("assigned/gone.json")).await;
+    let task = hub.tasks().await[0].id;
+    let input = protocol::TaskReason { reason: Some("no time".into()) };
+    hub.ann.ask::<protocol::Task>(protocol::Call::TaskCancel { task, input }).await.unwrap();
+    let text = wait_until("its file is among the failed", async || folder.text("failed/gone.json")).await;
+    assert!(text.contains("cancelled"), "{text}");
+    assert!(folder.names("assigned").is_empty());
+    process.kill().await.unwrap();
+}
+
+/// Killed again and again, the folder loses nothing, adds nothing twice and reports nothing twice.
+#[tokio::test]
+async fn nothing_is_lost_or_doubled_by_kill_9_at_any_point() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    let lines: String = (1..=6).map(|n| format!("{{\"id\": \"l{n}\", \"description\": \"Line {n}\"}}\n")).collect();
+    folder.put("pending/lines.jsonl", &lines);
+    folder.put(
+        "pending/chain.json",
+        r#"[{"id":"a","description":"A"},{"id":"b","description":"B","deps":["a"]},{"description":"C","deps":["b"]}]"#,
+    );
+    for n in 1..=3 {
+        folder.put(&format!("pending/single-{n}.json"), &format!("{{\"description\": \"Single {n}\"}}"));
+    }
+    let mut random = Lcg(0x5eed);
+    let (mut done, mut kills) = (HashSet::new(), 0);
+    while count(&folder.root.join("completed")) < 12 {
+        let mut process = folder.serve(&hub);
+        // Early kills meet the start, late ones the work.
+        let pause = Duration::from_millis(random.below(if kills % 3 == 0 { 60 } else { 250 }));
+        let until = tokio::time::Instant::now() + pause;
+        while tokio::time::Instant::now() < until {
+            folder.work(&mut done);
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        process.kill().await.unwrap();
+        kills += 1;
+        assert!(kills < 300, "it gets nowhere: {:?}\n{}", folder.leftovers(), hub.log());
+    }
+    let mut process = folder.serve(&hub);
+    wait_until("nothing is left", async || folder.leftovers().is_empty().then_some(())).await;
+    process.kill().await.unwrap();
+    let tasks = hub.tasks().await;
+    assert_eq!(tasks.len(), 12, "each was added once");
+    assert!(tasks.iter().all(|task| task.status == TaskStatus::Done));
+    assert_eq!(count(&folder.root.join("completed")), 12);
+    hub.check_done_once().await;
+}
+
+/// Numbers that look random and are the same each time.
+struct Lcg(u64);
+
+impl Lcg {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
