@@ -30,10 +30,13 @@ const GRACE: Duration = Duration::from_secs(5 * 60);
 pub(crate) struct Door {
     hub: Arc<Hub>,
     service: Service,
-    desks: Mutex<HashMap<String, (Arc<Desk>, Arc<Mutex<String>>)>>,
+    desks: Mutex<HashMap<String, Place>>,
 }
 
 type Service = mcp::HttpService;
+
+/// A caller's desk, and from where it was last asked.
+type Place = (Arc<Desk>, Arc<Mutex<String>>);
 
 impl Door {
     /// A door that answers to the hub's own names only.
