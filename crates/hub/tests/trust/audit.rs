@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use protocol::link::FactBody;
 use protocol::{
-    ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, InviteCreate, MarkRead, MessageText, ObserverCreate,
-    ProjectCreate, ProjectUpdate, RecordingKeep, Rename, RunnerCreate, SessionStop, SessionText, TokenCreate,
-    WorkspaceRestore,
+    ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, Call, EscalationAnswer, Freeze, InviteCreate, MarkRead,
+    MessageText, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, Rename, RunnerCreate, SessionStop,
+    SessionText, TaskHeartbeat, TaskReason, TaskRelease, TaskTakeOver, TokenCreate, WorkConfigure, WorkerStart,
+    WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -108,13 +109,70 @@ async fn every_change_is_recorded_with_actor_and_origin() {
         .filter(|entry| entry.origin.starts_with("127.0.0.1 ") || entry.origin == "start")
         .map(|entry| entry.verb.as_str())
         .collect();
-    for call in calls::one_of_each().iter().filter(|call| call.changes()) {
+    for call in calls::one_of_each().iter().filter(|call| call.changes() && !is_work(call.verb())) {
         // How far somebody has read is theirs alone, and is not a change to the floor.
         assert_eq!(mine.contains(call.verb()), call.verb() != "chat.read", "{}", call.verb());
     }
     assert!(entries.iter().all(|entry| !entry.detail.is_empty() && !entry.subject.is_empty()));
     for entry in ["login", "invite.accept"] {
         assert!(entries.iter().any(|found| found.verb == entry), "{entry}");
+    }
+}
+
+fn is_work(verb: &str) -> bool {
+    ["task.", "escalation.", "worker.", "work.", "floor."].iter().any(|subject| verb.starts_with(subject))
+}
+
+#[tokio::test]
+async fn what_people_decide_about_work_is_recorded_and_what_workers_do_is_not() {
+    let hub = TestHub::start().await;
+    let owner = ann(&hub);
+    let input = ProjectCreate { content: "a project".into(), ..Default::default() };
+    let project = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+    let _machine = FakeRunner::start(&hub, &owner, "machine").await.serve();
+    let tasks = json!({ "tasks": [{ "description": "one" }, { "description": "two" }] });
+    let input = serde_json::from_value(tasks).expect("tasks");
+    let added = view!(&hub, &owner, AddedTasks, Call::TaskAdd { project, input });
+    let (one, two) = (added.tasks[0].id, added.tasks[1].id);
+    let why = || TaskReason { reason: None };
+    ask(&hub, &owner, Call::TaskCancel { task: one, input: why() }).await;
+    ask(&hub, &owner, Call::TaskRetry { task: one, input: why() }).await;
+    let take = || serde_json::from_value(json!({ "task": one, "worker": "w" })).expect("a take");
+    let taken = view!(&hub, &owner, Taken, Call::TaskTake { project, input: take() }).taken.expect("a task");
+    let asks = json!({ "fence": taken.lease.fence, "question": "why?" });
+    let input = serde_json::from_value(asks).expect("a question");
+    let escalation = view!(&hub, &owner, Escalation, Call::TaskAsk { task: one, input }).id;
+    let input = EscalationAnswer { option: None, act: None, text: Some("because".into()) };
+    ask(&hub, &owner, Call::EscalationAnswer { escalation, input }).await;
+    let fence = taken.lease.fence;
+    ask(&hub, &owner, Call::TaskHeartbeat { task: one, input: TaskHeartbeat { fence, progress: None } }).await;
+    ask(&hub, &owner, Call::TaskRelease { task: one, input: TaskRelease { fence, reason: None } }).await;
+    let taken = view!(&hub, &owner, Taken, Call::TaskTake { project, input: take() }).taken.expect("a task");
+    let report = json!({ "fence": taken.lease.fence, "summary": "done" });
+    let input = serde_json::from_value(report).expect("a report");
+    ask(&hub, &owner, Call::TaskReport { task: one, input }).await;
+    let input = TaskTakeOver { runner: None, agent: Some("codex".into()) };
+    ask(&hub, &owner, Call::TaskTakeOver { task: two, input }).await;
+    let input = WorkerStart { agent: "codex".into(), ..Default::default() };
+    let worker = view!(&hub, &owner, Workers, Call::WorkerStart { project, input })[0].id;
+    for call in [
+        Call::WorkerUpdate { worker, input: WorkerUpdate { name: Some("anvil".into()), ..Default::default() } },
+        Call::WorkConfigure { project, input: WorkConfigure { missed: Some(5), ..Default::default() } },
+        Call::WorkerStop { worker, input: WorkerStop::default() },
+        Call::WorkerRestart { worker },
+        Call::WorkerStopAll { project, input: WorkerStop::default() },
+        Call::WorkerRemove { worker },
+        Call::FloorFreeze { input: Freeze { project: None } },
+        Call::FloorThaw { input: Freeze { project: None } },
+    ] {
+        ask(&hub, &owner, call).await;
+    }
+    let entries = trail(&hub, &owner).await;
+    let recorded: BTreeSet<&str> = entries.iter().map(|entry| entry.verb.as_str()).collect();
+    // Attempts, reports and escalations are the history of what workers do.
+    let workers_do = ["task.take", "task.heartbeat", "task.report", "task.release", "task.ask"];
+    for call in calls::one_of_each().iter().filter(|call| call.changes() && is_work(call.verb())) {
+        assert_eq!(recorded.contains(call.verb()), !workers_do.contains(&call.verb()), "{}", call.verb());
     }
 }
 
