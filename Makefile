@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run test build dev bench bench-terminals chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
+.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -28,7 +28,15 @@ dev: web/node_modules/.stamp ## hub and page with live reload
 bench: page ## measure against baselines in the same run; results under bench/results
 	cargo build --release --locked -p bench -p shopfloor
 	target/release/bench
+	$(MAKE) --no-print-directory bench-queue
 	$(MAKE) --no-print-directory bench-terminals
+	$(MAKE) --no-print-directory bench-workers
+
+bench-queue: page ## tasks from added to done, beside graphile-worker and pg-boss
+	scripts/tools bench
+	cargo build --release --locked -p bench -p shopfloor
+	cd bench/queue && npm ci --silent
+	target/release/bench queue
 
 bench-terminals: ## terminals through runner and hub, beside sshx
 	scripts/tools bench
@@ -36,9 +44,14 @@ bench-terminals: ## terminals through runner and hub, beside sshx
 	cd bench/terminals && npm ci --silent
 	node bench/terminals/main.mjs
 
-chaos: page ## the long lane: 200 kills on each database, 100 rounds of faults with runners
+bench-workers: page ## three workers beside one, on thirty tasks that take real time
 	cargo build --locked -p shopfloor
-	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_ROUNDS=100 cargo nextest run --locked -p chaos --no-capture
+	SHOPFLOOR_SPEED_UP=2.5 SHOPFLOOR_SPEED_UP_TASKS=30 cargo nextest run --locked -p chaos --test work --no-capture three_workers
+
+chaos: page ## the long lane: 200 kills on each database, 100 rounds of faults with runners, 5 minutes with workers
+	cargo build --locked -p shopfloor
+	SHOPFLOOR_CHAOS_KILLS=200 SHOPFLOOR_CHAOS_ROUNDS=100 SHOPFLOOR_CHAOS_TASKS=200 SHOPFLOOR_CHAOS_SECONDS=300 \
+		cargo nextest run --locked -p chaos --no-capture
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check

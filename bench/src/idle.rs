@@ -50,7 +50,7 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
 }
 
 /// How many transactions the database has committed so far.
-async fn commits(url: &str) -> anyhow::Result<f64> {
+pub(crate) async fn commits(url: &str) -> anyhow::Result<f64> {
     use sqlx::{Connection, PgConnection, Row as _};
     let mut connection = PgConnection::connect(url).await?;
     let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";

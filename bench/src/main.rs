@@ -4,6 +4,7 @@ mod bare;
 mod fanout;
 mod hub;
 mod idle;
+mod queue;
 mod relay;
 mod report;
 mod resume;
@@ -24,6 +25,10 @@ async fn main() -> anyhow::Result<()> {
     }
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let mut report = Report::default();
+    // Needs the other queues, which `make bench-queue` installs.
+    if only.as_deref() == Some("queue") {
+        queue::measure(&mut report).await?;
+    }
     if wanted("writes") {
         writes::measure(&mut report).await?;
     }

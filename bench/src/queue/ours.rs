@@ -1,0 +1,201 @@
+//! Our queue, through the store's verbs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use domain::{ProjectId, TaskId, Timestamp};
+use protocol::{ProjectCreate, Taken, TaskAdd, TaskReport, TaskTake, TasksAdd};
+use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, ReportTasks, Store, TakeTask, TakeTasks};
+use tokio::sync::Notify;
+
+/// How many tasks a batch takes and reports at once.
+const BATCH: usize = 128;
+
+/// A project's queue in a store.
+pub(super) struct Queue {
+    store: Arc<Store>,
+    caller: Caller,
+    project: ProjectId,
+    committed: Arc<Notify>,
+}
+
+fn task(description: String, deps: Vec<String>) -> TaskAdd {
+    TaskAdd {
+        id: None,
+        description,
+        context: String::new(),
+        acceptance: Vec::new(),
+        files: Vec::new(),
+        deps,
+        priority: None,
+        needs: Vec::new(),
+        activity: None,
+    }
+}
+
+fn take(worker: String) -> TaskTake {
+    TaskTake { task: None, worker: Some(worker), abilities: Vec::new(), wait_seconds: None }
+}
+
+fn done(fence: u64) -> TaskReport {
+    let (deliverables, context_score, usage, failed) = (None, None, None, None);
+    TaskReport { fence, summary: "done".into(), deliverables, context_score, usage, failed }
+}
+
+/// How many per second.
+fn rate(count: usize, begun: Instant) -> f64 {
+    count as f64 / begun.elapsed().as_secs_f64()
+}
+
+impl Queue {
+    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+        let now = || Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
+        let committed = Arc::new(Notify::new());
+        let heard = committed.clone();
+        let store = Store::open(url, now, move |_| heard.notify_waiters()).await?;
+        let ada = store.write(&Caller::hub("bench"), None, EnterHubOwner { name: "Ada".into() }).await?.value;
+        let caller = Caller::user(ada.id, true, "Ada", "bench");
+        let input = ProjectCreate { content: "Bench".into(), ..ProjectCreate::default() };
+        let project = store.write(&caller, None, CreateProject { input }).await?.value.id;
+        Ok(Self { store: Arc::new(store), caller, project, committed })
+    }
+
+    pub(super) async fn close(self) {
+        self.store.close().await;
+    }
+
+    /// Adds tasks one by one, so many at once; how many per second.
+    pub(super) async fn enqueue(&self, count: usize, at_once: usize) -> anyhow::Result<f64> {
+        let (next, begun) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+        let adders: Vec<_> = (0..at_once)
+            .map(|_| {
+                let (store, caller, project, next) =
+                    (self.store.clone(), self.caller.clone(), self.project, next.clone());
+                tokio::spawn(async move {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        if at >= count {
+                            return anyhow::Ok(());
+                        }
+                        let input = TasksAdd { tasks: vec![task(format!("Task number {at}"), Vec::new())] };
+                        store.write(&caller, None, AddTasks { project, input }).await?;
+                    }
+                })
+            })
+            .collect();
+        for adder in adders {
+            adder.await??;
+        }
+        Ok(rate(count, begun))
+    }
+
+    /// Adds many tasks quickly.
+    pub(super) async fn enqueue_many(&self, count: usize) -> anyhow::Result<()> {
+        self.add(count, |_, _| Vec::new()).await.map(|_| ())
+    }
+
+    /// Adds tasks, a thousand at a time; `deps` says which of those before each waits for.
+    pub(super) async fn add(
+        &self,
+        count: usize,
+        deps: impl Fn(usize, &[TaskId]) -> Vec<String>,
+    ) -> anyhow::Result<Vec<TaskId>> {
+        let mut ids: Vec<TaskId> = Vec::with_capacity(count);
+        while ids.len() < count {
+            let from = ids.len();
+            let some = (from..count.min(from + 1000)).map(|at| task(format!("Task number {at}"), deps(at, &ids)));
+            let input = TasksAdd { tasks: some.collect() };
+            let added = self.store.write(&self.caller, None, AddTasks { project: self.project, input }).await?.value;
+            ids.extend(added.tasks.iter().map(|task| task.id));
+        }
+        Ok(ids)
+    }
+
+    async fn take(&self, worker: &str) -> anyhow::Result<Taken> {
+        let command = TakeTask { project: self.project, input: take(worker.into()) };
+        Ok(self.store.write(&self.caller, None, command).await?.value)
+    }
+
+    /// Takes and reports one task; `false`: there was none.
+    pub(super) async fn once(&self, worker: &str) -> anyhow::Result<bool> {
+        let Some(held) = self.take(worker).await?.taken else { return Ok(false) };
+        let command = ReportTask { task: held.task.id, input: done(held.lease.fence) };
+        self.store.write(&self.caller, None, command).await?;
+        Ok(true)
+    }
+
+    /// Takes one task; how long that took.
+    pub(super) async fn claim(&self, worker: &str) -> anyhow::Result<Duration> {
+        let begun = Instant::now();
+        self.take(worker).await?.taken.context("a task is ready")?;
+        Ok(begun.elapsed())
+    }
+
+    /// Lets so many workers take and report one by one until nothing is left; how many per second.
+    pub(super) async fn complete(&self, workers: usize) -> anyhow::Result<f64> {
+        let begun = Instant::now();
+        let all = (0..workers).map(|at| async move {
+            let (name, mut count) = (format!("w{at}"), 0);
+            while self.once(&name).await? {
+                count += 1;
+            }
+            anyhow::Ok(count)
+        });
+        let counts = futures_util::future::try_join_all(all).await?;
+        Ok(rate(counts.into_iter().sum(), begun))
+    }
+
+    /// The same in batches: each of a few clients takes for many workers at once, and reports all of them at once.
+    pub(super) async fn complete_batched(&self, workers: usize) -> anyhow::Result<f64> {
+        let begun = Instant::now();
+        let clients = workers.div_ceil(BATCH).max(2);
+        let all = (0..clients).map(|client| async move {
+            let mut count = 0;
+            loop {
+                let inputs = (0..BATCH).map(|at| take(format!("c{client}w{at}"))).collect();
+                let command = TakeTasks { project: self.project, inputs };
+                let taken = self.store.write(&self.caller, None, command).await?.value;
+                let held = taken.into_iter().filter_map(|taken| taken.taken);
+                let reports: Vec<_> = held.map(|held| (held.task.id, done(held.lease.fence))).collect();
+                if reports.is_empty() {
+                    return anyhow::Ok(count);
+                }
+                count += reports.len();
+                self.store.write(&self.caller, None, ReportTasks { reports }).await?;
+            }
+        });
+        let counts = futures_util::future::try_join_all(all).await?;
+        Ok(rate(counts.into_iter().sum(), begun))
+    }
+
+    /// From enqueue to start, in milliseconds, when nothing else goes on: a worker waits for commits as the hub's
+    /// `task.take` does.
+    pub(super) async fn waits(&self) -> anyhow::Result<Vec<f64>> {
+        let mut waits = Vec::new();
+        for _ in 0..200 {
+            let waiter = async {
+                loop {
+                    let committed = self.committed.notified();
+                    let taken = self.take("waiter").await?;
+                    if let Some(held) = taken.taken {
+                        return anyhow::Ok((Instant::now(), held));
+                    }
+                    committed.await;
+                }
+            };
+            let adder = async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                let begun = Instant::now();
+                self.add(1, |_, _| Vec::new()).await?;
+                anyhow::Ok(begun)
+            };
+            let ((started, held), begun) = tokio::try_join!(waiter, adder)?;
+            waits.push(started.duration_since(begun).as_secs_f64() * 1000.0);
+            let command = ReportTask { task: held.task.id, input: done(held.lease.fence) };
+            self.store.write(&self.caller, None, command).await?;
+        }
+        Ok(waits)
+    }
+}
