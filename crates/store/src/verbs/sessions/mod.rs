@@ -109,9 +109,13 @@ fn announce(tx: &mut Tx<'_>, session: Session) {
     tx.announce_execution(project, owner, Change::Session { session });
 }
 
-/// Asks a session to stop, whoever asks; nothing if it is over or was asked already.
+/// Asks a session that was spawned for a task to stop, whoever asks; nothing if it is over or was asked already. One that
+/// a person spawned is theirs, whatever its agent took.
 pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> Result<(), StoreError> {
     let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
+    if row.text_or_none("task")?.is_none() {
+        return Ok(());
+    }
     stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
 }
 
