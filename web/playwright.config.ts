@@ -7,7 +7,9 @@ export default defineConfig({
   workers: 2,
   forbidOnly: true,
   reporter: [["list"]],
-  timeout: 60_000,
+  // Pages with much on them are looked at by axe for a while; what passes only at the second try is said to be flaky.
+  timeout: 120_000,
+  retries: 1,
   expect: { timeout: 10_000 },
   use: {
     viewport: { width: 1280, height: 800 },
