@@ -22,16 +22,27 @@ const add = async () => {
 await Promise.all(Array.from({ length: workers }, add));
 const enqueue = jobs / ((performance.now() - begun) / 1000);
 
-let done = 0;
-let finish;
-const finished = new Promise((resolve) => (finish = resolve));
 const from = performance.now();
-const bursts = { batchSize: batch, burstWhenBatchFull: true, ...(batch === 1 ? { burstWhenReadyExceeds: 1 } : {}) };
-await boss.work('noop', { ...work, ...bursts }, async (taken) => {
-  done += taken.length;
-  if (done >= jobs) finish();
-});
-await finished;
+if (batch === 1) {
+  // One by one its workers wait for their polling interval between jobs: fetch and complete without it.
+  const one = async () => {
+    for (;;) {
+      const [job] = await boss.fetch('noop');
+      if (!job) return;
+      await boss.complete('noop', job.id);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, one));
+} else {
+  let done = 0;
+  let finish;
+  const finished = new Promise((resolve) => (finish = resolve));
+  await boss.work('noop', { ...work, batchSize: batch, burstWhenBatchFull: true }, async (taken) => {
+    done += taken.length;
+    if (done >= jobs) finish();
+  });
+  await finished;
+}
 const complete = jobs / ((performance.now() - from) / 1000);
 await boss.offWork('noop').catch(() => {});
 
