@@ -119,6 +119,12 @@ pub(crate) async fn ask_to_stop(tx: &mut Tx<'_>, id: SessionId, force: bool) -> 
     stop(tx, before, row.text_or_none("stop")?, force).await.map(|_| ())
 }
 
+/// Asks any session to stop, whatever it is for: its owner stops everything.
+pub(crate) async fn ask_any_to_stop(tx: &mut Tx<'_>, id: SessionId) -> Result<(), StoreError> {
+    let Some((before, row)) = get(tx.read(), id).await? else { return Ok(()) };
+    stop(tx, before, row.text_or_none("stop")?, false).await.map(|_| ())
+}
+
 /// Asks a session to stop; `None`: that is no news.
 async fn stop(
     tx: &mut Tx<'_>,

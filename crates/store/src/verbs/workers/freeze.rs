@@ -8,6 +8,7 @@ use super::rows::{self, get, put};
 use super::{settings, stop};
 use crate::sql::{Connection, args, text};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::sessions;
 use crate::{Command, StoreError};
 
 /// Why a worker of somebody takes nothing who stopped everything.
@@ -53,7 +54,7 @@ impl Command for FreezeFloor {
         }
         let mut sessions = 0;
         for session in live(tx, me, self.input.project).await? {
-            stop::session(tx, session, false).await?;
+            sessions::ask_any_to_stop(tx, session).await?;
             sessions += 1;
         }
         announce(tx, me, self.input.project).await?;
