@@ -220,6 +220,10 @@ pub(crate) async fn agents_git(
         write(&own, format!("{commit}\n").as_bytes())?;
         let (from, to) = (home.control().join("index"), git.join("index"));
         fs::copy(&from, &to).map_err(Error::io("copy to", &to))?;
+        // A copy that looks newer than it is hides what is written in the second of the original.
+        let written = fs::metadata(&from).and_then(|found| found.modified()).map_err(Error::io("look at", &from))?;
+        let copy = fs::File::options().write(true).open(&to);
+        copy.and_then(|copy| copy.set_modified(written)).map_err(Error::io("date", &to))?;
     }
     write(&git.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())
 }

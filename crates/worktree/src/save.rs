@@ -81,7 +81,12 @@ pub(crate) async fn newest(store: &Store, id: WorkspaceId) -> Result<Option<(Oid
 
 /// Makes our index agree with a save, keeping the times of what did not change.
 pub(crate) async fn follow(home: &Home, save: &Oid) -> Result<()> {
-    Git::new(&home.control(), "read-tree").args(["-m"]).operands([save]).run().await.map(drop)
+    let (mut git, tree) = (Git::new(&home.control(), "read-tree"), home.tree());
+    // It looks at files that were written in the second of the old index: by their times they would seem unchanged.
+    if tree.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        git = git.work_tree(&tree);
+    }
+    git.args(["-m"]).operands([save]).run().await.map(drop)
 }
 
 impl Worktrees {

@@ -158,7 +158,8 @@ async fn rebuild(home: &Home, store: &Store, facts: &crate::Facts, head: Option<
     let git = Git::new(&making.control(), "read-tree").work_tree(&making.tree());
     git.args(["-u", "--reset"]).operands([save]).run().await?;
     let (from, to) = (making.control().join("index"), home.control().join("index"));
-    std::fs::copy(&from, &to).map_err(Error::io("copy to", &to))?;
+    // Moved, not copied: an index that looks newer than it is hides what is written in its second.
+    std::fs::rename(&from, &to).map_err(Error::io("move to", &to))?;
     std::fs::rename(making.tree(), home.tree()).map_err(Error::io("move into place", &home.tree()))?;
     let aside = making.0.clone();
     blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))

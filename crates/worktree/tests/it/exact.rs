@@ -1,6 +1,6 @@
 //! The numbers are those of plain git in a clone that is trusted, and saves never leave the folder.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +62,10 @@ fn act(tree: &Path, dice: &mut Dice) {
 /// What plain git says; an index of its own stands for "everything is added".
 fn plain(tree: &Path, base: &str) -> GitStats {
     let index = tree.join(".git/plain-index");
-    let _ = std::fs::copy(tree.join(".git/index"), &index);
+    // Git takes an entry for unchanged whose time is before that of its index: a copy must not look newer than it is.
+    std::fs::copy(tree.join(".git/index"), &index).unwrap();
+    let read = std::fs::metadata(tree.join(".git/index")).unwrap().modified().unwrap();
+    std::fs::File::options().write(true).open(&index).unwrap().set_modified(read).unwrap();
     let with = |args: &[&str]| {
         let mut command = std::process::Command::new("git");
         let out = command.args(args).current_dir(tree).env("GIT_INDEX_FILE", &index).output().unwrap();
@@ -120,6 +123,37 @@ async fn numbers_and_saves_are_exact_after_anything() {
             bench.trees.restore(id, None, &Into::Folder(into.clone())).await.unwrap();
             assert_eq!(content(&into), content(&space.path), "step {step}");
         }
+    }
+}
+
+/// Git's times have seconds: what is written twice in one must not hide behind its size.
+#[tokio::test]
+async fn a_second_change_in_the_same_second_is_saved() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let (id, file) = (space.facts.id, space.path.join("same.txt"));
+    let second = || std::fs::metadata(&file).unwrap().ctime();
+    for turn in 0.. {
+        assert!(turn < 50, "no second was long enough");
+        write(&space.path, "same.txt", format!("before {turn:02}"));
+        let began = second();
+        bench.trees.stats(id).await.unwrap();
+        // Now our index knows the file's times, and something else that it must catch up with.
+        write(&space.path, "other.txt", format!("{turn}"));
+        bench.trees.stats(id).await.unwrap();
+        write(&space.path, "same.txt", format!("after  {turn:02}"));
+        if second() != began {
+            continue;
+        }
+        // The index must be written in another second than the file was.
+        let clock = bench.path().join("clock");
+        while std::fs::write(&clock, "").and_then(|()| std::fs::metadata(&clock)).unwrap().ctime() == began {
+            tokio::task::yield_now().await;
+        }
+        bench.trees.stats(id).await.unwrap();
+        let into = bench.path().join("back");
+        bench.trees.restore(id, None, &Into::Folder(into.clone())).await.unwrap();
+        return assert_eq!(content(&into), content(&space.path));
     }
 }
 
