@@ -115,14 +115,16 @@ export function columnOf(status: TaskStatus): ColumnName {
 /** What narrows a board. */
 export type TaskQuery = { text: string; worker: string | null; activity: string | null };
 
-/** Whether a task fits; every word of the text must be in its title, id, reason or progress. */
+/** Whether a task fits; every word of the text must be in its title, reason or progress, or begin its id. */
 export function fits(task: TaskLine, query: TaskQuery): boolean {
   if (query.worker && task.assigned_to !== query.worker) return false;
   if (query.activity && task.activity !== query.activity) return false;
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return true;
-  const hay = `${task.title} ${task.id} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();
-  return words.every((word) => hay.includes(word));
+  const hay = `${task.title} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();
+  // Not anywhere in the id: among thousands of them, every short number is in some.
+  const id = task.id.toLowerCase();
+  return words.every((word) => hay.includes(word) || (word.length > 4 && id.startsWith(word)));
 }
 
 /** The tasks by column: what goes next first, what ended last first. */
