@@ -86,7 +86,7 @@ pub(crate) async fn follow(home: &Home, save: &Oid) -> Result<()> {
     if tree.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         git = git.work_tree(&tree);
     }
-    git.args(["-m"]).operands([save]).run().await.map(drop)
+    git.args(["-m", "-i"]).operands([save]).run().await.map(drop)
 }
 
 impl Worktrees {

@@ -95,7 +95,7 @@ describe("columns", () => {
     expect(ids({ ...ALL, worker: "w2" }).working).toBe("d");
     expect(ids({ ...ALL, activity: "act" }).escalated).toBe("h");
     expect(fits(task("x", { reason: "waits for Lexer" }), { ...ALL, text: "lexer" })).toBe(true);
-    const named = task("tsk_01k2999zz");
+    const named = task("tsk_01k2999zz", { title: "y" });
     expect(fits(named, { ...ALL, text: "TSK_01k29" })).toBe(true);
     expect(fits(named, { ...ALL, text: "2999" })).toBe(false);
   });
