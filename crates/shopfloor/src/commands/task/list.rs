@@ -27,7 +27,8 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
         return out.show(&tasks, |_| String::new());
     }
     let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
-    out.show(&tasks, |out| table(&tasks, &workers, out))?;
+    let none = if hidden > 0 { "none of these is open" } else { "no tasks; add some with `shopfloor task add`" };
+    out.show(&tasks, |out| table(&tasks, &workers, none, out))?;
     if hidden > 0 && args.status.is_empty() {
         out.note(&format!("{hidden} done or cancelled; --all shows them"));
     }
@@ -41,10 +42,10 @@ fn wanted(status: TaskStatus, args: &ListArgs) -> bool {
     }
 }
 
-/// Tasks below each other.
-fn table(tasks: &[TaskLine], workers: &[Worker], out: &Output) -> String {
+/// Tasks below each other, or that there are none.
+fn table(tasks: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
     let titles = &["ID", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
-    let mut table = Table::new(titles, "no tasks; add some with `shopfloor task add`");
+    let mut table = Table::new(titles, none);
     let workers: HashMap<WorkerId, &Worker> = workers.iter().map(|worker| (worker.id, worker)).collect();
     for task in tasks {
         let worker =
