@@ -14,11 +14,28 @@ pub struct Attempt {
 /// How many attempts in a row that change nothing open the breaker.
 pub const SAME: usize = 3;
 
-/// Why going on with the same agent would change nothing; attempts are oldest first.
-pub fn stuck(attempts: &[Attempt]) -> Option<String> {
+/// Going on with the same agent would change nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    /// How many attempts in a row changed nothing.
+    pub same: usize,
+    /// What did not change, in words.
+    pub reason: String,
+}
+
+impl Stuck {
+    /// Whether the breaker opens with the last attempt; with those that follow it just stays open.
+    pub fn is_news(&self) -> bool {
+        self.same == SAME
+    }
+}
+
+/// Whether going on with the same agent would change nothing; attempts are oldest first.
+pub fn stuck(attempts: &[Attempt]) -> Option<Stuck> {
     let last = attempts.last()?;
     let same = attempts.iter().rev().take_while(|attempt| *attempt == last).count();
-    (same >= SAME).then(|| format!("{same} attempts by {} left the same worktree and the same report", last.agent))
+    let reason = || format!("{same} attempts by {} left the same worktree and the same report", last.agent);
+    (same >= SAME).then(|| Stuck { same, reason: reason() })
 }
 
 #[cfg(test)]
@@ -34,7 +51,10 @@ mod tests {
         let same = attempt("codex", "t1", "r1");
         assert_eq!(stuck(&[]), None);
         assert_eq!(stuck(&[same.clone(), same.clone()]), None);
-        assert!(stuck(&[same.clone(), same.clone(), same.clone()]).unwrap().contains("3 attempts by codex"));
+        let third = stuck(&[same.clone(), same.clone(), same.clone()]).unwrap();
+        assert!(third.is_news() && third.reason.contains("3 attempts by codex"), "{third:?}");
+        let fourth = stuck(&vec![same.clone(); 4]).unwrap();
+        assert!(!fourth.is_news() && fourth.reason.contains("4 attempts by codex"), "{fourth:?}");
         for other in [attempt("claude", "t1", "r1"), attempt("codex", "t2", "r1"), attempt("codex", "t1", "r2")] {
             assert_eq!(stuck(&[same.clone(), other.clone(), same.clone()]), None);
             assert_eq!(stuck(&[same.clone(), same.clone(), other]), None);

@@ -2,7 +2,7 @@
 
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus};
 use engine::conflict::{self, Kind, Meeting};
-use engine::progress::{self, stuck};
+use engine::progress::{self, Stuck, stuck};
 use protocol::link::{ChangedFile, Changes};
 use protocol::{CriterionResult, EscalationContext};
 use sha2::{Digest, Sha256};
@@ -67,10 +67,10 @@ pub(crate) async fn checked(
         return Ok(None);
     }
     let useless = if passed { None } else { no_progress(tx, &found).await? };
-    if let Some(reason) = &useless {
-        decided(tx, task.project, task.worker, Some(found.task), "stuck", reason.clone()).await?;
+    if let Some(stuck) = useless.as_ref().filter(|stuck| stuck.is_news()) {
+        decided(tx, task.project, task.worker, Some(found.task), "stuck", stuck.reason.clone()).await?;
     }
-    moves::judged(tx, report, &results, useless.is_some()).await?;
+    moves::judged(tx, report, &results, useless.as_ref().map(|stuck| stuck.reason.as_str())).await?;
     after(tx, &found, &results).await
 }
 
@@ -108,11 +108,13 @@ fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
     (0..count).map(result).collect()
 }
 
-/// Why going on with the same agent is useless: its last reports left and said the same.
-async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<String>, StoreError> {
+/// Whether going on with the same agent is useless: its last reports left and said the same. What a person answered since
+/// makes it worth another try: then only what came after counts.
+async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<Stuck>, StoreError> {
     tx.settle().await?;
     let sql = "SELECT r.summary, r.changes, a.agent FROM reports r JOIN attempts a ON a.task = r.task AND \
-               a.number = r.attempt WHERE r.task = $1 AND r.verdict IN ('refused', 'pending') \
+               a.number = r.attempt WHERE r.task = $1 AND r.verdict IN ('refused', 'pending') AND \
+               r.at > COALESCE((SELECT MAX(e.answered_at) FROM escalations e WHERE e.task = $1), 0) \
                ORDER BY r.at DESC, r.id DESC LIMIT 10";
     let rows = tx.read().all(sql, vec![text(found.task)]).await?;
     let mut attempts = Vec::new();

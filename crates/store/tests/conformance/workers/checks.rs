@@ -1,8 +1,10 @@
 //! What becomes of reports that runners check.
 
-use domain::{AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
-use protocol::CriterionResult;
+use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, FactBody};
+use protocol::{CriterionResult, EscalationAnswer};
+
+use store::AnswerEscalation;
 
 use super::{Shop, checked};
 use crate::execution::runner;
@@ -12,6 +14,7 @@ both!(
     what_is_met_is_done_and_what_is_not_goes_back_with_reasons,
     after_too_many_refusals_another_worker_and_then_a_person,
     no_progress_is_noticed,
+    what_is_stuck_is_for_a_person_and_said_once,
     two_outputs_that_meet_are_for_a_person,
     what_cannot_be_checked_is_for_a_person,
     only_the_runner_that_checks_says_what_it_found,
@@ -40,7 +43,7 @@ impl Shop {
         checks.iter().find(|check| check.task == task).expect("its report is to be checked").report
     }
 
-    async fn found(&mut self, task: TaskId, passed: bool, reason: &str, changes: Option<Changes>) {
+    pub(super) async fn found(&mut self, task: TaskId, passed: bool, reason: &str, changes: Option<Changes>) {
         let report = self.pending(task).await;
         let results = vec![result(passed, reason)];
         self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
@@ -116,6 +119,44 @@ async fn no_progress_is_noticed(floor: Floor) {
     let log = shop.log().await;
     let stuck = log.iter().find(|entry| entry.what == "stuck").expect("it is written down");
     assert!(stuck.reason.contains("3 attempts by codex"), "{}", stuck.reason);
+}
+
+async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.configure(protocol::WorkConfigure { tries_per_worker: Some(10), ..Default::default() }).await;
+    shop.start(2).await;
+    let task = shop.add(vec![checked("Turn in circles")]).await[0];
+    let mut entries = Vec::new();
+    for _ in 0..4 {
+        shop.dispatch().await;
+        shop.finishes(task, "All done!").await;
+        shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
+        entries.push(shop.log().await.iter().filter(|entry| entry.what == "stuck").count());
+    }
+    assert_eq!(entries, [0, 0, 1, 1], "it is decided with the third, and the fourth says nothing new");
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Escalated, 2));
+    let asked = &detail.escalations[0];
+    assert_eq!(asked.kind, EscalationKind::Stuck);
+    assert!(asked.question.contains("4 attempts by codex left the same worktree and the same report"), "{asked:?}");
+    assert!(asked.context.text.contains("`out.txt` is empty"), "{asked:?}");
+    assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
+    let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what == "escalated").collect();
+    assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 attempts"), "{told:?}");
+    // Whoever says that it is to be tried again means more than once.
+    let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
+    shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation: asked.id, input }).await;
+    shop.floor.pass(1_000);
+    shop.dispatch().await;
+    let holder = shop.task(task).await.assigned_to;
+    for _ in 0..2 {
+        shop.finishes(task, "All done!").await;
+        shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
+        assert_eq!(shop.task(task).await.assigned_to, holder);
+    }
+    shop.finishes(task, "All done!").await;
+    shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
+    assert_eq!(shop.log().await.iter().filter(|entry| entry.what == "stuck").count(), 2);
 }
 
 async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {

@@ -33,12 +33,13 @@ impl Ask {
         let option = |label: &str, act| EscalationOption { label: label.into(), act };
         let options = match kind {
             EscalationKind::Question => vec![],
-            EscalationKind::GaveUp | EscalationKind::Stuck => vec![
+            EscalationKind::GaveUp => vec![
                 option("Try again", AnswerAct::Retry),
                 option("Let it fail", AnswerAct::Fail),
                 option("Cancel it", AnswerAct::Cancel),
             ],
             EscalationKind::Refused
+            | EscalationKind::Stuck
             | EscalationKind::Judgement
             | EscalationKind::SameLines
             | EscalationKind::Contradiction

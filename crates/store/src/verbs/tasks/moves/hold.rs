@@ -152,6 +152,17 @@ pub(crate) async fn let_go(
     outcome: AttemptOutcome,
     reason: Option<String>,
 ) -> Result<TaskRow, StoreError> {
+    let_go_stuck(tx, task, outcome, reason, None).await
+}
+
+/// The same; `stuck` says what did not change, when that is why.
+pub(super) async fn let_go_stuck(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    outcome: AttemptOutcome,
+    reason: Option<String>,
+    stuck: Option<&str>,
+) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
     if !row.status.is_held() {
         return Ok(row);
@@ -175,14 +186,15 @@ pub(crate) async fn let_go(
     }
     let next = after_refusal(tries(&row), true, limits(&settings));
     if gave_up && next == Next::Escalate {
-        let kind = if outcome == AttemptOutcome::Refused { EscalationKind::Refused } else { EscalationKind::GaveUp };
         row.reason = reason.clone();
         tx.put_task(row);
         let context = EscalationContext { text: words(), ..Default::default() };
-        let question = match kind {
-            EscalationKind::Refused => "The work was refused too often. What should happen?",
-            _ => "The task could not be done. What should happen?",
+        let (kind, why) = match (stuck, outcome) {
+            (Some(stuck), _) => (EscalationKind::Stuck, stuck),
+            (None, AttemptOutcome::Refused) => (EscalationKind::Refused, "The work was refused too often"),
+            (None, _) => (EscalationKind::GaveUp, "The task could not be done"),
         };
+        let question = format!("{why}. What should happen?");
         escalate(tx, task, Ask::new(kind, question, context)).await?;
         return tx.known_task(task).await;
     }

@@ -4,7 +4,7 @@ use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, RunnerId, 
 use engine::retry::{Next, after_refusal};
 use protocol::{Criterion, CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
-use super::hold::{limits, tries};
+use super::hold::{let_go_stuck, limits, tries};
 use super::{Ask, close_attempt, ends, escalate, held, let_go};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
@@ -248,13 +248,13 @@ pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[Criteri
 }
 
 /// Refuses a report with words for its worker: back to it, to another, or to a person; `None`: the task has gone on
-/// without it. `stuck` says that going on with this worker is useless.
+/// without it. `stuck` says why going on with this worker is useless.
 pub(crate) async fn refuse(
     tx: &mut Tx<'_>,
     report: ReportId,
     results: &[CriterionResult],
     reason: &str,
-    stuck: bool,
+    stuck: Option<&str>,
 ) -> Result<Option<Next>, StoreError> {
     let Some((mut row, _)) = waiting(tx, report).await? else { return Ok(None) };
     rule(tx, report, ReportVerdict::Refused, results, Some(reason)).await?;
@@ -263,7 +263,7 @@ pub(crate) async fn refuse(
     row.reason = Some(reason.to_owned());
     let mut tried = tries(&row);
     tried.workers = row.workers_tried + 1;
-    let next = after_refusal(tried, stuck, limits(&settings));
+    let next = after_refusal(tried, stuck.is_some(), limits(&settings));
     // Whoever took something else meanwhile does not get it back.
     let sql = "SELECT id FROM workers WHERE id = $1 AND task = $2";
     let still = match row.worker {
@@ -278,17 +278,17 @@ pub(crate) async fn refuse(
     }
     let id = row.id;
     tx.put_task(row);
-    let after = let_go(tx, id, AttemptOutcome::Refused, Some(reason.to_owned())).await?;
+    let after = let_go_stuck(tx, id, AttemptOutcome::Refused, Some(reason.to_owned()), stuck).await?;
     Ok(Some(if after.status == TaskStatus::Escalated { Next::Escalate } else { Next::Another }))
 }
 
 /// Decides from what the checks of a report found: refused if one is not met, a person's turn if one needs judgement,
-/// accepted otherwise. `stuck` says that going on with this worker is useless. `false`: the task has gone on without it.
+/// accepted otherwise. `stuck` says why going on with this worker is useless. `false`: the task has gone on without it.
 pub(crate) async fn judged(
     tx: &mut Tx<'_>,
     report: ReportId,
     results: &[CriterionResult],
-    stuck: bool,
+    stuck: Option<&str>,
 ) -> Result<bool, StoreError> {
     let failed: Vec<&str> =
         results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str()).collect();
