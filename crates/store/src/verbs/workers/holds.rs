@@ -134,6 +134,15 @@ fn end(slot: &mut Slot, ended: &Ended, breaker: Breaker, limits: Limits, now: Ti
     None
 }
 
+/// A person accepted what had counted as a worker's failure.
+pub(crate) async fn forgive(tx: &mut Tx<'_>, worker: WorkerId) -> Result<(), StoreError> {
+    if let Some(mut slot) = get(tx, worker).await? {
+        slot.failed = slot.failed.saturating_sub(1);
+        put(tx, slot);
+    }
+    Ok(())
+}
+
 /// A worker used more of its model.
 pub(crate) async fn used(tx: &mut Tx<'_>, worker: WorkerId, more: &Usage) -> Result<Option<Slot>, StoreError> {
     let Some(mut slot) = get(tx, worker).await? else { return Ok(None) };

@@ -21,7 +21,10 @@ const POINTS: i64 = 48;
 struct Hold {
     worker: WorkerId,
     name: String,
+    /// From when to when it worked.
     span: Span,
+    /// When it ended: later than the work, if a person had to judge.
+    over: i64,
     ended: bool,
     last_sign: Option<i64>,
     outcome: AttemptOutcome,
@@ -31,10 +34,13 @@ struct Hold {
 impl Hold {
     fn read(row: &Row, now: Timestamp) -> Result<Self, StoreError> {
         let ended = row.integer_or_none("ended_at")?;
+        let over = ended.unwrap_or(now.as_millis());
+        let until = row.integer_or_none("asked_at")?.map_or(over, |asked| over.min(asked));
         Ok(Self {
             worker: row.parsed("worker")?,
             name: row.text("worker_name")?,
-            span: (row.integer("started_at")?, ended.unwrap_or(now.as_millis())),
+            span: (row.integer("started_at")?, until),
+            over,
             ended: ended.is_some(),
             last_sign: row.integer_or_none("last_sign_at")?,
             outcome: row.parsed("outcome")?,
@@ -103,8 +109,10 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
                AND updated_at >= $2";
     let over = c.first(sql, args![project.to_string(), window.0]).await?;
     let over = over.map(|row| row.count("total")).transpose()?.unwrap_or(0);
-    let sql = "SELECT CAST(SUM(taken_at - ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM tasks WHERE \
-               project = $1 AND taken_at >= ready_at AND taken_at >= $2";
+    // Until somebody took it first: what came back keeps its age, and did not wait while it was worked on.
+    let sql = "SELECT CAST(SUM(a.started_at - t.ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM attempts a JOIN \
+               tasks t ON t.id = a.task WHERE a.project = $1 AND a.number = 1 AND a.started_at >= t.ready_at AND \
+               a.started_at >= $2";
     let waiting = match c.first(sql, args![project.to_string(), window.0]).await? {
         Some(row) => row.integer_or_none("waited")?.unwrap_or(0).checked_div(row.integer("total")?),
         None => None,
@@ -127,10 +135,13 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
     })
 }
 
-/// The holds of a window: those that had not ended when it began.
+/// The holds of a window: those that had not ended when it began. Whoever handed work to a person to judge is free, and
+/// does not work until there is an answer.
 async fn holds(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Result<Vec<Hold>, StoreError> {
-    let sql = "SELECT worker, worker_name, started_at, ended_at, last_sign_at, outcome, usage FROM attempts WHERE \
-               project = $1 AND (ended_at IS NULL OR ended_at >= $2) ORDER BY started_at";
+    let sql = "SELECT a.worker, a.worker_name, a.started_at, a.ended_at, a.last_sign_at, a.outcome, a.usage, \
+               (SELECT MIN(e.created_at) FROM escalations e WHERE e.task = a.task AND e.created_at >= a.started_at AND \
+               e.kind IN ('judgement', 'same_lines', 'contradiction', 'uncheckable')) AS asked_at FROM attempts a \
+               WHERE a.project = $1 AND (a.ended_at IS NULL OR a.ended_at >= $2) ORDER BY a.started_at";
     let rows = c.all(sql, args![project.to_string(), window.0]).await?;
     rows.iter().map(|row| Hold::read(row, Timestamp::from_millis(window.1))).collect()
 }
@@ -198,7 +209,7 @@ fn series(holds: &[Hold], asked: &[i64], window: Span) -> Vec<MetricsPoint> {
         let from = window.0 + index * width;
         let to = if index + 1 == POINTS { window.1 + 1 } else { from + width };
         let within = |at: i64| (from..to).contains(&at);
-        let ended: Vec<&Hold> = holds.iter().filter(|hold| within(hold.span.1)).collect();
+        let ended: Vec<&Hold> = holds.iter().filter(|hold| within(hold.over)).collect();
         let spans: Vec<Span> = holds.iter().map(|hold| hold.span).collect();
         let used = ended.iter().fold(nothing(), |all, hold| sum(&all, &hold.usage));
         let accepted = |hold: &&&Hold| hold.ended && hold.outcome == AttemptOutcome::Accepted;
@@ -218,7 +229,7 @@ fn series(holds: &[Hold], asked: &[i64], window: Span) -> Vec<MetricsPoint> {
 /// How long it took on average to notice that a worker was gone.
 fn detection(holds: &[Hold]) -> Option<u64> {
     let lost = holds.iter().filter(|hold| hold.outcome == AttemptOutcome::Lost && hold.ended);
-    let times: Vec<u64> = lost.filter_map(|hold| Some((hold.span.1 - hold.last_sign?).max(0).unsigned_abs())).collect();
+    let times: Vec<u64> = lost.filter_map(|hold| Some((hold.over - hold.last_sign?).max(0).unsigned_abs())).collect();
     times.iter().sum::<u64>().checked_div(times.len() as u64)
 }
 

@@ -323,7 +323,30 @@ pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), Sto
             return Ok(());
         }
     }
-    finish(tx, row, None).await
+    let score = overrule(tx, &row).await?;
+    finish(tx, row, score).await
+}
+
+/// What was refused or given up counts as accepted: the attempt, its last report, and its worker, which did not fail.
+/// Answers with the report's context score.
+async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreError> {
+    tx.settle().await?;
+    let of = || args![row.id.to_string(), row.attempt];
+    let sql =
+        "SELECT worker, outcome FROM attempts WHERE task = $1 AND number = $2 AND outcome NOT IN ('open', 'accepted')";
+    let Some(found) = tx.read().first(sql, of()).await? else { return Ok(None) };
+    if matches!(found.parsed("outcome")?, AttemptOutcome::Refused | AttemptOutcome::Failed) {
+        holds::forgive(tx, found.parsed("worker")?).await?;
+    }
+    tx.run("UPDATE attempts SET outcome = 'accepted', reason = NULL WHERE task = $1 AND number = $2", of()).await?;
+    let sql = format!(
+        "{COLUMNS} WHERE r.task = $1 AND r.attempt = $2 AND r.verdict = 'refused' \
+                       ORDER BY r.at DESC, r.id DESC LIMIT 1"
+    );
+    let Some(last) = tx.read().first(&sql, of()).await?.as_ref().map(report).transpose()? else { return Ok(None) };
+    let sql = "UPDATE reports SET verdict = 'accepted', reason = NULL WHERE id = $1";
+    tx.run(sql, vec![text(last.id)]).await?;
+    Ok(last.context_score)
 }
 
 /// A person wants it done again: what waits for a verdict is refused.
