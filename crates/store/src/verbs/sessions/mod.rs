@@ -16,8 +16,9 @@ use protocol::{
 };
 use serde::Serialize;
 
+use super::workers::facts::Under;
 use super::workspaces::{self, check_filter, narrowed, sees};
-use super::{projects, users};
+use super::{projects, users, workers};
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Store, StoreError};
@@ -162,6 +163,9 @@ impl Command for StopSession {
         let (before, row) = find(tx.read(), caller, self.session, Action::Drive).await?;
         let already = row.text_or_none("stop")?;
         let Some(after) = stop(tx, before.clone(), already, self.input.force).await? else { return Ok(before) };
+        if let Some(under) = Under::read(&row)? {
+            workers::stop::with_session(tx, after.id, under).await?;
+        }
         let how = if self.input.force { "force" } else { "gracefully" };
         let detail = format!("asked `{}` to stop, {how}", after.title);
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), detail);

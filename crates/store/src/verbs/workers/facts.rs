@@ -34,7 +34,7 @@ impl Under {
     }
 
     /// The task, if this hold and this session are the ones that count now.
-    async fn current(self, tx: &mut Tx<'_>, session: SessionId) -> Result<Option<TaskRow>, StoreError> {
+    pub(super) async fn current(self, tx: &mut Tx<'_>, session: SessionId) -> Result<Option<TaskRow>, StoreError> {
         let row = tx.task(self.task).await?;
         Ok(row.filter(|row| row.fence == self.fence && row.session == Some(session) && row.status.is_held()))
     }
@@ -83,7 +83,8 @@ async fn over(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), St
     {
         slot.session = None;
         if slot.status == WorkerStatus::Stopping {
-            slot.becomes(WorkerStatus::Stopped, None, None);
+            let reason = slot.reason.clone();
+            slot.becomes(WorkerStatus::Stopped, reason, None);
         }
         put(tx, slot);
     }

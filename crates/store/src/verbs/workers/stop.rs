@@ -1,9 +1,11 @@
 //! Stopping workers and their sessions; what they had goes back at once.
 
-use domain::{AttemptOutcome, ProjectId, SessionId, WorkerId, WorkerStatus};
+use domain::{AttemptOutcome, ProjectId, SessionId, TaskStatus, WorkerId, WorkerStatus};
 use protocol::{Worker, WorkerStop};
 use serde::Serialize;
 
+use super::facts::Under;
+use super::log::decided;
 use super::rows::{self, Slot, get, own, put};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions;
@@ -75,6 +77,26 @@ impl Command for StopAllWorkers {
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
         Ok(stopped)
     }
+}
+
+/// A person stopped the session that works on a task, and means it: the task goes back at once, and its worker takes
+/// nothing until it is restarted. What was reported already is judged all the same.
+pub(crate) async fn with_session(tx: &mut Tx<'_>, session: SessionId, under: Under) -> Result<(), StoreError> {
+    let Some(row) = under.current(tx, session).await? else { return Ok(()) };
+    if !matches!(row.status, TaskStatus::Assigned | TaskStatus::Running) {
+        return Ok(());
+    }
+    let Some(worker) = row.worker else { return Ok(()) };
+    let by = tx.caller.person()?.name;
+    let why = format!("stopped by {by}");
+    moves::let_go(tx, row.id, AttemptOutcome::Released, Some(why.clone())).await?;
+    let Some(mut slot) = get(tx, worker).await? else { return Ok(()) };
+    slot.session = Some(session);
+    slot.queue.clear();
+    slot.becomes(WorkerStatus::Stopping, Some(why), None);
+    put(tx, slot);
+    let reason = format!("{by} stopped its session: it takes nothing until it is restarted");
+    decided(tx, row.project, Some(worker), Some(row.id), "stopped", reason).await
 }
 
 /// Takes a worker's task back at once; it is stopping until its session is over.

@@ -11,6 +11,7 @@ mod metrics;
 mod scale;
 mod settings;
 mod start;
+mod stops;
 mod take_over;
 
 use domain::{RunnerId, SessionId, SessionStatus, TaskId, Visibility, WorkerId};

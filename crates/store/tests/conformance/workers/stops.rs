@@ -1,0 +1,68 @@
+//! A person stops the session of a worker, and means it.
+
+use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
+use protocol::SessionStop;
+use store::{RestartWorker, StopSession};
+
+use super::{Shop, checked, plain};
+use crate::floor::Floor;
+
+both!(who_stops_a_session_stops_its_worker_and_others_go_on, a_session_whose_report_is_checked_just_ends,);
+
+async fn stop(shop: &Shop, session: domain::SessionId, force: bool) {
+    shop.floor.done(&shop.floor.ada, StopSession { session, input: SessionStop { force } }).await;
+}
+
+async fn who_stops_a_session_stops_its_worker_and_others_go_on(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let first = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Go astray")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    stop(&shop, session, false).await;
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.task.reason.as_deref()), (TaskStatus::Ready, Some("stopped by Ada")));
+    let attempt = &detail.attempts[0];
+    assert_eq!((attempt.outcome, attempt.reason.as_deref()), (AttemptOutcome::Released, Some("stopped by Ada")));
+    let stopping = shop.worker(first.id).await;
+    assert_eq!((stopping.status, stopping.failures, stopping.failed), (WorkerStatus::Stopping, 0, 0));
+    assert_eq!(shop.dispatch().await, 0, "nobody else is there");
+    stop(&shop, session, true).await;
+    shop.exits(session, 0).await;
+    let stopped = shop.worker(first.id).await;
+    assert_eq!((stopped.status, stopped.reason.as_deref()), (WorkerStatus::Stopped, Some("stopped by Ada")));
+    assert_eq!(shop.detail(task).await.attempts.len(), 1);
+    assert_eq!(shop.dispatch().await, 0, "it is not handed the same task again");
+    let said = shop.log().await.into_iter().find(|entry| entry.what == "stopped").expect("it is written down");
+    assert_eq!((said.worker, said.task), (Some(first.id), Some(task)));
+    assert!(said.reason.contains("Ada") && said.reason.contains("restart"), "{}", said.reason);
+    let second = shop.start(1).await.remove(0);
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(task).await.assigned_to, Some(second.id), "others may take it");
+    let session = shop.session(task).await;
+    stop(&shop, session, false).await;
+    shop.exits(session, 0).await;
+    shop.floor.done(&shop.floor.ada, RestartWorker { worker: first.id }).await;
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(task).await.assigned_to, Some(first.id), "somebody said so");
+}
+
+async fn a_session_whose_report_is_checked_just_ends(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![checked("Write out.txt")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    let held = shop.task(task).await;
+    let fence = held.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, crate::tasks::report(task, fence, "Here it is.")).await;
+    stop(&shop, session, false).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Validating, "what was handed back counts");
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
+    shop.exits(session, 0).await;
+    shop.found(task, true, "it is there", None).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Idle);
+}
