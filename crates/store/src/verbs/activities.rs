@@ -176,6 +176,19 @@ impl Command for UpdateActivity {
     }
 }
 
+/// Ends an activity, whoever asks.
+pub(crate) async fn end(tx: &mut Tx<'_>, id: ActivityId, status: ActivityStatus, why: &str) -> Result<(), StoreError> {
+    let row = tx.read().first(&format!("{COLUMNS} WHERE a.id = $1"), vec![text(id)]).await?;
+    let before = activity(&row.ok_or(StoreError::NotFound("activity"))?)?;
+    let sql = "UPDATE activities SET status = $1, updated_at = $2 WHERE id = $3";
+    tx.run(sql, args![status.word(), tx.now, id.to_string()]).await?;
+    let detail = format!("status {} → {status}: {why}", before.status);
+    let scope = AuditScope::Project(before.project);
+    announce(tx, Activity { status, updated_at: tx.now, ..before });
+    tx.audit(UpdateActivity::VERB, id, scope, detail);
+    Ok(())
+}
+
 /// What differs, in words for the audit trail.
 fn differences(before: &Activity, after: &Activity) -> Vec<String> {
     let mut changes = Vec::new();

@@ -185,9 +185,12 @@ async fn state_changed(
     }
     let after = Session { state, ..before };
     announce(tx, after.clone());
-    match under {
-        Some(under) => work::facts::state(tx, &after, under).await,
-        None => Ok(()),
+    if let Some(under) = under {
+        work::facts::state(tx, &after, under).await?;
+    }
+    match after.state.ended() {
+        true => work::lines::look(tx, after.activity).await,
+        false => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, W
 use protocol::link::StartFrom;
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, Workspace};
 
+use super::lines;
 use super::rows::{Slot, get};
 use crate::sql::text;
 use crate::tx::Tx;
@@ -104,7 +105,7 @@ async fn activity(tx: &mut Tx<'_>, slot: &Slot, row: &TaskRow) -> Result<Activit
     let mut row = row.clone();
     row.activity = Some(made.id);
     tx.put_task(row);
-    tx.settle().await?;
+    lines::began(tx, made.id).await?;
     Ok(made)
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod freeze;
 pub(crate) mod holds;
 mod launch;
 mod leases;
+pub(crate) mod lines;
 pub(crate) mod list;
 pub(crate) mod log;
 mod metrics;

@@ -6,6 +6,7 @@ mod checks;
 mod flow;
 mod freeze;
 mod hand_out;
+mod lines;
 mod lost;
 mod metrics;
 mod scale;

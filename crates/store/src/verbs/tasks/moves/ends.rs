@@ -8,6 +8,7 @@ use crate::tx::Tx;
 use crate::verbs::sessions;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workers::holds::{self, Ended};
+use crate::verbs::workers::lines;
 
 /// Those that wait for a task that is done now wait for one less; those that wait for nothing become ready.
 pub(super) async fn free_dependants(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
@@ -87,6 +88,9 @@ async fn end(
     if let Some(session) = session {
         tx.settle().await?;
         sessions::ask_to_stop(tx, session, false).await?;
+    }
+    if let Some(activity) = row.activity {
+        lines::look(tx, activity).await?;
     }
     Ok(row)
 }

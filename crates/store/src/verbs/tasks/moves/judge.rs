@@ -11,6 +11,7 @@ use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
+use crate::verbs::workers::lines;
 use crate::verbs::workspaces::json_or_none;
 
 /// Reads reports.
@@ -203,9 +204,13 @@ async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<
     row.lease_until = None;
     row.progress = None;
     row.session = None;
-    let id = row.id;
+    let (id, activity) = (row.id, row.activity);
     tx.put_task(row);
-    ends::free_dependants(tx, id).await
+    ends::free_dependants(tx, id).await?;
+    match activity {
+        Some(activity) => lines::look(tx, activity).await,
+        None => Ok(()),
+    }
 }
 
 async fn last_worker(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<WorkerId>, StoreError> {

@@ -1,0 +1,37 @@
+//! The lines of work that tasks began: each ends with the last of its tasks and sessions. Those of people are theirs.
+
+use domain::{ActivityId, ActivityStatus};
+
+use crate::sql::{args, text};
+use crate::tx::Tx;
+use crate::verbs::activities;
+use crate::{Caller, StoreError};
+
+/// Notes that a task began an activity.
+pub(crate) async fn began(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
+    tx.settle().await?;
+    tx.run("UPDATE activities SET by_task = 1 WHERE id = $1", vec![text(activity)]).await.map(|_| ())
+}
+
+/// Ends an activity that a task began, if nothing is left of it: completed when something was done, abandoned otherwise.
+///
+/// What somebody has marked otherwise than active stays so.
+pub(crate) async fn look(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM activities WHERE id = $1 AND by_task = 1 AND status = 'active'";
+    if tx.read().first(sql, vec![text(activity)]).await?.is_none() {
+        return Ok(());
+    }
+    tx.settle().await?;
+    let sql = "SELECT (SELECT COUNT(*) FROM sessions WHERE activity = $1 AND ended_at IS NULL) AS live, \
+               (SELECT COUNT(*) FROM tasks WHERE activity = $1 AND status NOT IN ('done', 'failed', 'cancelled')) AS \
+               open_tasks, (SELECT COUNT(*) FROM tasks WHERE activity = $1 AND status = 'done') AS done";
+    let Some(left) = tx.read().first(sql, args![activity.to_string()]).await? else { return Ok(()) };
+    if left.count("live")? > 0 || left.count("open_tasks")? > 0 {
+        return Ok(());
+    }
+    let (status, why) = match left.count("done")? {
+        0 => (ActivityStatus::Abandoned, "its tasks were given up"),
+        _ => (ActivityStatus::Completed, "its tasks are done"),
+    };
+    activities::end(&mut tx.acting(&Caller::hub("worker")), activity, status, why).await
+}

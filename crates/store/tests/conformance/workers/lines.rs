@@ -1,0 +1,96 @@
+//! The line of work that a task began ends with it; those of people are theirs.
+
+use domain::{ActivityId, ActivityStatus, SessionStatus, TaskStatus};
+use protocol::{ActivityCreate, ActivityUpdate, SessionSpawn, TaskAdd};
+use store::{CreateActivity, UpdateActivity};
+
+use super::{Shop, plain};
+use crate::execution::spawn;
+use crate::floor::Floor;
+use crate::tasks::{cancel, report, retry};
+
+both!(
+    what_a_task_began_ends_with_it,
+    it_ends_with_the_last_session_and_the_last_task,
+    what_is_cancelled_is_abandoned_and_goes_on_when_retried,
+    what_people_made_or_hold_stays,
+);
+
+impl Shop {
+    async fn line(&self, task: domain::TaskId) -> ActivityId {
+        self.task(task).await.activity.expect("it was worked on")
+    }
+
+    async fn at_line(&self, activity: ActivityId) -> ActivityStatus {
+        self.floor.store.activity(&self.floor.ada, activity).await.unwrap().status
+    }
+}
+
+async fn what_a_task_began_ends_with_it(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Sweep the floor")]).await[0];
+    shop.dispatch().await;
+    let line = shop.line(task).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active);
+    shop.finishes(task, "It is clean.").await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
+}
+
+async fn it_ends_with_the_last_session_and_the_last_task(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Sweep the floor")]).await[0];
+    shop.dispatch().await;
+    let (line, session) = (shop.line(task).await, shop.session(task).await);
+    shop.at(session, SessionStatus::Working).await;
+    let more = shop.add(vec![TaskAdd { activity: Some(line), ..plain("And the stairs") }]).await[0];
+    let fence = shop.task(task).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, report(task, fence, "It is clean.")).await;
+    shop.exits(session, 0).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "another task belongs to it");
+    let look = SessionSpawn { activity: Some(line), agent: "codex".into(), ..Default::default() };
+    let mine = shop.floor.done(&shop.floor.ada, spawn(look, &[shop.runner])).await;
+    shop.dispatch().await;
+    shop.finishes(more, "They are, too.").await;
+    assert_eq!(shop.task(more).await.status, TaskStatus::Done);
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "somebody still works in it");
+    shop.exits(mine.id, 0).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
+}
+
+async fn what_is_cancelled_is_abandoned_and_goes_on_when_retried(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Sweep the floor")]).await[0];
+    shop.dispatch().await;
+    let (line, session) = (shop.line(task).await, shop.session(task).await);
+    cancel(&shop.floor, task).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "its session is not over");
+    shop.exits(session, 0).await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Abandoned);
+    retry(&shop.floor, task).await;
+    shop.dispatch().await;
+    assert_eq!((shop.line(task).await, shop.at_line(line).await), (line, ActivityStatus::Active));
+    shop.finishes(task, "Now it is clean.").await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Completed);
+}
+
+async fn what_people_made_or_hold_stays(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let input = ActivityCreate { content: "Spring cleaning".into(), ..Default::default() };
+    let mine = shop.floor.done(&shop.floor.ada, CreateActivity { project: shop.project.id, input }).await.id;
+    let task = shop.add(vec![TaskAdd { activity: Some(mine), ..plain("Sweep the floor") }]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "It is clean.").await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+    assert_eq!(shop.at_line(mine).await, ActivityStatus::Active);
+    let other = shop.add(vec![plain("Count the nails")]).await[0];
+    shop.dispatch().await;
+    let line = shop.line(other).await;
+    let input = ActivityUpdate { status: Some(ActivityStatus::Blocked), ..Default::default() };
+    shop.floor.done(&shop.floor.ada, UpdateActivity { activity: line, input }).await;
+    shop.finishes(other, "There are seven.").await;
+    assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "somebody said what it is at");
+}
