@@ -7,13 +7,15 @@ use protocol::{Answer, Call, Health, Problem, ProblemKind};
 use rand::Rng;
 
 use crate::url::HubUrl;
-use crate::{Backoff, ClientError, FromAnswer, HttpRequest, Terminal, Watch, request};
+use crate::{Backoff, ClientError, FromAnswer, HttpRequest, Terminal, Token, Watch, request};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A longer wait than this is the caller's to decide about.
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
 const TRIES: u32 = 4;
+/// How long the next token may take when the last one was refused.
+const RENEWAL: Duration = Duration::from_secs(2);
 /// Nothing is asked again when this much time has passed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -22,13 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Client {
     http: reqwest::Client,
     url: HubUrl,
-    token: Option<String>,
+    token: Option<Token>,
 }
 
 impl Client {
     /// A client of the hub at `hub_url` with a token as credential; asks nothing yet.
     pub fn new(hub_url: &str, token: &str) -> Result<Self, ClientError> {
-        Self::build(hub_url, Some(token.to_owned()))
+        Self::with(hub_url, Token::Given(token.to_owned()))
+    }
+
+    /// The same with a token that may be renewed by somebody else.
+    pub fn with(hub_url: &str, token: Token) -> Result<Self, ClientError> {
+        Self::build(hub_url, Some(token))
     }
 
     /// A client without a credential: the hub tells it only whether it is well and what it offers.
@@ -41,9 +48,12 @@ impl Client {
         self.url.as_str()
     }
 
-    /// The credential.
+    /// The credential, if it is always the same.
     pub fn token(&self) -> Option<&str> {
-        self.token.as_deref()
+        match &self.token {
+            Some(Token::Given(secret)) => Some(secret),
+            Some(Token::File(_)) | None => None,
+        }
     }
 
     /// Asks `call` and returns its answer; a change gets a key of its own, so that asking again does not act twice.
@@ -92,7 +102,7 @@ impl Client {
         Terminal::start(self.url.clone(), self.token.clone(), session)
     }
 
-    fn build(hub_url: &str, token: Option<String>) -> Result<Self, ClientError> {
+    fn build(hub_url: &str, token: Option<Token>) -> Result<Self, ClientError> {
         let url = HubUrl::parse(hub_url)?;
         crate::tls::choose_provider();
         let mut builder = reqwest::Client::builder()
@@ -137,7 +147,8 @@ impl Client {
         let mut builder = self.http.request(request.method.clone(), format!("{}{}", self.url.as_str(), request.path));
         builder = builder.query(&request.query);
         if let Some(token) = &self.token {
-            builder = builder.bearer_auth(token);
+            let secret = token.now().map_err(|error| Failed { error, again: self.unless_renewed() })?;
+            builder = builder.bearer_auth(secret);
         }
         if let Some(key) = key {
             builder = builder.header("idempotency-key", key);
@@ -171,9 +182,16 @@ impl Client {
         let wait = problem.retry_after_seconds.map(|seconds| Again::After(Duration::from_secs(seconds.into())));
         let again = match problem.kind {
             ProblemKind::RateLimited | ProblemKind::Unavailable => wait.unwrap_or(Again::Soon),
+            ProblemKind::Unauthenticated => self.unless_renewed(),
             _ => Again::Never,
         };
         Failed { error: ClientError::Problem(problem), again }
+    }
+
+    /// When to ask again with a credential that is not accepted.
+    fn unless_renewed(&self) -> Again {
+        let renewed = self.token.as_ref().is_some_and(Token::is_renewed);
+        if renewed { Again::After(RENEWAL) } else { Again::Never }
     }
 }
 

@@ -10,6 +10,7 @@ mod seen;
 mod socket;
 pub mod terminal;
 mod tls;
+mod token;
 mod url;
 pub mod watch;
 
@@ -20,4 +21,5 @@ pub use protocol::FromAnswer;
 pub use request::{HttpRequest, request};
 pub use socket::{Frame, RawSocket, Socket, dial};
 pub use terminal::Terminal;
+pub use token::Token;
 pub use watch::Watch;

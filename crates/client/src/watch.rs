@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::seen::Seen;
 use crate::url::HubUrl;
-use crate::{Backoff, ClientError, Socket};
+use crate::{Backoff, ClientError, Socket, Token};
 
 /// What a watcher learns.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Watch {
     url: HubUrl,
-    token: Option<String>,
+    token: Option<Token>,
     client: String,
     silence: Option<Duration>,
     socket: Option<Socket>,
@@ -42,10 +42,10 @@ pub struct Watch {
 impl Watch {
     /// Watches the hub at `hub_url` with `token`, from its full state on; connects with the first [`Watch::next`].
     pub fn new(hub_url: &str, token: &str) -> Result<Self, ClientError> {
-        Ok(Self::start(HubUrl::parse(hub_url)?, Some(token.to_owned())))
+        Ok(Self::start(HubUrl::parse(hub_url)?, Some(Token::Given(token.to_owned()))))
     }
 
-    pub(crate) fn start(url: HubUrl, token: Option<String>) -> Self {
+    pub(crate) fn start(url: HubUrl, token: Option<Token>) -> Self {
         Self {
             url,
             token,
@@ -89,7 +89,7 @@ impl Watch {
             match self.step().await {
                 Ok(Some(frame)) => return Ok(Event::Frame(frame)),
                 Ok(None) => {}
-                Err(error) if is_final(&error) => {
+                Err(error) if is_final(&error, self.token.as_ref()) => {
                     self.socket = None;
                     return Err(error);
                 }
@@ -121,7 +121,8 @@ impl Watch {
         if let Some(at) = self.not_before {
             tokio::time::sleep_until(at).await;
         }
-        let mut socket = Socket::open(&self.url, self.token.as_deref()).await?;
+        let secret = self.token.as_ref().map(Token::now).transpose()?;
+        let mut socket = Socket::open(&self.url, secret.as_deref()).await?;
         if let Some(limit) = self.silence {
             socket = socket.silence_limit(limit);
         }
@@ -152,10 +153,13 @@ impl Watch {
     }
 }
 
-pub(crate) fn is_final(error: &ClientError) -> bool {
+pub(crate) fn is_final(error: &ClientError, token: Option<&Token>) -> bool {
     match error {
         ClientError::Unreachable { .. } => false,
         ClientError::Protocol(_) => true,
+        ClientError::Problem(problem) if problem.kind == ProblemKind::Unauthenticated => {
+            !token.is_some_and(Token::is_renewed)
+        }
         ClientError::Problem(problem) => !matches!(
             problem.kind,
             ProblemKind::RateLimited | ProblemKind::Unavailable | ProblemKind::Storage | ProblemKind::Internal

@@ -75,5 +75,13 @@ async fn renew(floor: &dyn Floor, task: TaskId, fence: u64) -> bool {
 }
 
 fn passes(kind: ProblemKind) -> bool {
-    matches!(kind, ProblemKind::Unavailable | ProblemKind::RateLimited | ProblemKind::Storage | ProblemKind::Internal)
+    matches!(
+        kind,
+        ProblemKind::Unavailable
+            | ProblemKind::RateLimited
+            | ProblemKind::Storage
+            | ProblemKind::Internal
+            // An agent's token that has expired is about to be renewed.
+            | ProblemKind::Unauthenticated
+    )
 }

@@ -42,7 +42,7 @@ pub enum FromRunner {
         /// Why.
         problem: Problem,
     },
-    /// Asks for the token of a session's agent; any earlier one ends.
+    /// Asks for a token of a session's agent: the first, or the one that follows it.
     TokenWanted {
         /// Which session.
         session: SessionId,
@@ -138,6 +138,9 @@ pub enum ToRunner {
         session: SessionId,
         /// The secret; absent: there is none, the session is over or unknown.
         secret: Option<String>,
+        /// For how long it is valid; the next one is asked for before. Absent: as long as its session lives.
+        #[serde(default)]
+        lives_seconds: Option<u32>,
     },
 }
 

@@ -1,6 +1,7 @@
 //! Hears the hub and passes each thing on to whose it is, without ever waiting.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::UserId;
 use protocol::link::ToRunner;
@@ -57,7 +58,10 @@ impl Ear for Desk {
             ToRunner::Driver { channel, user } => floor.terminals.driver(channel, user),
             ToRunner::Snapshot { channel } => floor.terminals.snapshot(channel),
             ToRunner::Resize { channel, cols, rows } => floor.terminals.resize(channel, cols, rows),
-            ToRunner::Token { session, secret } => floor.tokens.answer(session, secret),
+            ToRunner::Token { session, secret, lives_seconds } => {
+                let lives = lives_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+                floor.tokens.answer(session, secret, lives);
+            }
         }
     }
 

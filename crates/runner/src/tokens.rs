@@ -1,4 +1,4 @@
-//! Asks the hub for the tokens of agents, again after each lost connection, until it answers.
+//! Asks the hub for the tokens of agents, again after each lost connection, until it answers; knows when to ask anew.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use domain::SessionId;
 use parking_lot::Mutex;
 use protocol::link::FromRunner;
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 use crate::Secret;
 use crate::link::Line;
@@ -14,9 +15,13 @@ use crate::link::Line;
 /// A hub that could not make one says nothing; it is asked again.
 const AGAIN: Duration = Duration::from_secs(15);
 
-/// Who waits for which session's token.
+/// Who waits for which session's token, and when each is to be renewed.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens(Mutex<HashMap<SessionId, oneshot::Sender<Option<Secret>>>>);
+pub(crate) struct Tokens {
+    waiting: Mutex<HashMap<SessionId, oneshot::Sender<Option<Secret>>>>,
+    /// Nothing: it is never renewed.
+    due: Mutex<HashMap<SessionId, Option<Instant>>>,
+}
 
 impl Tokens {
     /// The token of a session's agent; nothing when the hub says that the session is over.
@@ -24,7 +29,7 @@ impl Tokens {
         loop {
             let line = lines.wait_for(Option::is_some).await.ok()?.clone()?;
             let (answer, answered) = oneshot::channel();
-            self.0.lock().insert(session, answer);
+            self.waiting.lock().insert(session, answer);
             if line.send(&FromRunner::TokenWanted { session }).await.is_ok() {
                 tokio::select! {
                     token = answered => {
@@ -42,9 +47,30 @@ impl Tokens {
     }
 
     /// The hub's answer; one that nobody waits for is dropped.
-    pub(crate) fn answer(&self, session: SessionId, secret: Option<String>) {
-        if let Some(waiting) = self.0.lock().remove(&session) {
+    pub(crate) fn answer(&self, session: SessionId, secret: Option<String>, lives: Option<Duration>) {
+        if let Some(waiting) = self.waiting.lock().remove(&session) {
+            // At half time: the hub may be away for as long as that before anybody notices.
+            self.due.lock().insert(session, lives.map(|lives| Instant::now() + lives / 2));
             let _ = waiting.send(secret.map(Secret::new));
         }
+    }
+
+    /// Waits until a session's token is to be renewed; at once for one that an earlier runner asked for. False: never.
+    pub(crate) async fn due(&self, session: SessionId) -> bool {
+        let due = self.due.lock().get(&session).copied();
+        match due {
+            None => true,
+            Some(None) => false,
+            Some(Some(at)) => {
+                tokio::time::sleep_until(at).await;
+                true
+            }
+        }
+    }
+
+    /// Forgets a session that is over.
+    pub(crate) fn forget(&self, session: SessionId) {
+        self.waiting.lock().remove(&session);
+        self.due.lock().remove(&session);
     }
 }

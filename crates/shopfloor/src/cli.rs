@@ -25,7 +25,7 @@ pub struct Global {
     /// Where the hub is, as http://127.0.0.1:4720 [env: SHOPFLOOR_HUB]
     #[arg(long, value_name = "URL", global = true)]
     pub hub: Option<String>,
-    /// Who you are to the hub [env: SHOPFLOOR_TOKEN]
+    /// Who you are to the hub [env: SHOPFLOOR_TOKEN, or SHOPFLOOR_TOKEN_FILE]
     #[arg(long, value_name = "TOKEN", global = true)]
     pub token: Option<String>,
     /// The directory of the hub on this machine, which says where it is and has your token [env: SHOPFLOOR_DATA_DIR]

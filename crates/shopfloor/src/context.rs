@@ -27,7 +27,7 @@ impl Context {
     pub fn client(&self) -> Result<Client, Failure> {
         let hub = self.hub()?;
         match &self.settings.token {
-            Some(token) => Ok(Client::new(hub, &token.value)?),
+            Some(token) => Ok(Client::with(hub, token.value.clone())?),
             None => Err(Failure::not_allowed(format!("there is no token for the hub at {hub}"))
                 .advise("pass --token T or set SHOPFLOOR_TOKEN; `shopfloor token create` makes one")),
         }

@@ -175,6 +175,16 @@ impl HostLink {
         self.request(Request::Keep)
     }
 
+    /// Shows this value to nobody from now on; returns when the host of the session in `dir` does so.
+    pub async fn mask(dir: &Path, value: &str) -> Result<(), LinkError> {
+        let (host, mut events) = HostLink::connect(dir).await?;
+        host.request(Request::Mask { value: value.to_owned() })?;
+        // Requests are heard in order: the answer to this one says that the other was heard.
+        host.watch(None)?;
+        let heard = tokio::time::timeout(PATIENCE, events.next()).await;
+        heard.ok().flatten().map(|_| ()).ok_or(LinkError::Closed)
+    }
+
     fn request(&self, request: Request) -> Result<(), LinkError> {
         self.requests.send(request).map_err(|_| LinkError::Closed)
     }

@@ -48,6 +48,14 @@ impl Masks {
         Masks { finder, few, secrets, seen: Vec::new(), released: 0, held_since: None }
     }
 
+    /// Masks these values, too, from the next byte on.
+    pub fn add(&mut self, values: &[String]) {
+        let known = self.secrets.iter().map(|secret| String::from_utf8_lossy(secret).into_owned());
+        let all: Vec<String> = known.chain(values.iter().cloned()).collect();
+        let Masks { finder, few, secrets, .. } = Masks::new(&all);
+        (self.finder, self.few, self.secrets) = (finder, few, secrets);
+    }
+
     /// Whether there is nothing to mask, so that bytes need not pass through here.
     pub fn is_empty(&self) -> bool {
         self.finder.is_none()
@@ -162,6 +170,17 @@ mod tests {
         assert_eq!(masked(&["ghp_abcdef"], &bytes), whole);
         let bytes: Vec<&[u8]> = b"abcdabcdefgh abcd".chunks(1).collect();
         assert_eq!(masked(&["abcd", "abcdefgh"], &bytes), "•••••••••••• ••••", "one is the beginning of the other");
+    }
+
+    #[test]
+    fn a_secret_that_comes_later_is_masked_from_then_on() {
+        let mut masks = Masks::new(&["ghp_abcdef".to_owned()]);
+        let mut out = Vec::new();
+        masks.push(b"sf_second ghp_abc", &mut out);
+        masks.add(&["sf_second".to_owned()]);
+        masks.push(b"def sf_second", &mut out);
+        masks.finish(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "sf_second •••••••••• •••••••••");
     }
 
     #[test]

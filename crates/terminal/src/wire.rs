@@ -57,6 +57,11 @@ pub enum Request {
     },
     /// Never drop anything of this recording.
     Keep,
+    /// Show this value to nobody from now on.
+    Mask {
+        /// The secret.
+        value: String,
+    },
 }
 
 /// What a session host tells.
@@ -210,6 +215,7 @@ impl Request {
             Request::Observe { every_ms } => Frame::new(8).number((*every_ms).into()).done(),
             Request::Stop { grace_ms } => Frame::new(9).maybe(grace_ms.map(|grace| grace as i64)).done(),
             Request::Keep => Frame::new(10).done(),
+            Request::Mask { value } => Frame::new(11).text(value).done(),
         }
     }
 
@@ -232,6 +238,7 @@ impl Request {
             8 => Request::Observe { every_ms: u32::try_from(fields.number()?).unwrap_or(u32::MAX) },
             9 => Request::Stop { grace_ms: fields.maybe()?.map(|grace| grace as u64) },
             10 => Request::Keep,
+            11 => Request::Mask { value: fields.text()? },
             _ => return Err(invalid("a frame of an unknown kind")),
         };
         Ok(request)
@@ -314,6 +321,7 @@ mod tests {
             any::<u32>().prop_map(|every_ms| Request::Observe { every_ms }),
             proptest::option::of(0..u64::MAX / 2).prop_map(|grace_ms| Request::Stop { grace_ms }),
             Just(Request::Keep),
+            any::<String>().prop_map(|value| Request::Mask { value }),
         ]
     }
 

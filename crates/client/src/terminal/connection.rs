@@ -12,13 +12,13 @@ use super::{Event, Saying};
 use crate::socket::Frame;
 use crate::url::HubUrl;
 use crate::watch::{explain, is_final};
-use crate::{Backoff, ClientError, Socket};
+use crate::{Backoff, ClientError, Socket, Token};
 
 const READ_BUFFER: usize = 64 * 1024;
 
 pub(super) struct Connection {
     url: HubUrl,
-    token: Option<String>,
+    token: Option<Token>,
     session: SessionId,
     tell: mpsc::Sender<Result<Event, ClientError>>,
     heard: mpsc::UnboundedReceiver<Saying>,
@@ -51,7 +51,7 @@ impl From<ClientError> for End {
 impl Connection {
     pub(super) fn new(
         url: HubUrl,
-        token: Option<String>,
+        token: Option<Token>,
         session: SessionId,
         tell: mpsc::Sender<Result<Event, ClientError>>,
         heard: mpsc::UnboundedReceiver<Saying>,
@@ -66,7 +66,7 @@ impl Connection {
             let Err(end) = self.talk().await;
             match end {
                 End::Over => return,
-                End::Broken(error) if is_final(&error) => {
+                End::Broken(error) if is_final(&error, self.token.as_ref()) => {
                     // Who does not listen does not miss it.
                     let _ = self.tell.send(Err(error)).await;
                     return;
@@ -94,7 +94,8 @@ impl Connection {
     }
 
     async fn talk(&mut self) -> Result<std::convert::Infallible, End> {
-        let mut socket = Socket::open_with(&self.url, self.token.as_deref(), READ_BUFFER).await?;
+        let secret = self.token.as_ref().map(Token::now).transpose()?;
+        let mut socket = Socket::open_with(&self.url, secret.as_deref(), READ_BUFFER).await?;
         self.told = None;
         socket.hello(self.hub, self.seen, "terminal").await?;
         self.watch(&mut socket).await?;

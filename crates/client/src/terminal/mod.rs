@@ -10,8 +10,8 @@ use protocol::Session;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::ClientError;
 use crate::url::HubUrl;
+use crate::{ClientError, Token};
 
 /// What a watcher of a terminal learns, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct Terminal {
 const WAITING_EVENTS: usize = 256;
 
 impl Terminal {
-    pub(crate) fn start(url: HubUrl, token: Option<String>, session: SessionId) -> Self {
+    pub(crate) fn start(url: HubUrl, token: Option<Token>, session: SessionId) -> Self {
         let (tell, events) = mpsc::channel(WAITING_EVENTS);
         let (sayings, heard) = mpsc::unbounded_channel();
         let task = tokio::spawn(connection::Connection::new(url, token, session, tell, heard).run());

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use client::{Client, ClientError};
+use client::{Client, ClientError, Token};
 use domain::{ProjectId, Timestamp, UserId, Visibility};
 use protocol::{Answer, Call, Problem, ProblemKind, Project, ProjectCreate, UserRef};
 
@@ -124,4 +124,20 @@ async fn nobody_there_is_unreachable() {
     served.await.unwrap();
     let error = Client::new(&url, "t").unwrap().call(create()).await.unwrap_err();
     assert!(matches!(&error, ClientError::Unreachable { url: named, .. } if *named == url), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_token_in_a_file_is_read_for_every_request_and_waited_for_when_it_is_refused() {
+    let answered = || Reply::Answer(201, "content-type: application/json\r\n", json(&project()));
+    let (url, served) = serve(vec![answered(), problem(ProblemKind::Unauthenticated, ""), answered()]).await;
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("token-of-{}", std::process::id()));
+    let client = Client::with(&url, Token::File(path.clone())).unwrap();
+    std::fs::write(&path, "sf_one\n").unwrap();
+    client.call(create()).await.unwrap();
+    std::fs::write(&path, "sf_two").unwrap();
+    client.call(create()).await.unwrap();
+    let asked = served.await.unwrap();
+    let tokens: Vec<_> = asked.iter().map(|asked| asked.header("authorization").unwrap()).collect();
+    assert_eq!(tokens, ["Bearer sf_one", "Bearer sf_two", "Bearer sf_two"]);
+    std::fs::remove_file(path).unwrap();
 }

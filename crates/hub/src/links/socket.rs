@@ -12,7 +12,7 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FromRunner, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts};
+use store::{AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -196,7 +196,10 @@ impl Session {
                 let (hub, caller, link, runner) = (self.hub.clone(), self.caller.clone(), link.clone(), self.runner);
                 tokio::spawn(async move {
                     match hub.store.write(&caller, None, MintAgentToken { runner, session }).await {
-                        Ok(minted) => drop(link.tell(&ToRunner::Token { session, secret: minted.value })),
+                        Ok(minted) => {
+                            let lives_seconds = Some(AGENT_TOKEN_SECONDS);
+                            link.tell(&ToRunner::Token { session, secret: minted.value, lives_seconds });
+                        }
                         Err(error) => tracing::warn!(%error, %session, "could not make an agent's token"),
                     }
                 });

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::launch::{self, Ready};
 use super::state::At;
-use super::{Order, Stage, end, follow};
+use super::{Order, Stage, end, follow, token};
 use crate::floor::Floor;
 use crate::journal::{Change, SessionRow, Step};
 
@@ -42,12 +42,16 @@ pub(super) async fn live(
     let ending = match begun {
         Begun::Running(host, events) => {
             stage.send_replace(Stage::Running);
-            follow::follow(floor, &mut row, host, events, &mut inbox).await
+            tokio::select! {
+                ending = follow::follow(floor, &mut row, host, events, &mut inbox) => ending,
+                never = token::renew(floor, session) => match never {},
+            }
         }
         Begun::Ended(exit) => end::Ending::Exited(exit),
         Begun::Gone => end::Ending::Lost,
         Begun::Never(why) => end::Ending::Never(why),
     };
+    token::forget(floor, session);
     end::end(floor, &mut row, ending).await;
     stage.send_replace(Stage::Over);
     tracing::info!(%session, "the session is over");

@@ -10,7 +10,7 @@ use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
 use domain::SessionMode;
 use terminal::Spec;
 
-use super::{progress, sandbox, task, trust};
+use super::{progress, sandbox, task, token, trust};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 use crate::workspaces::{Place, Purpose};
@@ -38,14 +38,15 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
     let place = progress::telling(floor, row, steps, making).await?;
     let trusted = trust::settle(floor, row).await?;
     let place = floor.workspaces.set_up(floor, desired.workspace.workspace, place).await?;
-    let token = floor.tokens.ask(row.session, floor.line.subscribe()).await;
-    let token = token.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
+    let secret = floor.tokens.ask(row.session, floor.line.subscribe()).await;
+    let secret = secret.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
     let request = Request { program, trusted, ..request(floor, row, &place.path) };
     let mut launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
     launch.files.extend(desired.task.iter().flat_map(task::files));
-    write(&floor.session_dir(row.session), &launch.files)
-        .map_err(|error| format!("its files could not be written: {error}"))?;
-    let spec = spec(floor, row, &adapter, &place, &launch, &token)?;
+    let dir = floor.session_dir(row.session);
+    let written = write(&dir, &launch.files).and_then(|()| token::write(&dir, &secret));
+    written.map_err(|error| format!("its files could not be written: {error}"))?;
+    let spec = spec(floor, row, &adapter, &place, &launch, &secret)?;
     Ok(Ready { spec, conversation: launch.conversation })
 }
 
@@ -100,16 +101,18 @@ fn spec(
     adapter: &Adapter,
     place: &Place,
     launch: &Launch,
-    token: &Secret,
+    secret: &Secret,
 ) -> Result<Spec, String> {
     let desired = &row.desired;
     let mut env = agents::merge(agents::environment(adapter, &floor.person), launch.env.clone());
     let mut masks: Vec<String> =
         env.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone()).collect();
-    masks.extend([token.expose().to_owned(), floor.options.token.expose().to_owned()]);
+    masks.extend([secret.expose().to_owned(), floor.options.token.expose().to_owned()]);
+    let dir = floor.session_dir(row.session);
     let ours = [
         ("SHOPFLOOR_HUB", floor.options.hub.clone()),
-        ("SHOPFLOOR_TOKEN", token.expose().to_owned()),
+        // Not the token itself: it is short-lived, and everybody who may look at the process sees its environment.
+        ("SHOPFLOOR_TOKEN_FILE", token::file(&dir).to_string_lossy().into_owned()),
         ("SHOPFLOOR_SESSION", row.session.to_string()),
         ("SHOPFLOOR_PROJECT", desired.project.to_string()),
         ("SHOPFLOOR_ACTIVITY", desired.activity.to_string()),
@@ -117,9 +120,8 @@ fn spec(
     ];
     env = agents::merge(env, ours.map(|(name, value)| (name.to_owned(), value)));
     env = agents::merge(env, place.port_variables());
-    let dir = floor.session_dir(row.session);
     env = agents::merge(env, desired.task.iter().flat_map(|task| task::variables(task, &dir)));
-    let files = launch.files.iter().map(|file| dir.join(&file.name)).collect();
+    let files = launch.files.iter().map(|file| dir.join(&file.name)).chain([token::folder(&dir)]).collect();
     let argv = sandbox::contain(
         floor,
         adapter,

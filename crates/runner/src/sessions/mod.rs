@@ -12,6 +12,7 @@ mod said;
 mod sandbox;
 mod state;
 mod task;
+mod token;
 mod trust;
 
 pub(crate) use sandbox::contain;

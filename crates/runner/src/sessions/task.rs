@@ -11,7 +11,7 @@ const BRIEF_FILE: &str = "brief.md";
 /// What the tools must know; the session has all of it in its environment.
 const TOOLS_KNOW: &[&str] = &[
     "SHOPFLOOR_HUB",
-    "SHOPFLOOR_TOKEN",
+    "SHOPFLOOR_TOKEN_FILE",
     "SHOPFLOOR_SESSION",
     "SHOPFLOOR_PROJECT",
     "SHOPFLOOR_ACTIVITY",

@@ -54,6 +54,7 @@ struct State {
     answers: Vec<(u32, Result<RunnerAnswer, Problem>)>,
     unwatched: Vec<(u32, Problem)>,
     tokens: Vec<SessionId>,
+    tokens_live: Option<u32>,
     asks: u32,
 }
 
@@ -79,6 +80,7 @@ impl FakeHub {
             answers: Vec::new(),
             unwatched: Vec::new(),
             tokens: Vec::new(),
+            tokens_live: Some(3600),
             asks: 0,
         };
         let shared = Arc::new(Shared {
@@ -213,6 +215,11 @@ impl FakeHub {
         self.shared.state.lock().tokens.clone()
     }
 
+    /// From now on an agent's token lives for so long.
+    pub(crate) fn tokens_live(&self, seconds: u32) {
+        self.shared.state.lock().tokens_live = Some(seconds);
+    }
+
     pub(crate) async fn unwatched(&self, channel: u32) -> Problem {
         self.wait("a terminal that cannot be shown", |state| {
             state.unwatched.iter().find(|(there, _)| *there == channel).map(|(_, problem)| problem.clone())
@@ -296,8 +303,9 @@ impl Shared {
             }
             FromRunner::TokenWanted { session } => {
                 state.tokens.push(session);
-                let secret = Some(format!("agent-token-of-{session}"));
-                Some(ToRunner::Token { session, secret })
+                let number = state.tokens.iter().filter(|asked| **asked == session).count();
+                let secret = Some(format!("agent-token-{number}-of-{session}"));
+                Some(ToRunner::Token { session, secret, lives_seconds: state.tokens_live })
             }
             FromRunner::Told { id, answer } => {
                 state.answers.push((id, Ok(answer)));

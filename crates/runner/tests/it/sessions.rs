@@ -57,15 +57,17 @@ async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
     runner.set("OPENAI_API_KEY", "sk-canary-77aa");
     runner.spawn();
     hub.connected(1).await;
-    let session = shell("env | sort > environment; echo \"the token is $SHOPFLOOR_TOKEN.\"; env");
+    let session = shell(
+        "env | sort > environment; cat \"$SHOPFLOOR_TOKEN_FILE\" > token; stat -c %a \"$SHOPFLOOR_TOKEN_FILE\" > mode; \
+         echo \"the token is $(cat token).\"; env",
+    );
     hub.desire(vec![session.clone()]);
     hub.over(session.session).await;
     let path = hub.workspace(&session).await;
     let environment = std::fs::read_to_string(format!("{path}/environment")).unwrap();
-    let token = format!("agent-token-of-{}", session.session);
+    let token = format!("agent-token-1-of-{}", session.session);
     for line in [
         format!("SHOPFLOOR_HUB={}", hub.url),
-        format!("SHOPFLOOR_TOKEN={token}"),
         format!("SHOPFLOOR_SESSION={}", session.session),
         format!("SHOPFLOOR_PROJECT={}", session.project),
         format!("SHOPFLOOR_ACTIVITY={}", session.activity),
@@ -73,14 +75,49 @@ async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
     ] {
         assert!(environment.lines().any(|there| there == line), "{line} in\n{environment}");
     }
-    assert!(!environment.contains("canary"), "{environment}");
+    assert!(!environment.contains("canary") && !environment.contains(&token), "{environment}");
+    assert_eq!(std::fs::read_to_string(format!("{path}/token")).unwrap(), token);
+    assert_eq!(std::fs::read_to_string(format!("{path}/mode")).unwrap(), "600\n");
     let shown = String::from_utf8_lossy(&output(&runner.session_dir(session.session))).into_owned();
-    assert!(shown.contains("the token is ") && shown.contains("SHOPFLOOR_TOKEN="), "{shown}");
+    assert!(shown.contains("the token is •"), "{shown}");
     // Neither on the terminal nor in any file of the runner's, its log and journal included; only where the agent put it.
     runner.end().await;
     let found = find(runner.folder.path(), token.as_bytes());
-    assert_eq!(found, [format!("{path}/environment")], "the token was found elsewhere");
+    assert_eq!(found, [format!("{path}/token")], "the token was found elsewhere");
     assert_eq!(find(runner.folder.path(), b"canary-5b1f"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_agents_token_is_renewed_while_its_session_lives_and_masked_before_it_is_there() {
+    let hub = FakeHub::start().await;
+    hub.tokens_live(1);
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell(
+        "first=$(cat \"$SHOPFLOOR_TOKEN_FILE\"); \
+         while token=$(cat \"$SHOPFLOOR_TOKEN_FILE\"); [ \"$token\" = \"$first\" ]; do sleep 0.05; done; \
+         echo \"now it is $token.\"; until [ -e go ]; do sleep 0.05; done; \
+         while [ \"$(cat \"$SHOPFLOOR_TOKEN_FILE\")\" = \"$(cat go)\" ]; do sleep 0.05; done; echo \"and again\"",
+    );
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "now it is •").await;
+    // The next runner does not know when the last one asked.
+    runner.kill().await;
+    let file = runner.session_dir(session.session).join("agent/token");
+    let last = std::fs::read_to_string(&file).unwrap();
+    assert!(last.starts_with("agent-token-"), "{last}");
+    hub.tokens_live(3600);
+    let asked = hub.tokens().len();
+    runner.spawn();
+    hub.connected(2).await;
+    let path = hub.workspace(&session).await;
+    std::fs::write(format!("{path}/go.new"), &last).unwrap();
+    std::fs::rename(format!("{path}/go.new"), format!("{path}/go")).unwrap();
+    hub.over(session.session).await;
+    assert_eq!(hub.tokens().len(), asked + 1, "and then it was good for an hour");
+    assert!(!file.exists(), "what is over has no token");
+    let shown = String::from_utf8_lossy(&output(&runner.session_dir(session.session))).into_owned();
+    assert!(shown.contains("and again") && !shown.contains("agent-token"), "{shown}");
 }
 
 #[tokio::test]

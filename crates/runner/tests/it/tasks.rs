@@ -116,7 +116,7 @@ async fn structured_words_count_and_a_limit_is_told_once() {
     let config: serde_json::Value = serde_json::from_str(&config).unwrap();
     let server = &config["servers"]["shopfloor"];
     assert_eq!(server["args"], serde_json::json!(["mcp"]));
-    assert_eq!(server["env"]["SHOPFLOOR_TOKEN"], "${SHOPFLOOR_TOKEN}", "no secret is written down");
+    assert_eq!(server["env"]["SHOPFLOOR_TOKEN_FILE"], "${SHOPFLOOR_TOKEN_FILE}", "no secret is written down");
     assert_eq!(server["env"]["SHOPFLOOR_FENCE"], "${SHOPFLOOR_FENCE}");
 }
 

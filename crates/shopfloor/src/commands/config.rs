@@ -50,10 +50,7 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let detach_key = context.layers.text("detach_key", None)?;
     let values = KEYS.into_iter().map(|key| match key {
         "hub" => optional(key, client.hub.as_ref()),
-        "token" => Shown {
-            value: client.token.as_ref().map(|_| "(hidden)".to_owned()),
-            ..optional(key, client.token.as_ref())
-        },
+        "token" => optional(key, client.token.clone().map(|token| token.map(|_| "(hidden)".to_owned())).as_ref()),
         "data_dir" => one(key, client.data_dir.value.display(), &client.data_dir),
         "color" => one(key, &color, &client.color),
         "detach_key" => match &detach_key {

@@ -86,6 +86,10 @@ impl<T> Setting<T> {
         Self { value, origin: Origin::Default }
     }
 
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
+        Setting { value: change(self.value), origin: self.origin }
+    }
+
     pub(crate) fn try_map<U>(
         self,
         key: &str,

@@ -5,11 +5,16 @@ mod layers;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use client::Token;
+
 use crate::cli::Global;
 use crate::{Failure, hub_file, places};
 
 pub(crate) use layers::KEYS;
 pub use layers::{Layers, Origin, Setting};
+
+/// Names the file with the token of a session's agent.
+const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
 
 /// When results have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -33,7 +38,7 @@ pub struct Settings {
     /// Where the hub is, if anything says so.
     pub hub: Option<Setting<String>>,
     /// The credential for that hub, if there is one.
-    pub token: Option<Setting<String>>,
+    pub token: Option<Setting<Token>>,
     /// Where the local hub keeps its things.
     pub data_dir: Setting<PathBuf>,
     pub(crate) color: Setting<Color>,
@@ -58,17 +63,29 @@ impl Settings {
             (Some(given), _) => Some(given),
             (None, found) => found,
         };
-        let token = match layers.text("token", global.token.clone())? {
-            Some(given) => Some(given),
+        let given = layers.text("token", global.token.clone())?.map(|given| given.map(Token::Given));
+        let token = match (given, renewed(layers)) {
+            // What a session's agent was given says more than a settings file of the person's.
+            (Some(given), Some(renewed)) if given.origin.is_file() => Some(renewed),
+            (Some(given), _) => Some(given),
+            (None, Some(renewed)) => Some(renewed),
             // The local owner's token goes to the local owner's hub, and nowhere else.
-            None if hub.as_ref().is_some_and(|hub| beside.is_some_and(|beside| same(&beside.url, &hub.value))) => {
+            (None, None)
+                if hub.as_ref().is_some_and(|hub| beside.is_some_and(|beside| same(&beside.url, &hub.value))) =>
+            {
                 let origin = Origin::DataDir(data_dir.value.join(hub_file::TOKEN_FILE));
-                hub_file::read_token(&data_dir.value)?.map(|value| Setting { value, origin })
+                hub_file::read_token(&data_dir.value)?.map(|value| Setting { value: Token::Given(value), origin })
             }
-            None => None,
+            (None, None) => None,
         };
         Ok(Self { hub, token, data_dir, color })
     }
+}
+
+/// The file in which a runner renews the token of the agent that we are run by.
+fn renewed(layers: &Layers) -> Option<Setting<Token>> {
+    let path = layers.variable(TOKEN_FILE)?;
+    Some(Setting { value: Token::File(path.into()), origin: Origin::Environment(TOKEN_FILE.to_owned()) })
 }
 
 fn data_dir(global: &Global, layers: &Layers) -> Result<Setting<PathBuf>, Failure> {

@@ -46,9 +46,22 @@ fn a_data_directory_says_where_its_hub_is() {
     let args = ["--data-dir", text(dir.path())];
     let settings = settle(&args, &[], "hub = \"http://file\"").unwrap();
     assert_eq!(settings.hub.unwrap().value, "http://127.0.0.1:7", "a named directory says more than a settings file");
-    assert_eq!(settings.token.unwrap().value, "sf_local");
+    let local = client::Token::Given("sf_local".to_owned());
+    assert_eq!(settings.token.unwrap().value, local);
     let env = [("SHOPFLOOR_DATA_DIR", text(dir.path()))];
-    assert_eq!(settle(&[], &env, "").unwrap().token.unwrap().value, "sf_local");
+    assert_eq!(settle(&[], &env, "").unwrap().token.unwrap().value, local);
+}
+
+#[test]
+fn an_agents_token_is_in_a_file_that_is_renewed() {
+    let env = [("HOME", "/nowhere"), ("SHOPFLOOR_TOKEN_FILE", "/its/token")];
+    let token = |args: &[&str], env: &[(&str, &str)], file: &str| settle(args, env, file).unwrap().token.unwrap().value;
+    let given = |secret: &str| client::Token::Given(secret.to_owned());
+    let renewed = client::Token::File("/its/token".into());
+    assert_eq!(token(&[], &env, ""), renewed);
+    assert_eq!(token(&[], &env, "token = \"sf_mine\""), renewed, "the agent is not the person");
+    assert_eq!(token(&["--token", "sf_flag"], &env, ""), given("sf_flag"));
+    assert_eq!(token(&[], &[env[0], env[1], ("SHOPFLOOR_TOKEN", "sf_env")], ""), given("sf_env"));
 }
 
 #[test]

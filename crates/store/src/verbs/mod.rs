@@ -31,7 +31,8 @@ pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
 pub use runners::{CreateRunner, RemoveRunner, SeeRunner};
 pub use sessions::{
-    Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession, StopSession, TakeFacts,
+    AGENT_TOKEN_SECONDS, Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession,
+    StopSession, TakeFacts,
 };
 pub use tasks::{
     AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask,

@@ -275,6 +275,10 @@ impl Core {
                 }
                 self.kick.notify_one();
             }
+            Request::Mask { value } => {
+                self.masks.add(std::slice::from_ref(&value));
+                self.input_masks.add(&[value]);
+            }
             Request::Keep => {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.keep();

@@ -86,7 +86,8 @@ async fn a_runner_tells_about_its_own_only() {
 pub(super) async fn agent(floor: &mut Floor) -> Credential {
     let session = floor.session.id;
     floor.runner.tell(&FromRunner::TokenWanted { session }).await;
-    let some = |frame: &ToRunner| matches!(frame, ToRunner::Token { session: of, secret: Some(_) } if *of == session);
+    let some =
+        |frame: &ToRunner| matches!(frame, ToRunner::Token { session: of, secret: Some(_), .. } if *of == session);
     match floor.runner.told("a token", some).await {
         ToRunner::Token { secret: Some(secret), .. } => Credential::Token(secret),
         _ => unreachable!(),
@@ -101,10 +102,12 @@ async fn an_agents_token_ends_with_its_session_and_its_sockets_with_it() {
     assert_eq!((me.user, me.observes), (None, Some(floor.project)));
     let mut older = Socket::live(floor.hub.url(), &first).await;
     let second = agent(&mut floor).await;
-    assert_eq!(older.until_closed().await.1, Some(4401), "one token at a time");
+    assert_eq!(call(&floor.hub, &first, &Call::Me {}).await.status, 200, "what is in use is not cut off by the next");
     let mut socket = Socket::live(floor.hub.url(), &second).await;
     floor.runner.at(floor.session.id, SessionStatus::Exited).await;
     assert_eq!(socket.until_closed().await.1, Some(4401));
+    assert_eq!(older.until_closed().await.1, Some(4401));
+    assert_eq!(call(&floor.hub, &first, &Call::Me {}).await.status, 401);
     assert_eq!(call(&floor.hub, &second, &Call::Me {}).await.status, 401);
     let tokens = view!(&floor.hub, &floor.olga, Tokens, Call::TokenList {});
     assert!(tokens.iter().all(|token| token.kind != domain::TokenKind::Agent));

@@ -285,7 +285,7 @@ impl FakeRunner {
                         let problem = Problem::new(ProblemKind::Unavailable, "not now");
                         self.tell(&FromRunner::Refused { id, problem }).await;
                     }
-                    Heard::Told(ToRunner::Token { session, secret: Some(secret) }) => {
+                    Heard::Told(ToRunner::Token { session, secret: Some(secret), .. }) => {
                         let waiting: Option<oneshot::Sender<Credential>> = tokens.remove(&session);
                         waiting.map(|done| done.send(Credential::Token(secret)));
                     }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use client::Token;
 use serde::{Deserialize, Serialize};
 
 use super::options::{RunArgs, dir};
@@ -63,8 +64,8 @@ async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, 
         return Ok(text.trim().to_owned());
     }
     let given = context.settings.token.as_ref().filter(|token| token.origin == Origin::Flag);
-    if let Some(token) = given {
-        return Ok(token.value.clone());
+    if let Some(Token::Given(secret)) = given.map(|token| &token.value) {
+        return Ok(secret.clone());
     }
     if let Some(token) = context.layers.variable("SHOPFLOOR_RUNNER_TOKEN") {
         return Ok(token);

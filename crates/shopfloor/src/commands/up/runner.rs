@@ -145,7 +145,7 @@ impl Place {
         command.args(["runner", "--hub", &self.url, "--name", &name]);
         command.arg("--token-file").arg(file).arg("--data-dir").arg(&self.dir);
         // The person's token is not the runner's; and Ctrl-C is for us to pass on.
-        command.env_remove("SHOPFLOOR_TOKEN").process_group(0);
+        command.env_remove("SHOPFLOOR_TOKEN").env_remove("SHOPFLOOR_TOKEN_FILE").process_group(0);
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
         tracing::info!(pid = child.id(), log = %self.log().display(), "the runner of this machine started");

@@ -8,7 +8,7 @@ mod tokens;
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub use spawn::{ResumeSession, SpawnSession};
-pub use tokens::MintAgentToken;
+pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
 use domain::{Action, ProjectId, Resource, RunnerId, SessionId};
 use protocol::{

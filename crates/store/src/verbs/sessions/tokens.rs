@@ -1,4 +1,4 @@
-//! The token of a session's agent: one at a time, and it ends with the session.
+//! The tokens of a session's agent: each lives for an hour, is followed by the next, and ends with the session.
 
 use domain::{RunnerId, SessionId, TokenKind};
 use serde::Serialize;
@@ -9,7 +9,10 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::credentials;
 use crate::{Command, StoreError};
 
-/// Makes the token of a session's agent; any earlier one ends.
+/// How long an agent's token lives: what leaks is worth nothing soon. The runner asks for the next one before.
+pub const AGENT_TOKEN_SECONDS: u32 = 60 * 60;
+
+/// Makes a token of a session's agent; an earlier one lives on for the rest of its time, because it may be in use.
 #[derive(Debug, Serialize)]
 pub struct MintAgentToken {
     /// The runner that asks.
@@ -28,12 +31,19 @@ impl Command for MintAgentToken {
         let Some(session) = found.filter(|session| session.runner == self.runner && !session.state.ended()) else {
             return Ok(None);
         };
-        end(tx, session.id).await?;
+        let outlived = "DELETE FROM tokens WHERE session = $1 AND expires_at <= $2";
+        tx.run(outlived, args![session.id.to_string(), tx.now]).await?;
+        let follows = "SELECT id FROM tokens WHERE session = $1";
+        let follows = tx.read().first(follows, vec![text(session.id)]).await?.is_some();
         let owner = session.owner.id;
-        let (token, secret) = credentials::add_token(tx, owner, TokenKind::Agent, None, &session.title, None).await?;
+        let until = Some(tx.now.plus_millis(i64::from(AGENT_TOKEN_SECONDS) * 1000));
+        let (token, secret) = credentials::add_token(tx, owner, TokenKind::Agent, None, &session.title, until).await?;
         let sql = "UPDATE tokens SET session = $1 WHERE id = $2";
         tx.run(sql, args![session.id.to_string(), token.id.to_string()]).await?;
-        tx.audit(Self::VERB, session.id, AuditScope::Private(owner), "made the token of the session's agent");
+        // What only follows another is no news.
+        if !follows {
+            tx.audit(Self::VERB, session.id, AuditScope::Private(owner), "made the token of the session's agent");
+        }
         Ok(Some(secret.reveal().to_owned()))
     }
 }

@@ -17,6 +17,7 @@ both!(
     workspaces_follow_their_runner,
     what_a_runner_says_is_made_harmless,
     an_agents_token_ends_with_its_session,
+    an_agents_token_lives_for_an_hour_and_its_next_one_takes_over,
 );
 
 async fn facts_are_taken_once_and_in_order(floor: Floor) {
@@ -236,11 +237,39 @@ async fn an_agents_token_ends_with_its_session(floor: Floor) {
     assert_eq!((credential.actor, credential.runner), (wanted, None));
     assert!(floor.store.tokens(&floor.ada).await.unwrap().iter().all(|token| token.kind != domain::TokenKind::Agent));
     let second = floor.done(&hub, mint()).await.unwrap();
-    assert!(valid(&first).await.is_none(), "one at a time");
     assert!(valid(&second).await.is_some());
     Memory::new(mine).at(&floor, session, SessionStatus::Exited).await;
     assert!(valid(&second).await.is_none());
     let revoked = |event: &std::sync::Arc<store::Event>| matches!(event.body, EventBody::Revoked { .. });
-    assert_eq!(floor.heard().iter().filter(|event| revoked(event)).count(), 2, "connections end, too");
+    assert_eq!(floor.heard().iter().filter(|event| revoked(event)).count(), 1, "connections end, too");
     assert_eq!(floor.done(&hub, mint()).await, None, "what is over has no agent");
+}
+
+async fn an_agents_token_lives_for_an_hour_and_its_next_one_takes_over(floor: Floor) {
+    const MINUTE: i64 = 60_000;
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
+    let hub = store::Caller::hub("link");
+    let mint = async || floor.done(&hub, MintAgentToken { runner: mine, session }).await.unwrap();
+    let valid = async |secret: &str| {
+        let bearer = Bearer::Token(Secret::presented(secret));
+        floor.store.authenticate(&bearer).await.unwrap().is_some()
+    };
+    let first = mint().await;
+    floor.pass(59 * MINUTE);
+    assert!(valid(&first).await);
+    floor.pass(MINUTE);
+    assert!(!valid(&first).await, "a secret that leaked is worth nothing after an hour");
+    let second = mint().await;
+    assert!(valid(&second).await, "its session lives, so its agent goes on");
+    floor.pass(30 * MINUTE);
+    let third = mint().await;
+    assert!(valid(&second).await && valid(&third).await, "a call that has begun with the earlier one is not cut off");
+    floor.pass(30 * MINUTE);
+    assert!(!valid(&second).await, "that does not make it live longer");
+    assert!(valid(&third).await);
+    let entries = floor.store.audit(&floor.ada, protocol::AuditPage::default()).await.unwrap();
+    let made = entries.iter().filter(|entry| entry.verb == "session.token").count();
+    assert_eq!(made, 2, "what only follows another is no news");
 }
