@@ -1,4 +1,7 @@
 //! The door for agents that speak MCP: `/mcp`, with a token, each request by itself.
+//!
+//! A session of MCP is only a name here: it says which of a token's agents asks. Nothing is kept that another hub would
+//! have to know, and a name that is not known is as good as a known one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +9,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use domain::Actor;
@@ -14,7 +17,7 @@ use http_body_util::Full;
 use mcp::{Desk, Floor, Running, Settings};
 use parking_lot::Mutex;
 use protocol::{Call, Problem, ProblemKind};
-use store::{Bearer, Credential};
+use store::{Bearer, Credential, Secret};
 
 use super::extract::{Session, bearer};
 use super::{BODY, REQUEST, reply};
@@ -35,8 +38,13 @@ pub(crate) struct Door {
 
 type Service = mcp::HttpService;
 
-/// A caller's desk, and from where it was last asked.
-type Place = (Arc<Desk>, Arc<Mutex<String>>);
+/// Names the session of MCP that a request belongs to.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// A longer name of a session is not one of ours, and is not remembered.
+const LONGEST_SESSION: usize = 128;
+
+/// A caller's desk, and how it was last asked: an agent's token is renewed.
+type Place = (Arc<Desk>, Arc<Mutex<(Bearer, String)>>);
 
 impl Door {
     /// A door that answers to the hub's own names only.
@@ -47,14 +55,29 @@ impl Door {
 
     /// Answers one request.
     pub(crate) async fn serve(&self, request: Request) -> Response {
-        match self.admit(request).await {
-            Ok(request) => self.service.handle(request).await.map(Body::new),
-            Err(response) => response,
+        let fresh = match session_of(request.headers()) {
+            Ok(None) => HeaderValue::from_str(Secret::generate("mcp_").reveal()).ok(),
+            Ok(Some(_)) => None,
+            Err(error) => return error.into_response(),
+        };
+        let (request, desk) = match self.admit(request).await {
+            Ok(admitted) => admitted,
+            Err(response) => return response,
+        };
+        if request.method() == Method::DELETE && fresh.is_none() {
+            desk.release_all("the agent's MCP session ended").await;
+            return StatusCode::NO_CONTENT.into_response();
         }
+        let begins = request.method() == Method::POST && begins(request.body());
+        let mut response = self.service.handle(request.map(Full::new)).await.map(Body::new);
+        if let Some(fresh) = fresh.filter(|_| begins && response.status().is_success()) {
+            response.headers_mut().insert(SESSION, fresh);
+        }
+        response
     }
 
     /// The request with its caller, once that is proven and all of it has come.
-    async fn admit(&self, request: Request) -> Result<http::Request<Full<Bytes>>, Response> {
+    async fn admit(&self, request: Request) -> Result<(http::Request<Bytes>, Arc<Desk>), Response> {
         let (mut parts, body) = request.into_parts();
         let refuse = |detail: &str| AppError::new(ProblemKind::Unauthenticated, detail).into_response();
         // A cookie travels by itself; only a program that was given a token sends one.
@@ -65,7 +88,8 @@ impl Door {
         if session.credential.runner.is_some() {
             return Err(refuse("a runner's token is not for agents: use a personal token, or the agent's own"));
         }
-        let desk = self.desk(&session.credential, bearer, session.origin.text());
+        let named = session_of(&parts.headers).ok().flatten();
+        let desk = self.desk(&session.credential, named, bearer, session.origin.text());
         let body = tokio::time::timeout(REQUEST, axum::body::to_bytes(body, BODY)).await;
         let body = match body {
             Ok(Ok(body)) => body,
@@ -80,36 +104,64 @@ impl Door {
         };
         // The tools ask as the caller; nothing else of the request needs the secret.
         parts.headers.remove(header::AUTHORIZATION);
-        parts.extensions.insert(desk);
-        Ok(http::Request::from_parts(parts, Full::new(body)))
+        parts.extensions.insert(desk.clone());
+        Ok((http::Request::from_parts(parts, body), desk))
     }
 
-    /// What this credential has in hand here.
-    fn desk(&self, credential: &Credential, bearer: Bearer, origin: String) -> Arc<Desk> {
+    /// What this agent has in hand here: the agent of one of our sessions, or of a session of MCP, or of a token.
+    fn desk(&self, credential: &Credential, named: Option<String>, bearer: Bearer, origin: String) -> Arc<Desk> {
+        let key = match (credential.actor, &named) {
+            // Its token changes, and it is one worker however often it connects.
+            (Actor::Agent { session, .. }, _) => session.to_string(),
+            (_, Some(named)) => format!("{} {named}", credential.id),
+            (_, None) => credential.id.clone(),
+        };
         let mut desks = self.desks.lock();
-        desks.retain(|_, (desk, _)| desk.silent_for() < FORGOTTEN);
-        if let Some((desk, last)) = desks.get(&credential.id) {
-            *last.lock() = origin;
+        let forgotten = |desk: &Desk| desk.silent_for() >= if desk.is_empty() { GRACE } else { FORGOTTEN };
+        desks.retain(|_, (desk, _)| !forgotten(desk));
+        if let Some((desk, last)) = desks.get(&key) {
+            *last.lock() = (bearer, origin);
             return desk.clone();
         }
-        let origin = Arc::new(Mutex::new(origin));
-        let floor = Arc::new(HubFloor { hub: self.hub.clone(), bearer, origin: origin.clone() });
-        let desk = Arc::new(Desk::new(floor, settings(credential)));
-        desks.insert(credential.id.clone(), (desk.clone(), origin));
+        let last = Arc::new(Mutex::new((bearer, origin)));
+        let floor = Arc::new(HubFloor { hub: self.hub.clone(), last: last.clone() });
+        let desk = Arc::new(Desk::new(floor, settings(credential, named.as_deref())));
+        desks.insert(key, (desk.clone(), last));
         desk
     }
 }
 
-fn settings(credential: &Credential) -> Settings {
+/// The session of MCP that a request says it belongs to.
+fn session_of(headers: &HeaderMap) -> Result<Option<String>, AppError> {
+    let Some(value) = headers.get(SESSION) else { return Ok(None) };
+    let named = value.to_str().ok().filter(|text| !text.is_empty() && text.len() <= LONGEST_SESSION);
+    let named = named.filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
+    let wrong = || {
+        let detail = format!("`Mcp-Session-Id` has 1 to {LONGEST_SESSION} visible ASCII characters");
+        AppError::new(ProblemKind::Invalid, detail)
+    };
+    named.map(|text| Some(text.to_owned())).ok_or_else(wrong)
+}
+
+/// Whether a client begins with this.
+fn begins(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Message {
+        method: String,
+    }
+    serde_json::from_slice::<Message>(body).is_ok_and(|message| message.method == "initialize")
+}
+
+fn settings(credential: &Credential, named: Option<&str>) -> Settings {
     let settings = Settings { grace: Some(GRACE), ..Settings::default() };
     match credential.actor {
         Actor::Agent { project, session, .. } => {
             Settings { project: Some(project.to_string()), session: Some(session), ..settings }
         }
-        // One token is one worker, unless it says otherwise.
+        // One session of MCP is one worker, and without one the token is; unless it says otherwise.
         Actor::User { .. } | Actor::Observer { .. } => {
-            let end = credential.id.len().saturating_sub(6);
-            Settings { worker: Some(format!("mcp-{}", &credential.id[end..])), ..settings }
+            let id = named.unwrap_or(&credential.id);
+            Settings { worker: Some(format!("mcp-{}", &id[id.len().saturating_sub(8)..])), ..settings }
         }
     }
 }
@@ -117,20 +169,20 @@ fn settings(credential: &Credential) -> Settings {
 /// Runs verbs here, as the bearer of a token that is looked up anew each time: it may have ended.
 struct HubFloor {
     hub: Arc<Hub>,
-    bearer: Bearer,
-    origin: Arc<Mutex<String>>,
+    last: Arc<Mutex<(Bearer, String)>>,
 }
 
 impl Floor for HubFloor {
     fn run(&self, call: Call) -> Running<'_> {
         Box::pin(async move {
-            let known = self.hub.store.authenticate(&self.bearer).await;
+            let (bearer, origin) = self.last.lock().clone();
+            let known = self.hub.store.authenticate(&bearer).await;
             let known = known.map_err(|error| AppError::from(error).into_problem())?;
             let Some(credential) = known else {
                 let detail = "the token was revoked or has expired";
                 return Err(Problem::new(ProblemKind::Unauthenticated, detail));
             };
-            let caller = credential.caller(self.origin.lock().clone());
+            let caller = credential.caller(origin);
             crate::app::run(&self.hub, &credential, &caller, None, call).await.map_err(AppError::into_problem)
         })
     }

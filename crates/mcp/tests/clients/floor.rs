@@ -53,10 +53,11 @@ impl Floor {
         self.ann.ask(Call::TaskShow { task: line.id }).await.unwrap()
     }
 
-    /// Asks by the Inspector over HTTP, as the bearer of a token.
+    /// Asks by the Inspector over HTTP, as the bearer of a token. Each call is a connection; the session makes it one agent.
     pub(crate) async fn over_http(&self, token: &str, method: &[&str]) -> Result<Value, String> {
         let (url, header) = (format!("{}/mcp", self.url), format!("Authorization: Bearer {token}"));
-        let args = ["--cli", &url, "--transport", "http", "--header", &header];
+        let session = "Mcp-Session-Id: inspector";
+        let args = ["--cli", &url, "--transport", "http", "--header", &header, "--header", session];
         inspect(&[&args, method].concat()).await
     }
 

@@ -1,8 +1,103 @@
-//! The Inspector over HTTP: each call is a connection of its own, and the hub remembers what the token has in hand.
+//! Agents over HTTP: the hub remembers what each has in hand, and which agent of a token it is that asks.
 
 use domain::TaskStatus;
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
 
 use crate::floor::{Floor, TOOLS, names};
+
+/// An agent with a connection of its own.
+struct Agent<'a> {
+    floor: &'a Floor,
+    session: String,
+}
+
+impl<'a> Agent<'a> {
+    async fn connect(floor: &'a Floor) -> Self {
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "codex-mcp-client", "version": "1" },
+        });
+        let answer = post(floor, None, &message("initialize", params)).await;
+        let session = answer.headers().get("mcp-session-id").expect("a client that begins is given a session");
+        Self { floor, session: session.to_str().unwrap().to_owned() }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let body = message("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let answer = post(self.floor, Some(&self.session), &body).await;
+        let mut answer: Value = answer.json().await.unwrap();
+        answer["result"].take()
+    }
+
+    async fn take(&self, arguments: Value) -> Value {
+        self.call("take_task", arguments).await["structuredContent"]["task"].clone()
+    }
+}
+
+fn message(method: &str, params: Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
+}
+
+async fn post(floor: &Floor, session: Option<&str>, body: &str) -> Response {
+    let mut request = reqwest::Client::new().post(format!("{}/mcp", floor.url)).body(body.to_owned());
+    request = request.header("content-type", "application/json").bearer_auth(&floor.token);
+    request = request.header("accept", "application/json, text/event-stream");
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+    }
+    request.send().await.unwrap()
+}
+
+#[tokio::test]
+async fn agents_that_share_a_token_are_workers_of_their_own() {
+    let floor = Floor::open().await;
+    for description in ["Write a", "Weigh the second anchor", "Paint it blue"] {
+        floor.add(description).await;
+    }
+    let (one, two) = (Agent::connect(&floor).await, Agent::connect(&floor).await);
+    let (first, second) = (one.take(json!({})).await, two.take(json!({})).await);
+    assert_ne!(first, second, "two agents are two workers");
+    assert_eq!(one.take(json!({})).await, first, "who asks again has it already");
+    for (agent, task, told) in [(&one, &first, "one half"), (&two, &second, "all but one")] {
+        agent.call("heartbeat", json!({ "progress": told })).await;
+        let lines = floor.tasks().await;
+        let line = lines.iter().find(|line| *task == json!(line.id)).unwrap();
+        assert_eq!(line.progress.as_deref(), Some(told), "each tells about its own task");
+    }
+    let stranger = Agent::connect(&floor).await;
+    let refused = stranger.call("report", json!({ "summary": "Done" })).await;
+    assert_eq!(refused["isError"], json!(true), "who took nothing reports nothing: {refused}");
+    let reported = two.call("report", json!({ "summary": "Done" })).await;
+    assert_eq!(reported["structuredContent"]["task"], second, "{reported}");
+
+    // An agent that loses its connection is the same worker by the name of its session, or by its own.
+    let back = Agent { floor: &floor, session: one.session.clone() };
+    assert_eq!(back.take(json!({})).await, first);
+    let named = stranger.take(json!({ "worker": "anna" })).await;
+    let again = Agent::connect(&floor).await;
+    assert_eq!(again.take(json!({ "worker": "anna" })).await, named);
+    let reported = again.call("report", json!({ "summary": "Done" })).await;
+    assert_eq!(reported["structuredContent"]["verdict"], "accepted", "{reported}");
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_its_session_gives_its_task_back() {
+    let floor = Floor::open().await;
+    let line = floor.add("Write a").await;
+    let agent = Agent::connect(&floor).await;
+    assert_eq!(agent.take(json!({})).await, json!(line.id));
+    let end = |session: &str| {
+        let request = reqwest::Client::new().delete(format!("{}/mcp", floor.url)).bearer_auth(&floor.token);
+        request.header("mcp-session-id", session).send()
+    };
+    assert_eq!(end("another").await.unwrap().status(), StatusCode::NO_CONTENT);
+    assert!(floor.show(&line).await.task.lease.is_some(), "only its own");
+    assert_eq!(end(&agent.session).await.unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(floor.show(&line).await.task.status, TaskStatus::Ready);
+    assert_eq!(end("name with spaces").await.unwrap().status(), StatusCode::BAD_REQUEST);
+}
 
 #[tokio::test]
 async fn a_task_is_taken_and_reported_without_repeating_any_number() {
