@@ -89,15 +89,15 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
     Ok(match call {
         Call::SessionSpawn { input } => {
             caller.person()?;
-            let runners = store.runners(caller).await?.into_iter().filter(|runner| hub.live.is_there(runner));
-            let connected = runners.map(|runner| runner.id).collect();
+            let connected = connected(hub, caller).await?;
             Answer::Session(store.write(caller, key, SpawnSession { input, connected }).await?.value)
         }
         Call::SessionStop { session, input } => {
             Answer::Session(store.write(caller, key, StopSession { session, input }).await?.value)
         }
         Call::SessionResume { session } => {
-            Answer::Session(store.write(caller, key, ResumeSession { session }).await?.value)
+            let connected = connected(hub, caller).await?;
+            Answer::Session(store.write(caller, key, ResumeSession { session, connected }).await?.value)
         }
         Call::RecordingKeep { session, input } => {
             Answer::Session(store.write(caller, key, KeepRecording { session, input }).await?.value)
@@ -122,6 +122,12 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
         }
         other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change execution", other.verb()))),
     })
+}
+
+/// The runners that are there, of those that the caller knows.
+async fn connected(hub: &Hub, caller: &Caller) -> Result<Vec<RunnerId>, AppError> {
+    let runners = hub.store.runners(caller).await?.into_iter().filter(|runner| hub.live.is_there(runner));
+    Ok(runners.map(|runner| runner.id).collect())
 }
 
 /// Asks the runner of a session that the caller may look into.

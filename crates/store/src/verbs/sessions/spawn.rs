@@ -234,6 +234,9 @@ pub(crate) async fn make_workspace(
 pub struct ResumeSession {
     /// Which.
     pub session: SessionId,
+    /// The runners that are there; a retry may find others.
+    #[serde(skip)]
+    pub connected: Vec<RunnerId>,
 }
 
 impl Command for ResumeSession {
@@ -253,6 +256,9 @@ impl Command for ResumeSession {
         let workspace = workspaces::get(tx.read(), before.workspace).await?.ok_or(StoreError::NotFound("workspace"))?;
         workspaces::usable(&workspace)?;
         let activity = activities::find(tx.read(), caller, before.activity, Action::Write).await?;
+        let candidates = candidates(tx, before.owner.id, &self.connected).await?;
+        let needs = Needs { runner: Some(before.runner), agent: &before.agent, labels: &[] };
+        place(needs, &candidates).map_err(StoreError::Conflict)?;
         let plan = Plan {
             agent: before.agent,
             mode: SessionMode::Interactive,

@@ -57,7 +57,7 @@ async fn only_the_owner_drives(floor: Floor) {
         let keep = KeepRecording { session: made, input: RecordingKeep { keep: true } };
         let errors = [
             floor.refused(&floor.bo, stop(made, true)).await,
-            floor.refused(&floor.bo, ResumeSession { session: made }).await,
+            floor.refused(&floor.bo, ResumeSession { session: made, connected: vec![mine] }).await,
             floor.refused(&floor.bo, keep).await,
             floor.refused(&Floor::observer(project.id), stop(made, true)).await,
         ];
@@ -78,7 +78,7 @@ async fn a_conversation_is_resumed_where_it_was(floor: Floor) {
     let mine = runner(&floor, &floor.ada, "box", 1).await;
     let input = SessionSpawn { cols: Some(90), record_input: Some(true), ..in_project(&project, "work") };
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
-    let resume = || ResumeSession { session: made.id };
+    let resume = || ResumeSession { session: made.id, connected: vec![mine] };
     let error = floor.refused(&floor.ada, resume()).await;
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("not over")), "{error:?}");
     let mut memory = Memory::new(mine);
@@ -93,6 +93,19 @@ async fn a_conversation_is_resumed_where_it_was(floor: Floor) {
     let conversation = Some("c-1".to_owned());
     memory.happened(&floor, FactBody::SessionUsage { session, usage, model, conversation }).await;
     assert!(show(&floor, &floor.ada, made.id).await.resumable);
+    // Where there is no room for it, or nobody to start it, it is refused as a fresh session is.
+    let away = ResumeSession { session: made.id, connected: vec![] };
+    let error = floor.refused(&floor.ada, away).await;
+    let there = floor.refused(&floor.ada, spawn(in_project(&project, "more"), &[])).await;
+    assert_eq!(error.to_string(), there.to_string());
+    assert!(error.to_string().contains("`box` is not connected"), "{error}");
+    let other = floor.done(&floor.ada, spawn(in_project(&project, "more"), &[mine])).await;
+    let error = floor.refused(&floor.ada, resume()).await;
+    let full = floor.refused(&floor.ada, spawn(in_project(&project, "even more"), &[mine])).await;
+    assert_eq!(error.to_string(), full.to_string());
+    assert!(error.to_string().contains("`box` is full, with 1 sessions"), "{error}");
+    memory.at(&floor, other.id, SessionStatus::Exited).await;
+
     let next = floor.done(&floor.ada, resume()).await;
     assert_eq!((next.resumes, next.workspace, next.activity), (Some(made.id), made.workspace, made.activity));
     assert_eq!((next.model.as_deref(), next.title), (Some("big"), made.title));
