@@ -6,9 +6,10 @@
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
+use crate::bulk::{Part, Update};
 use crate::event::FactsColumn;
 use crate::known::Known;
-use crate::sql::{Connection, Value, args, to_json};
+use crate::sql::{Connection, Ledger, Value, args, to_json};
 use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
 use crate::{Event, EventBody, StoreError};
@@ -55,9 +56,15 @@ pub(crate) struct Batch {
     pub(crate) crew: Crew,
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
+    ledger: Option<Ledger>,
 }
 
 impl Batch {
+    /// What a transaction that found the ledger so has to write: nothing yet.
+    pub(crate) fn new(ledger: Option<Ledger>) -> Self {
+        Self { ledger, ..Self::default() }
+    }
+
     /// Leaves a row to be inserted with others like it; `head` names table and columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         match self.rows.iter_mut().find(|(known, _)| *known == head) {
@@ -66,14 +73,20 @@ impl Batch {
         }
     }
 
-    /// Inserts the rows that were left for later.
+    /// Writes what was left for later.
     pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        for (head, rows) in self.rows.drain(..) {
-            insert(c, head, rows).await?;
-        }
-        self.book.flush(c).await?;
-        self.crew.flush(c).await?;
-        self.known.flush(c).await
+        let (inserts, updates) = self.parts();
+        write(c, inserts, updates).await
+    }
+
+    /// What was left for later: rows to insert, and rows to update. What was read is forgotten.
+    fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
+        let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
+        let mut updates = Vec::new();
+        self.book.write(&mut inserts, &mut updates);
+        self.crew.write(&mut inserts, &mut updates);
+        self.known.write(&mut updates);
+        (inserts, updates)
     }
 
     /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
@@ -89,45 +102,54 @@ impl Batch {
 
     /// Writes everything and returns the events with their positions.
     pub(crate) async fn write(mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
-        self.flush(c).await?;
+        let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
         let told = self.crew.events();
         self.events.extend(told);
-        insert(
-            c,
-            "INSERT INTO requests (actor, request_key, fingerprint, answer, at)",
-            self.requests.into_iter().map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]).collect(),
-        )
-        .await?;
+        let requests = self.requests.into_iter().map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
+        let head = "INSERT INTO requests (actor, request_key, fingerprint, answer, at)";
+        rest.push(Part::insert(head, requests.collect()));
         if self.events.is_empty() && self.audits.is_empty() {
+            write(c, inserts, rest).await?;
             return Ok(Vec::new());
         }
-        let taken = args![self.events.len() as u64, self.audits.len() as u64];
-        let sql = "UPDATE ledger SET seq = seq + $1, audit = audit + $2 WHERE one = 1 RETURNING seq, audit, audit_hash";
-        let row = c.first(sql, taken).await?.ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
-        let first_seq = row.integer("seq")?.cast_unsigned() + 1 - self.events.len() as u64;
-        let first_audit = row.integer("audit")?.cast_unsigned() + 1 - self.audits.len() as u64;
-
+        let ledger = self.ledger.ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
+        let (seq, audit) = (ledger.seq + self.events.len() as u64, ledger.audit + self.audits.len() as u64);
         let events: Vec<Event> =
-            (first_seq..).zip(self.events).map(|(seq, event)| positioned(seq, now, event)).collect();
-        let rows = events.iter().map(event_row).collect();
-        insert(c, "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)", rows)
-            .await?;
-
-        let mut hash = row.text("audit_hash")?;
+            (ledger.seq + 1..).zip(self.events).map(|(seq, event)| positioned(seq, now, event)).collect();
+        let head = "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)";
+        rest.push(Part::insert(head, events.iter().map(event_row).collect()));
+        let mut hash = ledger.hash;
         let mut rows = Vec::new();
-        for (number, entry) in (first_audit..).zip(self.audits) {
+        for (number, entry) in (ledger.audit + 1..).zip(self.audits) {
             hash = chain(&hash, &audit_text(number, now, &entry));
             rows.push(audit_row(number, now, entry, &hash));
         }
-        if !rows.is_empty() {
-            c.run("UPDATE ledger SET audit_hash = $1 WHERE one = 1", args![hash]).await?;
-        }
-        let columns = "number, at, actor, actor_name, origin, verb, subject, project, private_to, detail, hash";
-        insert(c, &format!("INSERT INTO audit ({columns})"), rows).await?;
+        let head = "INSERT INTO audit (number, at, actor, actor_name, origin, verb, subject, project, private_to, \
+                    detail, hash)";
+        rest.push(Part::insert(head, rows));
+        rest.push(Part::update(LEDGER, vec![args![1_i64, seq, audit, hash]]));
+        write(c, inserts, rest).await?;
         Ok(events)
     }
+}
+
+const LEDGER: Update = Update {
+    table: "ledger",
+    keys: &["one"],
+    columns: &["seq", "audit", "audit_hash"],
+    only: "",
+    every: Some("the ledger has no row"),
+};
+
+/// Writes all of it: together, unless a row is inserted and then updated.
+async fn write(c: &mut Connection<'_>, mut inserts: Vec<Part>, rest: Vec<Part>) -> Result<(), StoreError> {
+    if rest.iter().any(|part| part.follows(&inserts)) {
+        c.write(std::mem::take(&mut inserts)).await?;
+    }
+    inserts.extend(rest);
+    c.write(inserts).await
 }
 
 fn positioned(seq: u64, at: Timestamp, event: PendingEvent) -> Event {
@@ -186,9 +208,4 @@ pub(crate) fn chain(before: &str, text: &str) -> String {
     digest.update(before.as_bytes());
     digest.update(text.as_bytes());
     hex::encode(digest.finalize())
-}
-
-/// Inserts rows many at a time.
-pub(crate) async fn insert(c: &mut Connection<'_>, head: &str, rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
-    c.insert(head, rows).await
 }

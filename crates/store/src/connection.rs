@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection as _, PgConnection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 
 use crate::StoreError;
 use crate::sql::Connection;
@@ -57,9 +57,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A hub that stops in the middle of a transaction must not stop the others for longer than this.
 const FORGOTTEN: &str = "SET idle_in_transaction_session_timeout = '10s'";
 
+/// What is written is found by its keys. A plan is kept for as long as the connection lives, and one that was made while
+/// a table was empty would read all of it when it is long.
+const BY_KEYS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; \
+    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
+
+/// Long texts are compressed quickly, if the server knows how.
+const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name = 'default_toast_compression' \
+    AND 'lz4' = ANY (enumvals)";
+
 async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     let connected = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options)).await;
     let mut connection = connected.map_err(|_| StoreError::Unavailable(format!("no answer for {PATIENCE:?}")))??;
-    sqlx::raw_sql(FORGOTTEN).execute(&mut connection).await?;
+    let settings = AssertSqlSafe([FORGOTTEN, BY_KEYS, COMPRESSED].join("; "));
+    sqlx::raw_sql(settings).execute(&mut connection).await?;
     Ok(connection)
 }

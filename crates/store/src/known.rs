@@ -5,10 +5,14 @@ use std::collections::HashMap;
 use domain::{ProjectFacts, ProjectId};
 
 use crate::StoreError;
+use crate::bulk::{Part, Update};
 use crate::sql::{Connection, args, text};
 
 /// How many keys are looked up in one statement.
 const KEYS: usize = 64;
+
+const LAST_MESSAGE: Update =
+    Update { table: "projects", keys: &["id"], columns: &["last_message"], only: "", every: None };
 
 /// A request's scope and key.
 pub(crate) type RequestKey = (String, String);
@@ -66,12 +70,9 @@ impl Known {
         Ok(last + 1)
     }
 
-    /// Writes down the numbers that were taken.
-    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        for (project, number) in self.last_message.drain() {
-            let sql = "UPDATE projects SET last_message = $1 WHERE id = $2";
-            c.run(sql, args![number, project.to_string()]).await?;
-        }
-        Ok(())
+    /// Gives out the numbers that were taken, to be written down.
+    pub(crate) fn write(&mut self, updates: &mut Vec<Part>) {
+        let taken = self.last_message.drain().map(|(project, number)| args![project.to_string(), number]);
+        updates.push(Part::update(LAST_MESSAGE, taken.collect()));
     }
 }

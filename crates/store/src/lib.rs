@@ -4,6 +4,7 @@
 //! returns what was committed. It knows no HTTP, no socket and no page.
 
 mod batch;
+mod bulk;
 mod caller;
 mod command;
 mod connection;

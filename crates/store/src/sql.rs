@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Column, PgConnection, Row as _, SqliteConnection};
 use crate::StoreError;
 
 /// A value that both databases store alike.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     Text(String),
     Integer(i64),
@@ -109,83 +109,6 @@ impl Connection<'_> {
         Ok(self.all(sql, values).await?.into_iter().next())
     }
 
-    /// Inserts many rows; `head` names table and columns.
-    pub(crate) async fn insert(&mut self, head: &str, rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
-        let many = |rows: &str| format!("{head} {rows}");
-        let (sqlite, postgres) = (
-            |values: &str| many(&format!("VALUES {values}")),
-            |arrays: &str, _: &str| many(&format!("SELECT * FROM UNNEST({arrays})")),
-        );
-        self.run_rows(rows, sqlite, postgres).await.map(|_| ())
-    }
-
-    /// Updates many rows and says how many there were. The first values of each row are its `keys`, which name it and
-    /// say what it must be; `only` restricts further.
-    pub(crate) async fn update(
-        &mut self,
-        table: &str,
-        keys: &[&str],
-        columns: &[&str],
-        only: &str,
-        rows: Vec<Vec<Value>>,
-    ) -> Result<u64, StoreError> {
-        let sets = columns.iter().enumerate().map(|(at, column)| format!("{column} = v.column{}", keys.len() + at + 1));
-        let sets = sets.collect::<Vec<_>>().join(", ");
-        let fits = keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = v.column{}", at + 1));
-        let fits = fits.collect::<Vec<_>>().join(" AND ");
-        let whole = |source: &str| format!("UPDATE {table} SET {sets} FROM {source} WHERE {fits}{only}");
-        let sqlite = |values: &str| whole(&format!("(VALUES {values}) AS v"));
-        let postgres = |arrays: &str, names: &str| whole(&format!("UNNEST({arrays}) AS v ({names})"));
-        self.run_rows(rows, sqlite, postgres).await
-    }
-
-    /// Runs a statement over many rows: as a list of values on SQLite, as an array for each column on PostgreSQL, where
-    /// one statement then fits any number of rows.
-    async fn run_rows(
-        &mut self,
-        rows: Vec<Vec<Value>>,
-        sqlite: impl Fn(&str) -> String,
-        postgres: impl Fn(&str, &str) -> String,
-    ) -> Result<u64, StoreError> {
-        let mut written = 0;
-        let mut rows = rows.into_iter().peekable();
-        while rows.peek().is_some() {
-            written += match self {
-                Self::Sqlite(_) => {
-                    // Powers of two keep the number of prepared statements small.
-                    let take = 1 << rows.len().min(64).ilog2();
-                    let some: Vec<Vec<Value>> = rows.by_ref().take(take).collect();
-                    let width = some.first().map_or(0, Vec::len);
-                    let tuple = |at: usize| {
-                        let places: Vec<String> = (1..=width).map(|place| format!("${}", at * width + place)).collect();
-                        format!("({})", places.join(", "))
-                    };
-                    let tuples: Vec<String> = (0..take).map(tuple).collect();
-                    self.run(&sqlite(&tuples.join(", ")), some.into_iter().flatten().collect()).await?
-                }
-                Self::Postgres(connection) => {
-                    let columns = columns(rows.by_ref().take(1000).collect());
-                    let place = |(at, column): (usize, &ColumnOf)| match column {
-                        ColumnOf::Text(_) => format!("${}::text[]", at + 1),
-                        ColumnOf::Integer(_) => format!("${}::bigint[]", at + 1),
-                    };
-                    let places: Vec<String> = columns.iter().enumerate().map(place).collect();
-                    let names: Vec<String> = (1..=columns.len()).map(|at| format!("column{at}")).collect();
-                    let sql = postgres(&places.join(", "), &names.join(", "));
-                    let mut query = sqlx::query(AssertSqlSafe(sql.as_str()));
-                    for column in columns {
-                        query = match column {
-                            ColumnOf::Text(values) => query.bind(values),
-                            ColumnOf::Integer(values) => query.bind(values),
-                        };
-                    }
-                    query.execute(&mut **connection).await?.rows_affected()
-                }
-            };
-        }
-        Ok(written)
-    }
-
     /// Runs statements without arguments or results.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql);
@@ -197,42 +120,34 @@ impl Connection<'_> {
     }
 
     /// Starts a transaction that will write: one at a time, also of several hubs, so that what a command has read stays
-    /// true until it is committed.
-    pub(crate) async fn begin_write(&mut self) -> Result<(), StoreError> {
-        let begin = match self {
-            Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => "BEGIN; SELECT one FROM ledger WHERE one = 1 FOR UPDATE",
+    /// true until it is committed. Says where the ledger stands, if there is one.
+    pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
+        const LEDGER: &str = "SELECT seq, audit, audit_hash FROM ledger WHERE one = 1";
+        let row = match self {
+            Self::Sqlite(_) => {
+                self.script("BEGIN IMMEDIATE").await?;
+                self.first(LEDGER, Vec::new()).await?
+            }
+            Self::Postgres(connection) => {
+                // One round trip.
+                let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
+                sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)
+            }
         };
-        self.script(begin).await
+        row.map(|row| {
+            let (seq, audit) = (row.integer("seq")?.cast_unsigned(), row.integer("audit")?.cast_unsigned());
+            Ok(Ledger { seq, audit, hash: row.text("audit_hash")? })
+        })
+        .transpose()
     }
 }
 
-/// One column of many rows.
-enum ColumnOf {
-    Text(Vec<Option<String>>),
-    Integer(Vec<Option<i64>>),
-}
-
-/// Rows turned into columns; all values of a column are of one kind.
-fn columns(rows: Vec<Vec<Value>>) -> Vec<ColumnOf> {
-    let mut columns: Vec<ColumnOf> = Vec::new();
-    for row in rows {
-        for (at, value) in row.into_iter().enumerate() {
-            if columns.len() == at {
-                columns.push(match value {
-                    Value::Text(_) | Value::NoText => ColumnOf::Text(Vec::new()),
-                    Value::Integer(_) | Value::NoInteger => ColumnOf::Integer(Vec::new()),
-                });
-            }
-            match (&mut columns[at], value) {
-                (ColumnOf::Text(column), Value::Text(text)) => column.push(Some(text)),
-                (ColumnOf::Text(column), _) => column.push(None),
-                (ColumnOf::Integer(column), Value::Integer(number)) => column.push(Some(number)),
-                (ColumnOf::Integer(column), _) => column.push(None),
-            }
-        }
-    }
-    columns
+/// Where the ledger stands: the last event's and the last audit entry's numbers, and the latter's hash.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub(crate) seq: u64,
+    pub(crate) audit: u64,
+    pub(crate) hash: String,
 }
 
 /// One row of either database.

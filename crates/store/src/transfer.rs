@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::StoreError;
 use crate::connection::{Owned, Target};
 use crate::open::{self, OpenError};
 use crate::reader::Reader;
 use crate::sql::{Connection, Value, args};
-use crate::{StoreError, batch};
 
 /// Every table, each after those that it refers to.
 const TABLES: &[(&str, &str)] = &[
@@ -251,5 +251,7 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
         });
         names.push(name);
     }
-    batch::insert(c, &format!("INSERT INTO {table} ({})", names.join(", ")), vec![values]).await.map(Some)
+    let places: Vec<String> = (1..=names.len()).map(|at| format!("${at}")).collect();
+    let sql = format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "));
+    c.run(&sql, values).await.map(|_| Some(()))
 }

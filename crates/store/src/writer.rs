@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::batch::Batch;
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
+use crate::sql::Ledger;
 use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
@@ -109,6 +110,18 @@ impl Writer {
     }
 }
 
+/// Lets those who were just answered come back with their next command, as long as they do so at once: they then share
+/// one commit with those that came meanwhile, instead of taking turns with them.
+async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>) {
+    loop {
+        let before = jobs.len();
+        tokio::task::yield_now().await;
+        if jobs.len() == before || jobs.len() >= GROUP {
+            return;
+        }
+    }
+}
+
 struct Task {
     target: Target,
     connection: Option<Owned>,
@@ -121,6 +134,7 @@ impl Task {
     async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>, stop: &Notify) {
         let mut group = Vec::with_capacity(GROUP);
         loop {
+            gather(&jobs).await;
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
                 () = stop.notified() => {
@@ -185,10 +199,10 @@ impl Task {
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         let clock = self.clock.clone();
-        let connection = self.begin().await.map_err(Failure::Away)?;
+        let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
         // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
         let now = clock();
-        let mut batch = Batch::default();
+        let mut batch = Batch::new(ledger);
         let keys = jobs.iter().filter_map(|job| job.key()).collect();
         batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
         let mut wanted = Wanted::default();
@@ -210,7 +224,7 @@ impl Task {
     }
 
     /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.
-    async fn begin(&mut self) -> Result<&mut Owned, StoreError> {
+    async fn begin(&mut self) -> Result<(&mut Owned, Option<Ledger>), StoreError> {
         if let Some(connection) = &mut self.connection {
             match connection.borrow().begin_write().await {
                 Err(StoreError::Unavailable(error)) => {
@@ -218,12 +232,12 @@ impl Task {
                     self.connection = None;
                 }
                 Err(error) => return Err(error),
-                Ok(()) => return Ok(self.connection.as_mut().expect("it has just begun")),
+                Ok(ledger) => return Ok((self.connection.as_mut().expect("it has just begun"), ledger)),
             }
         }
         let mut fresh = Owned::connect(&self.target).await?;
-        fresh.borrow().begin_write().await?;
-        Ok(self.connection.insert(fresh))
+        let ledger = fresh.borrow().begin_write().await?;
+        Ok((self.connection.insert(fresh), ledger))
     }
 
     /// Rolls back; drops a connection that may be no good any more.

@@ -65,7 +65,8 @@ pub(crate) async fn check(
     Ok(facts)
 }
 
-fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
+/// Reads what access to a project depends on.
+pub(crate) fn facts(row: &Row) -> Result<ProjectFacts, StoreError> {
     Ok(ProjectFacts {
         id: row.parsed("id")?,
         owner: row.parsed("owner")?,

@@ -11,12 +11,31 @@ use protocol::{Change, TaskLine, WorkSettings};
 
 use super::row::{self, TaskRow};
 use super::window::Window;
+use crate::EventBody;
 use crate::batch::PendingEvent;
-use crate::sql::{Connection, Value, args};
-use crate::{EventBody, StoreError};
+use crate::bulk::{Part, Update};
+use crate::sql::{Value, args};
 
 /// How many tasks one event tells about at most.
 const TOLD: usize = 1000;
+
+/// A task's row is written only as it was read: by its fence.
+const TASKS: Update = Update {
+    table: "tasks",
+    keys: &["id", "fence"],
+    columns: row::CHANGING,
+    only: "",
+    every: Some("a task changed meanwhile: try again"),
+};
+
+/// What ended already ended as it did.
+const ATTEMPTS: Update = Update {
+    table: "attempts",
+    keys: &["task", "number"],
+    columns: &["ended_at", "last_sign_at", "outcome", "reason"],
+    only: " AND attempts.outcome = 'open'",
+    every: None,
+};
 
 /// The end of a hold on a task: when, last sign, how and why.
 type AttemptEnd = Vec<Value>;
@@ -34,6 +53,7 @@ pub(crate) struct Book {
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
     /// Fences as the table has them.
     fences: HashMap<TaskId, u64>,
+    fresh: BTreeSet<TaskId>,
     dirty: BTreeSet<TaskId>,
     ends: BTreeMap<(TaskId, u32), AttemptEnd>,
     lines: BTreeMap<ProjectId, BTreeMap<TaskId, Option<TaskLine>>>,
@@ -55,6 +75,7 @@ impl Book {
         self.fences.insert(task.id, task.fence);
         self.tell(&task);
         self.track(&task);
+        self.fresh.insert(task.id);
         self.tasks.insert(task.id, task);
     }
 
@@ -90,27 +111,25 @@ impl Book {
         }
     }
 
-    /// Writes what changed, and forgets what was read: others may write next.
-    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+    /// Gives out what changed, to be written, and forgets what was read: others may write next.
+    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         self.remember();
-        let dirty = std::mem::take(&mut self.dirty);
-        let mut rows = Vec::with_capacity(dirty.len());
-        for id in dirty {
-            let Some(task) = self.tasks.get(&id) else { continue };
-            let fence = self.fences.insert(id, task.fence).unwrap_or(task.fence);
+        let fresh = std::mem::take(&mut self.fresh);
+        let new: Vec<&TaskRow> = fresh.iter().filter_map(|id| self.tasks.get(id)).collect();
+        self.fences.extend(new.iter().map(|task| (task.id, task.fence)));
+        inserts.push(Part::insert(row::INSERT, new.into_iter().map(TaskRow::inserted).collect()));
+        let mut rows = Vec::new();
+        for id in std::mem::take(&mut self.dirty).difference(&fresh) {
+            let Some(task) = self.tasks.get(id) else { continue };
+            let fence = self.fences.insert(*id, task.fence).unwrap_or(task.fence);
             let mut values = args![id.to_string(), fence];
             values.extend(task.changing());
             rows.push(values);
         }
-        let count = rows.len() as u64;
-        if c.update("tasks", &["id", "fence"], row::CHANGING, "", rows).await? != count {
-            return Err(StoreError::Conflict("a task changed meanwhile: try again".into()));
-        }
+        updates.push(Part::update(TASKS, rows));
         let ends = std::mem::take(&mut self.ends).into_iter();
-        let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat()).collect();
-        let columns = ["ended_at", "last_sign_at", "outcome", "reason"];
-        // What ended already ended as it did.
-        c.update("attempts", &["task", "number"], &columns, " AND attempts.outcome = 'open'", ends).await?;
+        let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat());
+        updates.push(Part::update(ATTEMPTS, ends.collect()));
         self.tasks.clear();
         self.windows.clear();
         self.dependants.clear();
@@ -118,7 +137,6 @@ impl Book {
         self.running.clear();
         self.frozen.clear();
         self.gists.clear();
-        Ok(())
     }
 
     /// Keeps what clients are to be told as it is now.

@@ -1,6 +1,7 @@
 //! Tasks: what is to be done, who holds it, what was handed back.
 
 mod add;
+mod ahead;
 mod book;
 pub(crate) mod brief;
 mod check;
@@ -17,11 +18,12 @@ pub(crate) mod take;
 mod window;
 
 pub use add::AddTasks;
+pub use ahead::Wanted;
 pub(crate) use book::Book;
 pub(crate) use handover::brief_of;
 pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
+pub use moves::evidence::{ShowEvidence, Unseen};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
-pub use reach::Wanted;
 pub(crate) use reach::list;
 pub use report::{ReportTask, ReportTasks, Reported};
 pub use take::{TakeTask, TakeTasks};

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ProjectId, TaskId, TaskStatus, UserId};
+use domain::{ProjectId, TaskId, TaskStatus};
 use protocol::WorkSettings;
 
 use super::row::{self, TaskRow};
@@ -13,7 +13,7 @@ use super::window::Window;
 use crate::StoreError;
 use crate::sql::{Value, args, text};
 use crate::tx::Tx;
-use crate::verbs::workers::{rows, settings};
+use crate::verbs::workers::settings;
 
 /// How many ids one statement names at most.
 const IDS: usize = 128;
@@ -59,7 +59,6 @@ impl Tx<'_> {
 
     /// Adds a task, and tells clients.
     pub(crate) fn add_task(&mut self, task: TaskRow) {
-        self.later(row::INSERT, task.inserted());
         self.change().added(task);
     }
 
@@ -165,40 +164,4 @@ pub(crate) fn list<T: std::fmt::Display>(ids: &[T]) -> (String, Vec<Value>) {
     let values = (0..size).map(|at| text(&ids[at.min(ids.len() - 1)])).collect();
     let places: Vec<String> = (1..=size).map(|at| format!("${at}")).collect();
     (places.join(", "), values)
-}
-
-/// What the commands of a group will read, asked for all at once.
-#[derive(Debug, Default)]
-pub struct Wanted {
-    /// Tasks that are written to.
-    pub(crate) tasks: Vec<TaskId>,
-    /// Of those, tasks that may be accepted: what waits for them is needed, too.
-    pub(crate) ends: Vec<TaskId>,
-    /// Projects that a task is taken in, each as often as one is.
-    pub(crate) takes: Vec<ProjectId>,
-    /// Workers that take a task, by project, owner and name.
-    pub(crate) workers: HashMap<(ProjectId, UserId), Vec<String>>,
-    /// Numbers of the texts of tasks that are added.
-    pub(crate) gists: Vec<(ProjectId, i64)>,
-}
-
-impl Tx<'_> {
-    /// Reads what the commands of a group will need.
-    pub(crate) async fn read_ahead(&mut self, wanted: Wanted) -> Result<(), StoreError> {
-        for project in wanted.takes {
-            *self.book().wanted.entry(project).or_default() += 1;
-        }
-        self.know_gists(&wanted.gists).await?;
-        let near: Vec<TaskId> = self.book().gists.values().flatten().copied().collect();
-        self.know_dependants(&wanted.ends).await?;
-        let waiting: Vec<TaskId> = self.book().dependants.values().flatten().copied().collect();
-        let all: Vec<TaskId> = wanted.tasks.iter().copied().chain(near).chain(waiting).collect();
-        self.tasks(&all).await?;
-        let held = wanted.tasks.iter().filter_map(|task| self.book().tasks.get(task)?.worker).collect::<Vec<_>>();
-        rows::know(self, &held).await?;
-        for ((project, owner), names) in wanted.workers {
-            rows::know_named(self, project, owner, &names).await?;
-        }
-        Ok(())
-    }
 }

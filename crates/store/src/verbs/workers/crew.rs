@@ -1,14 +1,15 @@
 //! What a transaction has read and changed of workers: rows are read once, changed in memory, written together, and
 //! clients are told the last state once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use domain::{ProjectId, UserId, WorkerId};
+use domain::{ProjectId, UserId, WorkerId, WorkerKind};
 use protocol::{Change, Worker};
 
 use super::rows::{COLUMNS, Slot, slot};
-use crate::batch::{PendingEvent, insert};
-use crate::sql::{Connection, Value, args, text, to_json};
+use crate::batch::PendingEvent;
+use crate::bulk::{Part, Update};
+use crate::sql::{Value, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::list;
 use crate::{EventBody, StoreError};
@@ -39,6 +40,8 @@ const CHANGING: &[&str] = &[
     "removed_at",
 ];
 
+const WORKERS: Update = Update { table: "workers", keys: &["id"], columns: CHANGING, only: "", every: None };
+
 /// What a transaction has read and changed of workers.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
@@ -46,27 +49,35 @@ pub(crate) struct Crew {
     fresh: Vec<WorkerId>,
     dirty: BTreeSet<WorkerId>,
     told: BTreeMap<WorkerId, (ProjectId, Option<Worker>)>,
-    /// Workers that take tasks themselves, by project, owner and name.
-    pub(super) external: HashMap<(ProjectId, UserId, String), WorkerId>,
+    /// Workers that take tasks themselves, by project, owner and name; `None`: there is none.
+    pub(super) external: HashMap<(ProjectId, UserId, String), Option<WorkerId>>,
+    /// Colours that workers of a project have.
+    colours: HashMap<ProjectId, HashSet<u32>>,
 }
 
 impl Crew {
-    /// Writes what changed, and forgets what was read: others may write next.
-    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+    /// Gives out what changed, to be written, and forgets what was read: others may write next.
+    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         for (id, (_, view)) in &mut self.told {
             if let Some(slot) = self.slots.get(id) {
                 *view = Some(slot.view.clone());
             }
         }
         let fresh = std::mem::take(&mut self.fresh);
-        let rows = fresh.iter().filter_map(|id| self.slots.get(id)).map(inserted).collect();
-        insert(c, INSERT, rows).await?;
+        inserts.push(Part::insert(INSERT, fresh.iter().filter_map(|id| self.slots.get(id)).map(inserted).collect()));
         let dirty = std::mem::take(&mut self.dirty);
-        let rows = dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect();
-        c.update("workers", &["id"], CHANGING, "", rows).await?;
+        updates.push(Part::update(WORKERS, dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect()));
         self.slots.clear();
         self.external.clear();
-        Ok(())
+        self.colours.clear();
+    }
+
+    /// Keeps in step who takes tasks under which name.
+    fn named(&mut self, slot: &Slot) {
+        let id = slot.removed_at.is_none().then_some(slot.id);
+        if slot.kind == WorkerKind::External {
+            self.external.insert((slot.project, slot.owner.id, slot.name.clone()), id);
+        }
     }
 
     /// Takes back what is still to be told about a project.
@@ -127,9 +138,12 @@ pub(crate) async fn know_named(
              AND w.removed_at IS NULL"
         );
         let rows = tx.read().all(&sql, values).await?;
+        for name in some {
+            tx.crew().external.entry((project, owner, name.clone())).or_insert(None);
+        }
         for row in &rows {
             let found = slot(row)?;
-            tx.crew().external.insert((project, owner, found.name.clone()), found.id);
+            tx.crew().external.insert((project, owner, found.name.clone()), Some(found.id));
             tx.crew().slots.entry(found.id).or_insert(found);
         }
     }
@@ -145,6 +159,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, slot: Slot) {
         false => drop(crew.told.insert(id, (project, None))),
     }
     crew.dirty.insert(id);
+    crew.named(&slot);
     crew.slots.insert(id, slot);
 }
 
@@ -160,7 +175,25 @@ pub(crate) fn add(tx: &mut Tx<'_>, slot: Slot) {
     let crew = tx.change_crew();
     crew.fresh.push(slot.id);
     crew.told.insert(slot.id, (slot.project, None));
+    crew.named(&slot);
+    if let Some(colours) = crew.colours.get_mut(&slot.project) {
+        colours.insert(slot.colour);
+    }
     crew.slots.insert(slot.id, slot);
+}
+
+/// The lowest colour that no worker of a project has.
+pub(super) async fn free_colour(tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
+    if !tx.crew().colours.contains_key(&project) {
+        let sql = "SELECT colour FROM workers WHERE project = $1 AND removed_at IS NULL";
+        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let mut colours = rows.iter().map(|row| row.count("colour")).collect::<Result<HashSet<_>, _>>()?;
+        let crew = tx.crew();
+        colours.extend(crew.slots.values().filter(|slot| slot.project == project).map(|slot| slot.colour));
+        crew.colours.insert(project, colours);
+    }
+    let taken = &tx.crew().colours[&project];
+    Ok((0..).find(|colour| !taken.contains(colour)).unwrap_or(0))
 }
 
 fn inserted(slot: &Slot) -> Vec<Value> {

@@ -5,6 +5,7 @@ use protocol::{Change, Sandbox, Usage, UserRef, Worker};
 
 pub(crate) use super::crew::{add, get, know, know_named, put, put_quietly};
 
+use super::crew::free_colour;
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::Tx;
@@ -223,7 +224,7 @@ pub(crate) async fn external(
 ) -> Result<Slot, StoreError> {
     let name_key = (project, owner.id, name.to_owned());
     let known = match tx.crew().external.get(&name_key) {
-        Some(id) => Some(*id),
+        Some(known) => *known,
         None => {
             let sql = "SELECT id FROM workers WHERE project = $1 AND owner = $2 AND name = $3 AND kind = 'external' \
                        AND removed_at IS NULL";
@@ -233,18 +234,16 @@ pub(crate) async fn external(
     };
     if let Some(id) = known {
         let mut found = get(tx, id).await?.ok_or(StoreError::NotFound("worker"))?;
-        tx.crew().external.insert(name_key, id);
+        tx.crew().external.insert(name_key, Some(id));
         if !abilities.is_empty() && found.abilities != abilities {
             found.abilities = abilities.to_vec();
             put(tx, found.clone());
         }
         return Ok(found);
     }
-    let there = of(tx, Some(project)).await?;
     let mut made = Slot::fresh(project, owner.clone(), name.to_owned(), WorkerKind::External, tx.now);
     made.abilities = abilities.to_vec();
-    made.colour = free_colours(&there).next().unwrap_or(0);
+    made.colour = free_colour(tx, project).await?;
     add(tx, made.clone());
-    tx.crew().external.insert(name_key, made.id);
     Ok(made)
 }

@@ -1,0 +1,264 @@
+//! Many rows at once: what a transaction leaves to be written to several tables goes out together.
+//!
+//! On PostgreSQL all parts are one statement, so one round trip; each column is an array, or one value if all rows have
+//! the same. On SQLite, where a statement costs no round trip, each part is a list of values.
+
+use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+
+use crate::StoreError;
+use crate::sql::{Connection, Value};
+
+/// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
+const ROWS: usize = 1000;
+const TUPLES: usize = 64;
+
+/// From how many rows on it is worth looking for columns in which all are the same. Fewer rows are alike by chance,
+/// which would make ever new statements.
+const ALIKE: usize = 8;
+
+/// Rows of one table to insert or to update.
+#[derive(Debug)]
+pub(crate) struct Part {
+    kind: Kind,
+    rows: Vec<Vec<Value>>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Names table and columns.
+    Insert(&'static str),
+    Update(Update),
+}
+
+/// Which rows of a table change, and how.
+#[derive(Debug)]
+pub(crate) struct Update {
+    pub(crate) table: &'static str,
+    /// What the first values of each row are: they name it and say what it must be.
+    pub(crate) keys: &'static [&'static str],
+    /// What the other values of each row are.
+    pub(crate) columns: &'static [&'static str],
+    /// Restricts further.
+    pub(crate) only: &'static str,
+    /// Why it is refused if a row is not as it must be; without it such rows stay as they are.
+    pub(crate) every: Option<&'static str>,
+}
+
+impl Update {
+    fn sql(&self, source: &str, value: impl Fn(usize) -> String) -> String {
+        let table = self.table;
+        let keys = self.keys.len();
+        let sets = self.columns.iter().enumerate().map(|(at, column)| format!("{column} = {}", value(keys + at)));
+        let sets = sets.collect::<Vec<_>>().join(", ");
+        let fits = self.keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = {}", value(at)));
+        let fits = fits.collect::<Vec<_>>().join(" AND ");
+        format!("UPDATE {table} SET {sets}{source} WHERE {fits}{}", self.only)
+    }
+}
+
+impl Part {
+    /// Rows to insert; `head` is the statement up to its columns.
+    pub(crate) fn insert(head: &'static str, rows: Vec<Vec<Value>>) -> Self {
+        Self { kind: Kind::Insert(head), rows }
+    }
+
+    /// Rows to update.
+    pub(crate) fn update(update: Update, rows: Vec<Vec<Value>>) -> Self {
+        Self { kind: Kind::Update(update), rows }
+    }
+
+    /// Whether it updates a row that one of these inserts: then they must be written first.
+    pub(crate) fn follows(&self, inserts: &[Part]) -> bool {
+        let Kind::Update(update) = &self.kind else { return false };
+        let into = format!("INSERT INTO {} (", update.table);
+        let of_table = |part: &&Part| matches!(part.kind, Kind::Insert(head) if head.starts_with(&into));
+        let new = inserts.iter().filter(of_table).flat_map(|part| &part.rows).filter_map(|row| row.first());
+        let new: std::collections::HashSet<&Value> = new.collect();
+        !new.is_empty() && self.rows.iter().filter_map(|row| row.first()).any(|key| new.contains(key))
+    }
+
+    /// The statement for so many tuples of values on SQLite.
+    fn on_sqlite(&self, width: usize, count: usize) -> String {
+        let tuple = |at: usize| {
+            let places: Vec<String> = (1..=width).map(|place| format!("${}", at * width + place)).collect();
+            format!("({})", places.join(", "))
+        };
+        let tuples = (0..count).map(tuple).collect::<Vec<_>>().join(", ");
+        match &self.kind {
+            Kind::Insert(head) => format!("{head} VALUES {tuples}"),
+            Kind::Update(update) => {
+                update.sql(&format!(" FROM (VALUES {tuples}) AS v"), |at| format!("v.column{}", at + 1))
+            }
+        }
+    }
+
+    /// The statement for these columns on PostgreSQL, whose arguments begin after so many others.
+    fn on_postgres(&self, columns: &[Column], before: usize) -> String {
+        let place = |at: usize| format!("${}::{}", before + at + 1, columns[at].kind());
+        let arrays: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].is_array()).collect();
+        let value = |at: usize| if columns[at].is_array() { format!("v.c{at}") } else { place(at) };
+        let names = arrays.iter().map(|at| format!("c{at}")).collect::<Vec<_>>().join(", ");
+        let places = arrays.iter().map(|at| place(*at)).collect::<Vec<_>>().join(", ");
+        let source = if arrays.is_empty() { String::new() } else { format!(" FROM UNNEST({places}) AS v ({names})") };
+        match &self.kind {
+            Kind::Insert(head) => {
+                let values = (0..columns.len()).map(value).collect::<Vec<_>>().join(", ");
+                format!("{head} SELECT {values}{source}")
+            }
+            Kind::Update(update) => update.sql(&source, value),
+        }
+    }
+
+    fn every(&self) -> Option<&'static str> {
+        match &self.kind {
+            Kind::Update(update) => update.every,
+            Kind::Insert(_) => None,
+        }
+    }
+}
+
+impl Connection<'_> {
+    /// Writes all parts. None of them may need what another one writes.
+    pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
+        parts.retain(|part| !part.rows.is_empty());
+        match self {
+            Self::Sqlite(_) => {
+                for part in parts {
+                    self.write_tuples(part).await?;
+                }
+            }
+            Self::Postgres(connection) => {
+                while !parts.is_empty() {
+                    write_columns(connection, &mut parts).await?;
+                    parts.retain(|part| !part.rows.is_empty());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn write_tuples(&mut self, mut part: Part) -> Result<(), StoreError> {
+        let mut rows = std::mem::take(&mut part.rows).into_iter();
+        while rows.len() > 0 {
+            // Powers of two keep the number of prepared statements small.
+            let count = 1 << rows.len().min(TUPLES).ilog2();
+            let some: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
+            let sql = part.on_sqlite(some.first().map_or(0, Vec::len), count);
+            let written = self.run(&sql, some.into_iter().flatten().collect()).await?;
+            counted(&part, written, count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses if fewer rows were as they must be than there are.
+fn counted(part: &Part, written: u64, rows: usize) -> Result<(), StoreError> {
+    match part.every() {
+        Some(why) if written != rows as u64 => Err(StoreError::Conflict(why.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the first rows of each part in one statement.
+async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Result<(), StoreError> {
+    let (mut statements, mut counts, mut arguments, mut sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (at, part) in parts.iter_mut().enumerate() {
+        let rest = part.rows.split_off(part.rows.len().min(ROWS));
+        let rows = std::mem::replace(&mut part.rows, rest);
+        sizes.push(rows.len());
+        let columns = columns(rows);
+        let sql = part.on_postgres(&columns, arguments.len());
+        match part.every() {
+            Some(_) => {
+                statements.push(format!("w{at} AS ({sql} RETURNING 1)"));
+                counts.push(format!("(SELECT COUNT(*) FROM w{at})"));
+            }
+            None => {
+                statements.push(format!("w{at} AS ({sql})"));
+                counts.push("0".to_owned());
+            }
+        }
+        arguments.extend(columns);
+    }
+    let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statements.join(", "), counts.join(", "));
+    let mut query = sqlx::query(AssertSqlSafe(sql.as_str()));
+    for column in arguments {
+        query = match column {
+            Column::Texts(values) => query.bind(values),
+            Column::Integers(values) => query.bind(values),
+            Column::Text(value) => query.bind(value),
+            Column::Integer(value) => query.bind(value),
+        };
+    }
+    let written: Vec<i64> = query.fetch_one(connection).await?.try_get(0)?;
+    let mut written = written.into_iter().zip(sizes);
+    parts.iter().zip(&mut written).try_for_each(|(part, (written, size))| counted(part, written.cast_unsigned(), size))
+}
+
+/// One column of many rows; one value if all have the same.
+enum Column {
+    Texts(Vec<Option<String>>),
+    Integers(Vec<Option<i64>>),
+    Text(Option<String>),
+    Integer(Option<i64>),
+}
+
+impl Column {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Texts(_) => "text[]",
+            Self::Integers(_) => "bigint[]",
+            Self::Text(_) => "text",
+            Self::Integer(_) => "bigint",
+        }
+    }
+
+    fn is_array(&self) -> bool {
+        matches!(self, Self::Texts(_) | Self::Integers(_))
+    }
+
+    fn push(&mut self, value: Value) {
+        match (self, value) {
+            (Self::Texts(column), Value::Text(text)) => column.push(Some(text)),
+            (Self::Texts(column), _) => column.push(None),
+            (Self::Integers(column), Value::Integer(number)) => column.push(Some(number)),
+            (Self::Integers(column), _) => column.push(None),
+            (Self::Text(_) | Self::Integer(_), _) => {}
+        }
+    }
+
+    /// One value instead of many that are the same.
+    fn folded(self) -> Self {
+        fn same<T: PartialEq>(values: &[T]) -> bool {
+            values.windows(2).all(|pair| pair[0] == pair[1])
+        }
+        match self {
+            Self::Texts(mut values) if same(&values) => Self::Text(values.pop().flatten()),
+            Self::Integers(mut values) if same(&values) => Self::Integer(values.pop().flatten()),
+            other => other,
+        }
+    }
+}
+
+/// Rows turned into columns; all values of a column are of one kind.
+fn columns(rows: Vec<Vec<Value>>) -> Vec<Column> {
+    let count = rows.len();
+    let mut columns: Vec<Column> = Vec::new();
+    for row in rows {
+        for (at, value) in row.into_iter().enumerate() {
+            if columns.len() == at {
+                columns.push(match value {
+                    Value::Text(_) | Value::NoText => Column::Texts(Vec::with_capacity(count)),
+                    Value::Integer(_) | Value::NoInteger => Column::Integers(Vec::with_capacity(count)),
+                });
+            }
+            columns[at].push(value);
+        }
+    }
+    match count {
+        1 => columns.into_iter().map(Column::folded).collect(),
+        // The first column names the row, and stays.
+        ALIKE.. => columns.into_iter().enumerate().map(|(at, c)| if at == 0 { c } else { c.folded() }).collect(),
+        _ => columns,
+    }
+}

@@ -1,0 +1,80 @@
+//! What the commands of a group will read, asked for all at once.
+
+use std::collections::{BTreeSet, HashMap};
+
+use domain::{ProjectId, TaskId, UserId};
+use protocol::WorkSettings;
+
+use crate::StoreError;
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::workers::{rows, settings};
+
+/// What the commands of a group will read.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// Tasks that are written to.
+    pub(crate) tasks: Vec<TaskId>,
+    /// Of those, tasks that may be accepted: what waits for them is needed, too.
+    pub(crate) ends: Vec<TaskId>,
+    /// Projects that a task is taken in, each as often as one is.
+    pub(crate) takes: Vec<ProjectId>,
+    /// Workers that take a task, by project, owner and name.
+    pub(crate) workers: HashMap<(ProjectId, UserId), Vec<String>>,
+    /// Numbers of the texts of tasks that are added.
+    pub(crate) gists: Vec<(ProjectId, i64)>,
+}
+
+impl Tx<'_> {
+    /// Reads what the commands of a group will need.
+    pub(crate) async fn read_ahead(&mut self, wanted: Wanted) -> Result<(), StoreError> {
+        let mut projects: BTreeSet<ProjectId> = BTreeSet::new();
+        for project in wanted.takes {
+            projects.insert(project);
+            *self.book().wanted.entry(project).or_default() += 1;
+        }
+        self.know_gists(&wanted.gists).await?;
+        let near: Vec<TaskId> = self.book().gists.values().flatten().copied().collect();
+        self.know_dependants(&wanted.ends).await?;
+        let waiting: Vec<TaskId> = self.book().dependants.values().flatten().copied().collect();
+        let all: Vec<TaskId> = wanted.tasks.iter().copied().chain(near).chain(waiting).collect();
+        self.tasks(&all).await?;
+        let mut held = Vec::new();
+        let book = self.book();
+        for task in wanted.tasks.iter().filter_map(|task| book.tasks.get(task)) {
+            projects.insert(task.project);
+            held.extend(task.worker);
+        }
+        rows::know(self, &held).await?;
+        for project in projects {
+            let owners: Vec<UserId> =
+                wanted.workers.keys().filter(|(of, _)| *of == project).map(|(_, owner)| *owner).collect();
+            self.know_project(project, &owners).await?;
+        }
+        for ((project, owner), names) in wanted.workers {
+            rows::know_named(self, project, owner, &names).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads what access to a project depends on, and how it hands out tasks to these people, at once.
+    async fn know_project(&mut self, project: ProjectId, owners: &[UserId]) -> Result<(), StoreError> {
+        let sql = "SELECT p.id, p.owner, p.visibility, p.share_execution, s.settings, (SELECT COUNT(*) FROM freezes f \
+                   WHERE f.project IN ('', p.id)) AS freezes FROM projects p LEFT JOIN work_settings s ON s.project = p.id \
+                   WHERE p.id = $1";
+        let Some(row) = self.read().first(sql, vec![text(project)]).await? else { return Ok(()) };
+        let facts = projects::facts(&row)?;
+        self.batch().known.facts.insert(project, facts);
+        // Who is stopped where somebody stopped everything is asked for when it matters.
+        if row.integer("freezes")? == 0 {
+            let settings: WorkSettings = match row.text_or_none("settings")? {
+                Some(_) => row.json("settings")?,
+                None => settings::DEFAULTS,
+            };
+            self.book().settings.insert(project, settings);
+            self.book().frozen.extend(owners.iter().map(|owner| ((*owner, project), false)));
+        }
+        Ok(())
+    }
+}
