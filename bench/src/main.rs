@@ -29,6 +29,9 @@ async fn main() -> anyhow::Result<()> {
     if only.as_deref() == Some("queue") {
         queue::measure(&mut report).await?;
     }
+    if only.as_deref() == Some("queue-alone") {
+        return queue::alone().await;
+    }
     if wanted("writes") {
         writes::measure(&mut report).await?;
     }

@@ -14,7 +14,7 @@ use testkit::{Fsync, Postgres};
 
 use crate::hub::Hub;
 use crate::idle::commits;
-use crate::report::{Goal, Report, Row, percentile, section};
+use crate::report::{Goal, Report, Row, percentile, say, section};
 use ours::Queue;
 use peers::{Peer, Said};
 
@@ -65,6 +65,22 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
     rest(report, &postgres).await?;
     sqlite(report).await?;
     flat::measure(report, &postgres).await
+}
+
+/// Only ours on PostgreSQL, to look for what takes time.
+pub(crate) async fn alone() -> anyhow::Result<()> {
+    let postgres = Postgres::start(Fsync::On);
+    let database = postgres.database().await;
+    say(database.url());
+    let queue = Queue::open(database.url()).await?;
+    say(&format!("enqueued one by one {:.0}/s", queue.enqueue(TASKS, WORKERS).await?));
+    say(&format!("completed one by one {:.0}/s", queue.complete(WORKERS).await?));
+    queue.enqueue_many(TASKS).await?;
+    say(&format!("completed in batches {:.0}/s", queue.complete_batched(WORKERS).await?));
+    let mut waits = queue.waits().await?;
+    say(&format!("waits {:.2} ms, p99 {:.2} ms", percentile(&mut waits, 0.5), percentile(&mut waits, 0.99)));
+    queue.close().await;
+    Ok(())
 }
 
 async fn said(postgres: &Postgres, peer: Peer, mode: &str) -> anyhow::Result<Said> {

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 const BATCH: usize = 128;
 
 /// A project's queue in a store.
+#[derive(Clone)]
 pub(super) struct Queue {
     store: Arc<Store>,
     caller: Caller,
@@ -42,6 +43,19 @@ fn take(worker: String) -> TaskTake {
 fn done(fence: u64) -> TaskReport {
     let (deliverables, context_score, usage, failed) = (None, None, None, None);
     TaskReport { fence, summary: "done".into(), deliverables, context_score, usage, failed }
+}
+
+/// Runs all of them at once, each in a task of its own as the hub does; the sum of what they counted.
+async fn all<F>(work: impl Iterator<Item = F>) -> anyhow::Result<usize>
+where
+    F: Future<Output = anyhow::Result<usize>> + Send + 'static,
+{
+    let tasks: Vec<_> = work.map(tokio::spawn).collect();
+    let mut sum = 0;
+    for task in tasks {
+        sum += task.await??;
+    }
+    Ok(sum)
 }
 
 /// How many per second.
@@ -136,38 +150,52 @@ impl Queue {
     /// Lets so many workers take and report one by one until nothing is left; how many per second.
     pub(super) async fn complete(&self, workers: usize) -> anyhow::Result<f64> {
         let begun = Instant::now();
-        let all = (0..workers).map(|at| async move {
-            let (name, mut count) = (format!("w{at}"), 0);
-            while self.once(&name).await? {
-                count += 1;
+        let work = |at| {
+            let (queue, name) = (self.clone(), format!("w{at}"));
+            async move {
+                let mut count = 0;
+                while queue.once(&name).await? {
+                    count += 1;
+                }
+                anyhow::Ok(count)
             }
-            anyhow::Ok(count)
-        });
-        let counts = futures_util::future::try_join_all(all).await?;
-        Ok(rate(counts.into_iter().sum(), begun))
+        };
+        let count = all((0..workers).map(work)).await?;
+        Ok(rate(count, begun))
     }
 
     /// The same in batches: each of a few clients takes for many workers at once, and reports all of them at once.
     pub(super) async fn complete_batched(&self, workers: usize) -> anyhow::Result<f64> {
         let begun = Instant::now();
         let clients = workers.div_ceil(BATCH).max(2);
-        let all = (0..clients).map(|client| async move {
-            let mut count = 0;
-            loop {
-                let inputs = (0..BATCH).map(|at| take(format!("c{client}w{at}"))).collect();
-                let command = TakeTasks { project: self.project, inputs };
-                let taken = self.store.write(&self.caller, None, command).await?.value;
-                let held = taken.into_iter().filter_map(|taken| taken.taken);
-                let reports: Vec<_> = held.map(|held| (held.task.id, done(held.lease.fence))).collect();
-                if reports.is_empty() {
-                    return anyhow::Ok(count);
+        let work = |client| {
+            let queue = self.clone();
+            async move {
+                let mut count = 0;
+                loop {
+                    match queue.batch(client).await? {
+                        0 => return anyhow::Ok(count),
+                        some => count += some,
+                    }
                 }
-                count += reports.len();
-                self.store.write(&self.caller, None, ReportTasks { reports }).await?;
             }
-        });
-        let counts = futures_util::future::try_join_all(all).await?;
-        Ok(rate(counts.into_iter().sum(), begun))
+        };
+        let count = all((0..clients).map(work)).await?;
+        Ok(rate(count, begun))
+    }
+
+    /// Takes and reports a batch of tasks for the workers of a client; how many.
+    async fn batch(&self, client: usize) -> anyhow::Result<usize> {
+        let inputs = (0..BATCH).map(|at| take(format!("c{client}w{at}"))).collect();
+        let command = TakeTasks { project: self.project, inputs };
+        let taken = self.store.write(&self.caller, None, command).await?.value;
+        let held = taken.into_iter().filter_map(|taken| taken.taken);
+        let reports: Vec<_> = held.map(|held| (held.task.id, done(held.lease.fence))).collect();
+        let count = reports.len();
+        if count > 0 {
+            self.store.write(&self.caller, None, ReportTasks { reports }).await?;
+        }
+        Ok(count)
     }
 
     /// From enqueue to start, in milliseconds, when nothing else goes on: a worker waits for commits as the hub's
