@@ -4,6 +4,7 @@
 mod asks;
 mod bundles;
 mod checks;
+mod contained;
 mod hub;
 mod link;
 mod restarts;
