@@ -135,8 +135,11 @@ views! {
         /// What all its work may cost, in millionths of a dollar.
         #[ts(type = "number | null")]
         budget_micros: Option<u64>,
-        /// Whether it hands out nothing now: stop everything.
+        /// Whether the project's owner stopped everything here.
         frozen: bool,
+        /// Everybody who stopped everything here, by name: its owner, and people with workers in the project.
+        #[serde(default)]
+        frozen_by: Vec<UserRef>,
     }
 
     /// How many tasks of a project are at each status.

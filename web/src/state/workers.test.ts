@@ -11,6 +11,7 @@ import {
   escalationsFor,
   frozenProjects,
   myFreeze,
+  othersFrozen,
   openEscalations,
   sessionColours,
   spentOf,
@@ -159,6 +160,17 @@ describe("stop everything", () => {
     );
     expect(frozenProjects(frozen).map((one) => one.id)).toEqual(["p"]);
     expect(myFreeze(frozen)).toMatchObject({ projects: [{ id: "p" }], workers: 0 });
+  });
+
+  it("is known of others by their names", () => {
+    const ada = { id: "ada", name: "Ada" };
+    const me = { id: start.me?.user?.id ?? "", name: "Me" };
+    const frozen = apply(
+      start,
+      delta(2, { kind: "work_settings", project: "p", settings: settings({ frozen_by: [ada, me] }) }),
+    );
+    expect(othersFrozen(frozen, "p")).toEqual([ada]);
+    expect(othersFrozen(start, "p")).toEqual([]);
   });
 
   it("is known by this person's workers in the projects of others", () => {

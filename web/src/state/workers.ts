@@ -1,4 +1,4 @@
-import type { Escalation, Project, SessionId, Worker, WorkEntry, WorkerDetail } from "../protocol";
+import type { Escalation, Project, SessionId, UserRef, Worker, WorkEntry, WorkerDetail } from "../protocol";
 import { type Colours, colourOf, coloursOf } from "./colours";
 import type { Floor } from "./floor";
 import { put } from "./maps";
@@ -106,6 +106,12 @@ export function frozenProjects(floor: Floor): Project[] {
     const project = floor.projects.get(id);
     return settings.frozen && project ? [project] : [];
   });
+}
+
+/** Who else stopped everything in a project. */
+export function othersFrozen(floor: Floor, project: string): UserRef[] {
+  const me = floor.me?.user?.id;
+  return (floor.work.get(project)?.frozen_by ?? []).filter((one) => one.id !== me);
 }
 
 /** What this person stopped: their projects that hand out nothing, and their workers that take nothing. */

@@ -131,8 +131,11 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
     };
     let budget =
         settings.budget_micros.filter(|budget| *budget > 0).map_or_else(|| "anything".to_owned(), words::money);
-    let (frozen, style) =
-        if settings.frozen { ("frozen; `shopfloor thaw` undoes it", Style::Red) } else { ("yes", Style::Plain) };
+    let by: Vec<&str> = settings.frozen_by.iter().map(|person| person.name.as_str()).collect();
+    let (frozen, style) = match by.is_empty() {
+        true => ("yes".to_owned(), Style::Plain),
+        false => (format!("not to workers of {}; `shopfloor thaw` undoes your own", by.join(", ")), Style::Red),
+    };
     vec![
         ("hands out", Cell::styled(frozen, style)),
         ("strategy", format!("{strategy}: {}", strategy.meaning()).into()),

@@ -261,6 +261,7 @@ export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
     scale_idle_seconds: 300,
     budget_micros: null,
     frozen: false,
+    frozen_by: [],
     ...more,
   };
 }

@@ -133,9 +133,22 @@ async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Res
     tx.read().all(&sql, values).await?.iter().map(|row| row.parsed("id")).collect()
 }
 
-/// Tells whoever sees a project of theirs that it hands out nothing now, or again.
+/// Tells whoever sees a project who stopped everything there, after somebody came or went who had.
+pub(crate) async fn changed(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result<(), StoreError> {
+    if frozen(tx.read(), owner, project).await? {
+        tx.settle().await?;
+        settings::ensure(tx, project).await?;
+        settings::announce(tx, project).await?;
+    }
+    Ok(())
+}
+
+/// Tells whoever sees a project of theirs, or one that they have workers in, who stopped everything there.
 async fn announce(tx: &mut Tx<'_>, me: UserId, only: Option<ProjectId>) -> Result<(), StoreError> {
-    let rows = tx.read().all("SELECT id FROM projects WHERE owner = $1 ORDER BY id", vec![text(me)]).await?;
+    tx.settle().await?;
+    let sql = "SELECT id FROM projects WHERE owner = $1 UNION SELECT project AS id FROM workers WHERE owner = $1 AND \
+               removed_at IS NULL ORDER BY id";
+    let rows = tx.read().all(sql, vec![text(me)]).await?;
     for row in &rows {
         let project: ProjectId = row.parsed("id")?;
         if only.is_none_or(|only| only == project) {

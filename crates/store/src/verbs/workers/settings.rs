@@ -1,7 +1,7 @@
 //! How a project hands out its tasks.
 
 use domain::{Action, AssignStrategy, ProjectId};
-use protocol::{Change, WorkConfigure, WorkSettings};
+use protocol::{Change, UserRef, WorkConfigure, WorkSettings};
 use serde::Serialize;
 
 use super::rows::tell;
@@ -26,20 +26,35 @@ pub(crate) const DEFAULTS: WorkSettings = WorkSettings {
     scale_idle_seconds: 300,
     budget_micros: None,
     frozen: false,
+    frozen_by: Vec::new(),
 };
 
-const COLUMNS: &str = "SELECT s.project, s.settings, (SELECT COUNT(*) FROM freezes f JOIN projects p ON p.owner = \
-    f.user_id WHERE p.id = s.project AND f.project IN ('', s.project)) AS frozen FROM work_settings s";
+const COLUMNS: &str = "SELECT s.project, s.settings, p.owner, (SELECT COUNT(*) FROM freezes f WHERE f.project IN ('', \
+    s.project)) AS freezes FROM work_settings s JOIN projects p ON p.id = s.project";
 
-fn settings(row: &Row) -> Result<WorkSettings, StoreError> {
+/// Who stopped everything in a project, and has something to stop there.
+const FROZEN_BY: &str = "SELECT u.id, u.name FROM users u WHERE u.id IN (SELECT f.user_id FROM freezes f WHERE f.project \
+    IN ('', $1)) AND (u.id IN (SELECT p.owner FROM projects p WHERE p.id = $1) OR u.id IN (SELECT w.owner FROM workers w \
+    WHERE w.project = $1 AND w.removed_at IS NULL)) ORDER BY u.name, u.id";
+
+async fn settings(c: &mut Connection<'_>, row: &Row) -> Result<WorkSettings, StoreError> {
     let stored: WorkSettings = row.json("settings")?;
-    Ok(WorkSettings { frozen: row.flag("frozen")?, ..stored })
+    let mut frozen_by = Vec::new();
+    if row.integer("freezes")? > 0 {
+        for person in c.all(FROZEN_BY, vec![text(row.text("project")?)]).await? {
+            frozen_by.push(UserRef { id: person.parsed("id")?, name: person.text("name")? });
+        }
+    }
+    let owner = row.parsed("owner")?;
+    Ok(WorkSettings { frozen: frozen_by.iter().any(|person| person.id == owner), frozen_by, ..stored })
 }
 
 /// A project's settings, whoever asks.
 pub(crate) async fn of(c: &mut Connection<'_>, project: ProjectId) -> Result<WorkSettings, StoreError> {
-    let row = c.first(&format!("{COLUMNS} WHERE s.project = $1"), vec![text(project)]).await?;
-    row.as_ref().map_or(Ok(DEFAULTS), settings)
+    match c.first(&format!("{COLUMNS} WHERE s.project = $1"), vec![text(project)]).await? {
+        Some(row) => settings(c, &row).await,
+        None => Ok(DEFAULTS),
+    }
 }
 
 /// The settings of every project that has any.
@@ -49,7 +64,11 @@ pub(crate) async fn all(
 ) -> Result<Vec<(ProjectId, WorkSettings)>, StoreError> {
     let filter = if only.is_some() { "WHERE s.project = $1" } else { "" };
     let rows = c.all(&format!("{COLUMNS} {filter} ORDER BY s.project"), only.map(text).into_iter().collect()).await?;
-    rows.iter().map(|row| Ok((row.parsed("project")?, settings(row)?))).collect()
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        found.push((row.parsed("project")?, settings(c, row).await?));
+    }
+    Ok(found)
 }
 
 /// Whose turn it is.
@@ -93,7 +112,7 @@ impl Command for ConfigureWork {
             return Ok(before);
         }
         ensure(tx, self.project).await?;
-        let stored = to_json(&WorkSettings { frozen: false, ..after.clone() });
+        let stored = to_json(&WorkSettings { frozen: false, frozen_by: Vec::new(), ..after.clone() });
         let sql = "UPDATE work_settings SET settings = $1 WHERE project = $2";
         tx.run(sql, args![stored, self.project.to_string()]).await?;
         tx.settle().await?;
@@ -143,6 +162,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
         )?,
         budget_micros,
         frozen: before.frozen,
+        frozen_by: before.frozen_by.clone(),
     };
     if after.heartbeat_seconds >= after.lease_seconds {
         let message = format!(

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::log::decided;
 use super::rows::{self, Slot, free_colours, get, own, put, tell};
-use super::stop;
+use super::{freeze, stop};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions::spawn::candidates;
 use crate::{Command, StoreError};
@@ -60,6 +60,7 @@ impl Command for StartWorkers {
         model.sandbox = self.input.sandbox.clone();
         model.budget_micros = self.input.budget_micros;
         let made = add(tx, &model, &there, count);
+        freeze::changed(tx, model.owner.id, self.project).await?;
         let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
         let detail = format!("started {}", names.join(", "));
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
@@ -201,7 +202,7 @@ impl Command for RemoveWorker {
 
 /// Takes a worker away; its task goes back and its session is stopped.
 pub(crate) async fn take_away(tx: &mut Tx<'_>, worker: Slot, why: &str) -> Result<(), StoreError> {
-    let (id, project) = (worker.id, worker.project);
+    let (id, project, owner) = (worker.id, worker.project, worker.owner.id);
     if worker.task.is_some() {
         stop::release(tx, &worker, why, false).await?;
     }
@@ -211,7 +212,7 @@ pub(crate) async fn take_away(tx: &mut Tx<'_>, worker: Slot, why: &str) -> Resul
     worker.becomes(WorkerStatus::Stopped, None, None);
     put(tx, worker);
     tell(tx, project, Change::WorkerGone { worker: id });
-    Ok(())
+    freeze::changed(tx, owner, project).await
 }
 
 /// Who does it, in words.

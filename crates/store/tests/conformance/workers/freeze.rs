@@ -1,14 +1,19 @@
 //! Stop everything, and thaw.
 
 use domain::{TaskStatus, WorkerStatus};
-use protocol::{Freeze, SessionSpawn, WorkerStart};
-use store::{FreezeFloor, StoreError, ThawFloor};
+use protocol::{Change, Freeze, SessionSpawn, WorkSettings, WorkerStart};
+use store::{EventBody, FreezeFloor, RemoveWorker, StoreError, ThawFloor};
 
 use super::{Shop, plain};
 use crate::execution::{in_project, runner, show, spawn};
 use crate::floor::Floor;
 
-both!(everything_stops_and_goes_on_when_thawed, one_project_or_everywhere, others_go_on);
+both!(
+    everything_stops_and_goes_on_when_thawed,
+    one_project_or_everywhere,
+    others_go_on,
+    who_stopped_everything_is_named
+);
 
 async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
     let shop = Shop::open(floor).await;
@@ -66,4 +71,41 @@ async fn others_go_on(floor: Floor) {
     shop.floor.done(&shop.floor.ada, FreezeFloor { input: here.clone() }).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
     assert!(shop.worker(worker.id).await.task.is_some());
+}
+
+fn names(settings: &WorkSettings) -> Vec<&str> {
+    settings.frozen_by.iter().map(|person| person.name.as_str()).collect()
+}
+
+async fn who_stopped_everything_is_named(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let cy = shop.floor.join("Cy").await;
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let mut command = shop.starting(WorkerStart { agent: "codex".into(), ..Default::default() });
+    command.connected = vec![theirs];
+    let worker = shop.floor.done(&shop.floor.bo, command).await.remove(0);
+    shop.start(1).await;
+    let now = async || shop.floor.store.work_settings(&shop.floor.ada, shop.project.id).await.unwrap();
+    let told = || {
+        let heard = shop.floor.heard();
+        let last = heard.iter().rev().find_map(|event| match &event.body {
+            EventBody::Change { change: Change::WorkSettings { settings, .. } } => Some(settings.clone()),
+            _ => None,
+        });
+        last.expect("clients were told")
+    };
+    let everywhere = || Freeze { project: None };
+    shop.floor.done(&cy, FreezeFloor { input: everywhere() }).await;
+    assert_eq!(names(&now().await), Vec::<&str>::new(), "who has no worker here stops nothing here");
+    shop.floor.done(&shop.floor.bo, FreezeFloor { input: everywhere() }).await;
+    assert_eq!((now().await.frozen, names(&now().await)), (false, vec!["Bo"]));
+    assert_eq!(told(), now().await);
+    shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: Some(shop.project.id) } }).await;
+    assert_eq!((now().await.frozen, names(&now().await)), (true, vec!["Ada", "Bo"]));
+    shop.floor.done(&shop.floor.bo, RemoveWorker { worker: worker.id }).await;
+    assert_eq!(names(&now().await), ["Ada"]);
+    assert_eq!(told(), now().await);
+    shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    assert_eq!((now().await.frozen, now().await.frozen_by), (false, vec![]));
+    assert_eq!(told(), now().await);
 }
