@@ -21,16 +21,19 @@ pub enum Retry {
     After(u64),
     /// At a time: seconds since 1970, or a date with its time and zone.
     At(String),
-    /// The next time that clocks show this, as `3pm` or `15:30`; with the zone, if one was named.
+    /// The next time that clocks show this, as `3pm` or `15:30`; with the day and the zone, if they were named.
     Clock {
         /// What the clock shows.
         time: String,
+        /// The day, as `Oct 13` or `Oct 13th, 2026`.
+        day: Option<String>,
         /// The zone's name.
         zone: Option<String>,
     },
 }
 
-/// How a limit is known. The groups `days`, `hours`, `minutes`, `seconds`, `at`, `clock` and `zone` say until when.
+/// How a limit is known. The groups `days`, `hours`, `minutes`, `seconds`, `at`, `clock`, `day` and `zone` say
+/// until when.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitRule {
@@ -97,7 +100,7 @@ impl LimitRule {
         if let Some(at) = group("at") {
             return Some(Retry::At(at));
         }
-        group("clock").map(|time| Retry::Clock { time, zone: group("zone") })
+        group("clock").map(|time| Retry::Clock { time, day: group("day"), zone: group("zone") })
     }
 }
 
@@ -107,8 +110,12 @@ mod tests {
 
     #[test]
     fn words_of_providers_are_understood() {
-        let clock =
-            |time: &str, zone: Option<&str>| Some(Retry::Clock { time: time.into(), zone: zone.map(str::to_owned) });
+        let clock = |time: &str, zone: Option<&str>| {
+            Some(Retry::Clock { time: time.into(), day: None, zone: zone.map(str::to_owned) })
+        };
+        let on = |day: &str, time: &str, zone: Option<&str>| {
+            Some(Retry::Clock { time: time.into(), day: Some(day.into()), zone: zone.map(str::to_owned) })
+        };
         for (words, retry) in [
             ("exceeded retry limit, last status: 429 Too Many Requests", None),
             ("API Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}", None),
@@ -122,6 +129,20 @@ mod tests {
             ("Claude AI usage limit reached|1760000400", Some(Retry::At("1760000400".into()))),
             ("You've hit your session limit · resets 3pm (Europe/Berlin)", clock("3pm", Some("Europe/Berlin"))),
             ("5-hour limit reached ∙ resets 3:30am", clock("3:30am", None)),
+            (
+                "Limit reached · resets at 15:30 (America/Port-au-Prince)",
+                clock("15:30", Some("America/Port-au-Prince")),
+            ),
+            (
+                "You've hit your weekly limit · resets Oct 13, 9am (Europe/Berlin)",
+                on("Oct 13", "9am", Some("Europe/Berlin")),
+            ),
+            ("Weekly limit reached ∙ resets Oct 13 at 9am", on("Oct 13", "9am", None)),
+            (
+                "You've hit your usage limit. Try again at Oct 13th, 2026 9:05 AM.",
+                on("Oct 13th, 2026", "9:05 AM", None),
+            ),
+            ("You've hit your session limit · resets when the moon is full", None),
             (
                 "Quota exceeded for quota metric 'Generate Content API requests per minute'. Please retry in 38.2s.",
                 Some(Retry::After(39)),

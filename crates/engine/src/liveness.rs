@@ -25,7 +25,8 @@ pub fn gone_at(last: Timestamp, heartbeat: Heartbeat) -> Timestamp {
 /// How long a worker pauses that a provider has limited: until the reset that it names, within reason.
 pub fn paused_until(now: Timestamp, retry_after_seconds: Option<u64>) -> Timestamp {
     const USUAL: u64 = 60;
-    const LONGEST: u64 = 6 * 3600;
+    // A week's limit is the longest that providers have.
+    const LONGEST: u64 = 8 * 24 * 3600;
     let seconds = retry_after_seconds.unwrap_or(USUAL).clamp(1, LONGEST);
     now.plus_millis(i64::try_from(seconds * 1000).unwrap_or(i64::MAX))
 }
@@ -41,6 +42,7 @@ mod tests {
         assert_eq!(paused_until(at(0), Some(7)), at(7_000));
         assert_eq!(paused_until(at(0), None), at(60_000));
         assert_eq!(paused_until(at(0), Some(0)), at(1_000));
-        assert_eq!(paused_until(at(0), Some(u64::MAX)), at(6 * 3_600_000));
+        assert_eq!(paused_until(at(0), Some(7 * 24 * 3600)), at(7 * 24 * 3_600_000));
+        assert_eq!(paused_until(at(0), Some(u64::MAX)), at(8 * 24 * 3_600_000));
     }
 }

@@ -140,7 +140,7 @@ fn a_providers_limit_is_counted_once_with_its_end() {
     check(
         "claude",
         r#"{"type":"result","subtype":"success","is_error":true,"result":"You've hit your limit · resets 3pm (UTC)","session_id":"s"}"#,
-        Some(Retry::Clock { time: "3pm".into(), zone: Some("UTC".into()) }),
+        Some(Retry::Clock { time: "3pm".into(), day: None, zone: Some("UTC".into()) }),
     );
     check(
         "claude",

@@ -288,7 +288,7 @@ impl Following<'_> {
         // Lines are read again by the next runner: what was told of them is told once.
         memory.limits = memory.limits.max(seen.limits);
         if let Some(limit) = held_up {
-            let retry_after_seconds = limited::seconds(&limit, now());
+            let retry_after_seconds = limited::seconds(&limit, now(), &jiff::tz::TimeZone::system());
             facts.push(FactBody::SessionLimited { session, retry_after_seconds });
         }
         if !facts.is_empty() {
