@@ -286,6 +286,9 @@ views! {
         /// What was changed, as a patch, shortened.
         #[serde(default)]
         diff: Option<String>,
+        /// Why the screen or the changes are not here, when a session showed or changed something.
+        #[serde(default)]
+        missing: Option<String>,
         /// The other task, when two outputs meet.
         #[serde(default)]
         other_task: Option<TaskId>,

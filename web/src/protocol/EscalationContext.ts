@@ -18,6 +18,10 @@ screen: string | null,
  */
 diff: string | null, 
 /**
+ * Why the screen or the changes are not here, when a session showed or changed something.
+ */
+missing: string | null, 
+/**
  * The other task, when two outputs meet.
  */
 other_task: TaskId | null, 

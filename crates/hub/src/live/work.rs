@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 pub(crate) struct Work {
     state: Mutex<State>,
     wake: Notify,
+    asked: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +39,11 @@ impl Work {
     /// Takes in a committed change. Only what concerns managed workers wakes: others take their tasks themselves.
     pub(super) fn hear(&self, change: &Change) {
         let mut state = self.state.lock();
+        if matches!(change, Change::Runner { .. })
+            || matches!(change, Change::Escalation { escalation } if escalation.answered_at.is_none())
+        {
+            self.asked.notify_one();
+        }
         let news = match change {
             Change::Tasks { tasks } => {
                 let ready = tasks.iter().any(|task| {
@@ -95,6 +101,11 @@ impl Work {
     /// Where something may be handed out since the last call.
     pub(crate) fn take(&self) -> Waiting {
         std::mem::take(&mut self.state.lock().waiting)
+    }
+
+    /// Waits until a person is asked for something, or a runner came or went.
+    pub(crate) async fn asked(&self) {
+        self.asked.notified().await;
     }
 
     /// Waits until something may be handed out.

@@ -156,6 +156,7 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     };
     part("Context", &context.text);
     part("Last screen", context.screen.as_deref().unwrap_or_default());
+    part("Not here", context.missing.as_deref().unwrap_or_default());
     part("Changes", context.diff.as_deref().unwrap_or_default());
     part("Changes of the other", context.other_diff.as_deref().unwrap_or_default());
     let option =

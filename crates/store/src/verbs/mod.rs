@@ -38,6 +38,7 @@ pub use tasks::{
     AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask,
     ReportTasks, Reported, RetryTask, TakeTask, TakeTasks, Wanted,
 };
+pub use tasks::{ShowEvidence, Unseen};
 pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};

@@ -63,7 +63,7 @@ async fn contents(
     changes.extend(sessions.map(|session| Change::Session { session }));
     let workers = workers::rows::all(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
     changes.extend(workers.map(|slot| Change::Worker { worker: slot.view }));
-    let asked = tasks::reads::open_escalations(c, only).await?.into_iter();
+    let asked = tasks::reads::open_escalations(c, caller, only).await?.into_iter();
     let asked = asked.filter(|found| visible.contains(&found.project));
     changes.extend(asked.map(|escalation| Change::Escalation { escalation }));
     let settings = workers::settings::all(c, only).await?.into_iter().filter(|(project, _)| visible.contains(project));

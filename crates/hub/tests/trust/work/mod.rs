@@ -1,5 +1,6 @@
 //! Work is handed out by the hub itself: from a task to a session and back, over real links.
 
+mod evidence;
 mod flow;
 mod trouble;
 

@@ -123,7 +123,7 @@ impl Command for AnswerEscalation {
         let answered = moves::answer(tx, open, act, &words, by).await?;
         let detail = format!("`{title}`: {}{}{words}", act.word(), if words.is_empty() { "" } else { ", " });
         tx.audit(Self::VERB, self.escalation, AuditScope::Project(project), detail);
-        Ok(answered)
+        moves::evidence::veiled(tx, answered).await
     }
 }
 

@@ -3,7 +3,7 @@
 use domain::{Action, EscalationId, ProjectId, TaskId};
 use protocol::{Attempt, Escalation, EscalationFilter, Report, TaskDetail, TaskFilter, TaskLine, Usage};
 
-use super::moves::{ask, judge};
+use super::moves::{ask, evidence, judge};
 use super::reach::list;
 use super::row::{self, TaskRow, id_or_none};
 use crate::sql::{Connection, Row, Value, args, text};
@@ -113,7 +113,7 @@ impl Store {
         let mut c = reader.borrow();
         let found = c.first(&format!("{} WHERE t.id = $1", row::COLUMNS), vec![text(id)]).await?;
         let task = TaskRow::read(&found.ok_or(StoreError::NotFound("task"))?)?;
-        projects::check(&mut c, caller, task.project, Action::See, "task").await?;
+        let facts = projects::check(&mut c, caller, task.project, Action::See, "task").await?;
         let mut deps = Vec::with_capacity(task.deps.len());
         for some in task.deps.chunks(128) {
             let (places, values) = list(some);
@@ -129,7 +129,8 @@ impl Store {
         let reports: Vec<Report> =
             c.all(&sql, vec![text(id)]).await?.iter().map(judge::report).collect::<Result<_, _>>()?;
         let sql = format!("{} WHERE e.task = $1 ORDER BY e.created_at, e.id", ask::COLUMNS);
-        let escalations = c.all(&sql, vec![text(id)]).await?.iter().map(ask::escalation).collect::<Result<_, _>>()?;
+        let seen = |row: &Row| evidence::seen_by(row, caller, Some(&facts));
+        let escalations = c.all(&sql, vec![text(id)]).await?.iter().map(seen).collect::<Result<_, _>>()?;
         Ok(TaskDetail { task: task.view(), deps, dependants, attempts, reports, escalations })
     }
 
@@ -141,7 +142,8 @@ impl Store {
         let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
         let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
         let sql = format!("{} WHERE e.project {among}{open} ORDER BY e.created_at, e.id", ask::COLUMNS);
-        c.all(&sql, values).await?.iter().map(ask::escalation).collect()
+        let rows = c.all(&sql, values).await?;
+        seen(&mut c, caller, &rows).await
     }
 
     /// One escalation.
@@ -149,18 +151,27 @@ impl Store {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let row = c.first(&format!("{} WHERE e.id = $1", ask::COLUMNS), vec![text(id)]).await?;
-        let found = ask::escalation(&row.ok_or(StoreError::NotFound("escalation"))?)?;
-        projects::check(&mut c, caller, found.project, Action::See, "escalation").await?;
-        Ok(found)
+        let row = row.ok_or(StoreError::NotFound("escalation"))?;
+        let facts = projects::check(&mut c, caller, row.parsed("project")?, Action::See, "escalation").await?;
+        evidence::seen_by(&row, caller, Some(&facts))
     }
 }
 
-/// What people are still asked, in one project or everywhere; what may be seen is for the caller to check.
+/// Escalations as a caller may see them; that they see the projects is checked already.
+async fn seen(c: &mut Connection<'_>, caller: &Caller, rows: &[Row]) -> Result<Vec<Escalation>, StoreError> {
+    let facts = projects::all_facts(c).await?;
+    let one = |row: &Row| evidence::seen_by(row, caller, facts.get(&row.parsed("project")?));
+    rows.iter().map(one).collect()
+}
+
+/// What people are still asked, in one project or everywhere; which projects may be seen is for the caller to check.
 pub(crate) async fn open_escalations(
     c: &mut Connection<'_>,
+    caller: &Caller,
     only: Option<ProjectId>,
 ) -> Result<Vec<Escalation>, StoreError> {
     let filter = if only.is_some() { " AND e.project = $1" } else { "" };
     let sql = format!("{} WHERE e.answered_at IS NULL{filter} ORDER BY e.created_at, e.id", ask::COLUMNS);
-    c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(ask::escalation).collect()
+    let rows = c.all(&sql, only.map(text).into_iter().collect()).await?;
+    seen(c, caller, &rows).await
 }

@@ -187,6 +187,7 @@ async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Ot
         text: format!("The other output, of `{}`, was accepted before.", other.title),
         screen: None,
         diff: Some(shown(&changes.patch)),
+        missing: None,
         other_task: Some(other.task),
         other_diff: Some(shown(&other.patch)),
         places: other.meetings.iter().take(100).map(ToString::to_string).collect(),

@@ -1,8 +1,9 @@
 //! Asking a person, and what the answer does.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, WorkerId};
-use protocol::{Change, Escalation, EscalationContext, EscalationOption, UserRef};
+use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
+use super::evidence::announce;
 use super::{cancel, close_attempt, fail, judge, retry};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
@@ -11,12 +12,12 @@ use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::users;
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::log::decided;
-use crate::verbs::workers::rows::tell;
 
 /// Reads escalations with the titles of their tasks and the names of those who answered.
 pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
-    e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act \
-    FROM escalations e JOIN tasks t ON t.id = e.task LEFT JOIN users u ON u.id = e.answered_by";
+    e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act, \
+    s.owner AS session_owner FROM escalations e JOIN tasks t ON t.id = e.task LEFT JOIN users u ON u.id = e.answered_by \
+    LEFT JOIN sessions s ON s.id = e.session";
 
 /// What a person is asked.
 #[derive(Debug, Clone)]
@@ -135,7 +136,7 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         tx.now,
     ];
     tx.later(head, values);
-    tell(tx, asked.project, Change::Escalation { escalation: asked.clone() });
+    announce(tx, &asked).await?;
     let reason = format!("{}: {}", asked.kind.word().replace('_', " "), asked.question);
     decided(tx, asked.project, worker, Some(task), "escalated", reason).await?;
     Ok(asked)
@@ -194,7 +195,7 @@ async fn close(
     let sql = "UPDATE escalations SET answered_by = $1, answered_at = $2, answer = $3, act = $4 WHERE id = $5";
     let by = closed.answered_by.as_ref().map(|by| by.id.to_string());
     tx.run(sql, args![by, tx.now, closed.answer.clone(), act.word(), closed.id.to_string()]).await?;
-    tell(tx, closed.project, Change::Escalation { escalation: closed.clone() });
+    announce(tx, &closed).await?;
     Ok(closed)
 }
 

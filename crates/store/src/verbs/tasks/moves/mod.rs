@@ -6,6 +6,7 @@
 
 pub(crate) mod ask;
 mod ends;
+pub(crate) mod evidence;
 mod hold;
 pub(crate) mod judge;
 

@@ -1,0 +1,110 @@
+//! The witness: whoever must decide gets to see what the last session showed and changed.
+//!
+//! An escalation is there as soon as it is committed. The hub that its runner is linked to then asks for the last lines
+//! and the changes, and adds them; as long as the runner is away, the escalation says so.
+
+use std::sync::Arc;
+
+use domain::RunnerId;
+use futures_util::future::join_all;
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use protocol::{DiffKind, FileDiff, Runner, WorkspaceDiff};
+use store::{Caller, ShowEvidence, StoreError, Unseen};
+
+use crate::AppError;
+use crate::hub::Hub;
+
+/// How many of the last lines are shown.
+const LINES: u32 = 40;
+
+/// Looks until the hub stops: at the start, when somebody is asked, and when a runner comes or goes.
+pub(super) async fn run(hub: Arc<Hub>) {
+    loop {
+        if let Err(error) = look(&hub).await {
+            tracing::warn!(%error, "could not show what sessions left behind");
+        }
+        hub.live.work.asked().await;
+    }
+}
+
+async fn look(hub: &Hub) -> Result<(), StoreError> {
+    let unseen = hub.store.unseen_escalations().await?;
+    if unseen.is_empty() {
+        return Ok(());
+    }
+    let runners = hub.store.runners(&Caller::hub("witness")).await?;
+    let of = |id: RunnerId| runners.iter().find(|runner| runner.id == id);
+    let shown = join_all(unseen.iter().map(|one| witness(hub, one, of(one.runner)))).await;
+    for evidence in shown.into_iter().flatten() {
+        hub.store.write(&Caller::hub("witness"), None, evidence).await?;
+    }
+    Ok(())
+}
+
+/// What can be said about an escalation; `None`: another hub has the runner, and says it.
+async fn witness(hub: &Hub, one: &Unseen, runner: Option<&Runner>) -> Option<ShowEvidence> {
+    let nothing = |why: String| ShowEvidence {
+        escalation: one.escalation,
+        screen: None,
+        diff: None,
+        missing: Some(format!("the last screen and the changes could not be had: {why}")),
+    };
+    if hub.links.reachable(one.runner).is_err() {
+        return match runner {
+            Some(runner) if hub.live.is_there(runner) => None,
+            Some(runner) => Some(nothing(format!("the runner `{}` is away", runner.name))),
+            None => Some(nothing("their runner was removed".to_owned())),
+        };
+    }
+    let screen = match hub.links.ask(one.runner, RunnerAsk::Log { session: one.session, lines: LINES }).await {
+        Ok(RunnerAnswer::Log(log)) => Ok(log.text.trim_end().to_owned()),
+        Ok(_) => Err("the runner answered something else: update it".to_owned()),
+        Err(error) => Err(words(&error)),
+    };
+    let diff = match hub.links.ask(one.runner, RunnerAsk::Diff { workspace: one.workspace }).await {
+        Ok(RunnerAnswer::Diff(diff)) => Ok(patch(&diff)),
+        Ok(_) => Err("the runner answered something else: update it".to_owned()),
+        Err(error) => Err(words(&error)),
+    };
+    let missing = match (&screen, &diff) {
+        (Err(why), Err(_)) => return Some(nothing(why.clone())),
+        (Err(why), Ok(_)) => Some(format!("the last screen could not be had: {why}")),
+        (Ok(_), Err(why)) => Some(format!("the changes could not be had: {why}")),
+        (Ok(_), Ok(_)) => None,
+    };
+    Some(ShowEvidence { escalation: one.escalation, screen: screen.ok(), diff: diff.ok(), missing })
+}
+
+fn words(error: &AppError) -> String {
+    error.to_string()
+}
+
+/// A workspace's changes as the patch that git would write.
+fn patch(diff: &WorkspaceDiff) -> String {
+    let mut text: String = diff.files.iter().map(patch_of).collect();
+    if diff.truncated {
+        text.push_str("there is more\n");
+    }
+    text
+}
+
+fn patch_of(file: &FileDiff) -> String {
+    let mut text = format!("diff --git a/{} b/{}\n", file.old_path.as_ref().unwrap_or(&file.path), file.path);
+    if file.binary {
+        text.push_str("not text\n");
+    }
+    for hunk in &file.hunks {
+        text.push_str(&format!("@@ -{} +{} @@\n", hunk.old_start, hunk.new_start));
+        for line in &hunk.lines {
+            let sign = match line.kind {
+                DiffKind::Same => ' ',
+                DiffKind::Added => '+',
+                DiffKind::Removed => '-',
+            };
+            text.push(sign);
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! What a session showed and changed, for whoever must decide; and who may see it.
+
+use domain::{EscalationId, ProjectFacts, RunnerId, SessionId, UserId, WorkspaceId};
+use protocol::{Change, Escalation, EscalationContext};
+use serde::Serialize;
+
+use super::ask::{COLUMNS, escalation};
+use crate::sql::{Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::row::id_or_none;
+use crate::verbs::workers::rows::tell;
+use crate::verbs::workspaces::sees;
+use crate::{Caller, Command, Store, StoreError};
+
+/// How much of a screen and of a patch a person is shown, in characters.
+const SCREEN: usize = 8_000;
+const PATCH: usize = 20_000;
+
+/// Without what a terminal would act on; tabs as blanks, so that columns stay.
+fn harmless(text: &str) -> String {
+    domain::text::plain(&text.replace('\t', "    "), usize::MAX)
+}
+
+/// The last so many characters.
+fn last(text: &str, limit: usize) -> String {
+    text.chars().skip(text.chars().count().saturating_sub(limit)).collect()
+}
+
+/// Takes out what only those see who may look into the session.
+fn veil(context: &mut EscalationContext) {
+    context.screen = None;
+    context.diff = None;
+    context.other_diff = None;
+}
+
+/// An escalation as a caller may see it: what a session showed and changed is for those who may look into it.
+pub(crate) fn seen_by(row: &Row, caller: &Caller, facts: Option<&ProjectFacts>) -> Result<Escalation, StoreError> {
+    let mut found = escalation(row)?;
+    let owner: Option<UserId> = id_or_none(row, "session_owner")?;
+    if owner.is_some_and(|owner| !sees(caller, facts, owner)) {
+        veil(&mut found.context);
+    }
+    Ok(found)
+}
+
+/// Whose session an escalation is about.
+async fn owner(tx: &mut Tx<'_>, session: Option<SessionId>) -> Result<Option<UserId>, StoreError> {
+    let Some(session) = session else { return Ok(None) };
+    let row = tx.read().first("SELECT owner FROM sessions WHERE id = $1", vec![text(session)]).await?;
+    row.map(|row| row.parsed("owner")).transpose()
+}
+
+/// The same, for an escalation that was just written.
+pub(crate) async fn veiled(tx: &mut Tx<'_>, mut written: Escalation) -> Result<Escalation, StoreError> {
+    if let Some(owner) = owner(tx, written.session).await? {
+        let facts = crate::verbs::projects::facts_of(tx.read(), written.project).await?;
+        if !sees(tx.caller, facts.as_ref(), owner) {
+            veil(&mut written.context);
+        }
+    }
+    Ok(written)
+}
+
+/// Tells everybody who sees the project, and then, with what its session showed and changed, those who may look into it.
+pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), StoreError> {
+    let mut plain = news.clone();
+    let owner = owner(tx, news.session).await?;
+    if owner.is_some() {
+        veil(&mut plain.context);
+    }
+    let more = plain != *news;
+    tell(tx, news.project, Change::Escalation { escalation: plain });
+    if let Some(owner) = owner.filter(|_| more) {
+        tx.announce_execution(news.project, owner, Change::Escalation { escalation: news.clone() });
+    }
+    Ok(())
+}
+
+/// An open escalation whose session's screen nobody has looked at yet.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    /// Which.
+    pub escalation: EscalationId,
+    /// The session that it is about.
+    pub session: SessionId,
+    /// Where that worked.
+    pub workspace: WorkspaceId,
+    /// The runner that has both.
+    pub runner: RunnerId,
+}
+
+impl Store {
+    /// The open escalations whose session's screen nobody has looked at yet.
+    pub async fn unseen_escalations(&self) -> Result<Vec<Unseen>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let sql = "SELECT e.id, e.session, e.context, s.workspace, s.runner FROM escalations e JOIN sessions s ON \
+                   s.id = e.session WHERE e.answered_at IS NULL ORDER BY e.created_at, e.id";
+        let mut unseen = Vec::new();
+        for row in reader.borrow().all(sql, args![]).await? {
+            if row.json::<EscalationContext>("context")?.screen.is_none() {
+                unseen.push(Unseen {
+                    escalation: row.parsed("id")?,
+                    session: row.parsed("session")?,
+                    workspace: row.parsed("workspace")?,
+                    runner: row.parsed("runner")?,
+                });
+            }
+        }
+        Ok(unseen)
+    }
+}
+
+/// Adds to an open escalation what its session showed and changed, or why that is not known.
+#[derive(Debug, Serialize)]
+pub struct ShowEvidence {
+    /// To which.
+    pub escalation: EscalationId,
+    /// The last lines of the terminal.
+    pub screen: Option<String>,
+    /// What was changed, as a patch.
+    pub diff: Option<String>,
+    /// Why one of them is not here.
+    pub missing: Option<String>,
+}
+
+impl Command for ShowEvidence {
+    type Output = ();
+    const VERB: &'static str = "escalation.evidence";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let sql = format!("{COLUMNS} WHERE e.id = $1 AND e.answered_at IS NULL");
+        let Some(row) = tx.read().first(&sql, vec![text(self.escalation)]).await? else { return Ok(()) };
+        let before = escalation(&row)?;
+        let mut after = before.clone();
+        let screen = self.screen.as_deref().map(|text| last(&harmless(text), SCREEN));
+        let diff = self.diff.as_deref().map(|text| harmless(text).chars().take(PATCH).collect());
+        after.context.screen = before.context.screen.clone().or(screen);
+        after.context.diff = before.context.diff.clone().or(diff);
+        after.context.missing = self.missing.clone();
+        if after == before {
+            return Ok(());
+        }
+        let sql = "UPDATE escalations SET context = $1 WHERE id = $2";
+        tx.run(sql, args![to_json(&after.context), self.escalation.to_string()]).await?;
+        announce(tx, &after).await
+    }
+}
