@@ -7,6 +7,7 @@ use domain::Timestamp;
 use parking_lot::Mutex;
 use protocol::{Me, ProblemKind};
 use store::{Caller, Credential, Store};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
@@ -28,6 +29,8 @@ pub(crate) struct Hub {
     pub(crate) github: Option<Github>,
     /// Cancelled when the hub stops.
     pub(crate) stopping: CancellationToken,
+    /// Rings when a report may have got its verdict, or a runner came.
+    pub(crate) verdicts: Notify,
     seen: Mutex<HashMap<String, Timestamp>>,
 }
 
@@ -42,7 +45,8 @@ impl Hub {
     ) -> Self {
         let meters = Meters::new(&limits);
         let links = Arc::default();
-        Self { store, live, links, doors, meters, limits, github, stopping, seen: Mutex::default() }
+        let (verdicts, seen) = Default::default();
+        Self { store, live, links, doors, meters, limits, github, stopping, verdicts, seen }
     }
 
     /// Remembers that a credential or person was seen now; written down once a minute.

@@ -248,12 +248,29 @@ pub enum FactBody {
         report: ReportId,
         /// Why.
         detail: String,
+        /// Who can do something about it.
+        #[serde(default)]
+        cause: CheckTrouble,
     },
     /// A workspace was deleted.
     WorkspaceCleaned {
         /// Which workspace.
         workspace: WorkspaceId,
     },
+}
+
+/// Who can do something about a check that failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckTrouble {
+    /// The worker: the branch that it named is not in the repository.
+    Missing,
+    /// Another runner: this one cannot get at the repository.
+    Unreachable,
+    /// A person.
+    #[default]
+    #[serde(other)]
+    Other,
 }
 
 /// A session as the hub wants it.

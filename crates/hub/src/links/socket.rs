@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
-use protocol::link::{Fact, FromRunner, RunnerAsk, ToRunner};
+use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
 use store::{AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts};
@@ -113,6 +113,7 @@ impl Session {
         self.desire(&link).await?;
         self.hub.links.begin(&link);
         self.seen(true, Some(about)).await;
+        self.hub.verdicts.notify_one();
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
             tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
@@ -305,8 +306,13 @@ async fn take(
     journal: JournalId,
     facts: Vec<Fact>,
 ) -> Result<u64, StoreError> {
+    let checked = |fact: &Fact| matches!(fact.body, FactBody::Checked { .. } | FactBody::CheckFailed { .. });
+    let checked = facts.iter().any(checked);
     let command = TakeFacts { runner, journal, facts };
     let seen = hub.store.write(caller, None, command).await?.value;
+    if checked {
+        hub.verdicts.notify_one();
+    }
     for Say { runner, session, text } in seen.say {
         let links = hub.links.clone();
         tokio::spawn(async move {

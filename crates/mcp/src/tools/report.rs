@@ -35,7 +35,7 @@ pub(super) static SPEC: Spec = Spec {
             json!({
                 "summary": schema::text("What you did, in one to five sentences, for the person who reads it."),
                 "files": schema::texts("Paths of the files that you made or changed, relative to the workspace."),
-                "branch": schema::text("The git branch that they are on, if you made one."),
+                "branch": schema::text("The git branch that they are on, if you made one; push it before."),
                 "commits": schema::texts("The commits that they are in, as full or short hashes."),
                 "context_score": schema::number(
                     1,

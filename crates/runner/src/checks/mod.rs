@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::JournalError;
 use crate::floor::Floor;
 use crate::journal::Change;
+use crate::workspaces::Unmade;
 
 /// How many reports are checked at once: each may build and test a whole project.
 const AT_ONCE: usize = 2;
@@ -89,9 +90,9 @@ async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
     tracing::info!(%report, task = %check.task, "checking a report");
     let result = match perform::perform(floor, check).await {
         Ok((results, changes)) => FactBody::Checked { report, results, changes: Some(changes) },
-        Err(detail) => {
+        Err(Unmade { why: detail, cause }) => {
             tracing::warn!(%report, detail, "a report could not be checked");
-            FactBody::CheckFailed { report, detail }
+            FactBody::CheckFailed { report, detail, cause }
         }
     };
     // In one step: what is finished is told, and what is told is not done again.

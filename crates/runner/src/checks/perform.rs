@@ -9,15 +9,15 @@ use worktree::Progress;
 
 use super::{changes, commands};
 use crate::floor::Floor;
-use crate::workspaces::Purpose;
+use crate::workspaces::{Purpose, Unmade};
 
 /// How each criterion is met, and what was changed; why that cannot be found out, otherwise.
 pub(super) async fn perform(
     floor: &Arc<Floor>,
     check: &DesiredCheck,
-) -> Result<(Vec<CriterionResult>, Changes), String> {
+) -> Result<(Vec<CriterionResult>, Changes), Unmade> {
     let workspace = check.workspace.workspace;
-    let place = floor.workspaces.make(floor, Purpose::from(check), &Progress::none()).await?;
+    let place = floor.workspaces.try_make(floor, Purpose::from(check), &Progress::none()).await?;
     let has = |is: fn(&Criterion) -> bool| check.criteria.iter().any(is);
     if has(|criterion| matches!(criterion, Criterion::NoConflictWithBase {})) {
         refresh(floor, check).await;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use domain::{ActivityId, ProjectId, WorkspaceId};
-use protocol::link::{DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
 use worktree::{Plan, Progress, Script, Start};
 
 use super::{Place, Workspaces, ports, text};
@@ -35,6 +35,19 @@ impl<'a> From<&'a DesiredCheck> for Purpose<'a> {
     }
 }
 
+/// Why a workspace could not be made, and who can do something about it.
+#[derive(Debug)]
+pub(crate) struct Unmade {
+    pub(crate) why: String,
+    pub(crate) cause: CheckTrouble,
+}
+
+impl From<String> for Unmade {
+    fn from(why: String) -> Self {
+        Self { why, cause: CheckTrouble::Other }
+    }
+}
+
 impl Workspaces {
     /// The folder with the code in it; nothing of the code has run.
     pub(crate) async fn make(
@@ -43,16 +56,26 @@ impl Workspaces {
         purpose: Purpose<'_>,
         progress: &Progress,
     ) -> Result<Place, String> {
+        self.try_make(floor, purpose, progress).await.map_err(|unmade| unmade.why)
+    }
+
+    /// The same, for whoever can do something about what is missing.
+    pub(crate) async fn try_make(
+        &self,
+        floor: &Arc<Floor>,
+        purpose: Purpose<'_>,
+        progress: &Progress,
+    ) -> Result<Place, Unmade> {
         let workspace = purpose.wanted.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
         let known = self.row(floor, workspace).await?;
         if known.as_ref().is_some_and(|row| row.cleaned) {
-            return Err("its workspace was deleted; its branch and its saves are kept".to_owned());
+            return Err("its workspace was deleted; its branch and its saves are kept".to_owned().into());
         }
         match self.create(floor, purpose, known, progress).await {
             Ok(place) => Ok(place),
-            Err(why) => Err(self.failed(floor, workspace, why).await),
+            Err(Unmade { why, cause }) => Err(Unmade { why: self.failed(floor, workspace, why).await, cause }),
         }
     }
 
@@ -101,7 +124,7 @@ impl Workspaces {
         purpose: Purpose<'_>,
         known: Option<WorkspaceRow>,
         progress: &Progress,
-    ) -> Result<Place, String> {
+    ) -> Result<Place, Unmade> {
         let wanted = purpose.wanted;
         // One that is there already has it.
         let from = match &wanted.from {
@@ -119,7 +142,8 @@ impl Workspaces {
             plan.branch = Some(wanted.branch.parse().map_err(text)?);
             plan.copy = repository.copy.clone();
         }
-        let made = self.worktrees.create(wanted.workspace, &plan, progress).await.map_err(text)?;
+        let made = self.worktrees.create(wanted.workspace, &plan, progress).await;
+        let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
         for (path, why) in &made.copied.left_out {
             tracing::warn!(workspace = %wanted.workspace, path = %path.display(), why, "a file was not copied in");
         }
@@ -141,6 +165,27 @@ impl Workspaces {
         tracing::warn!(%workspace, why, "the workspace could not be made ready");
         floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
         why
+    }
+}
+
+/// Tells a branch that nobody pushed from a repository that this runner cannot get at.
+fn unmade(error: worktree::Error, from: Option<&StartFrom>) -> Unmade {
+    use worktree::Error;
+    let pushed = match from {
+        Some(StartFrom::Branch { branch }) => Some(branch),
+        _ => None,
+    };
+    match error {
+        Error::NoSuchBranch { location, branch, near } if pushed == Some(&branch) => {
+            let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+            let meant = if near.is_empty() { String::new() } else { format!(" (there is {})", near.join(", ")) };
+            let why = format!("branch `{branch}` is not at {location}{meant}; push it, then report again");
+            Unmade { why, cause: CheckTrouble::Missing }
+        }
+        Error::Host { .. } | Error::Access { .. } | Error::NoRepository { .. } | Error::TimedOut { .. } => {
+            Unmade { why: error.to_string(), cause: CheckTrouble::Unreachable }
+        }
+        error => text(error).into(),
     }
 }
 

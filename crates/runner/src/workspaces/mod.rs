@@ -17,7 +17,7 @@ use worktree::{Watcher, Worktrees};
 
 pub(crate) use clean::problem;
 pub(crate) use follow::follow_changes;
-pub(crate) use make::Purpose;
+pub(crate) use make::{Purpose, Unmade};
 
 /// The workspaces of this runner.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::{ProjectId, ReportId, TaskId, WorkspaceId};
 use protocol::Criterion;
-use protocol::link::{DesiredCheck, DesiredWorkspace, StartFrom};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, StartFrom};
 
 use crate::hub::FakeHub;
 use crate::support::{TestRunner, fixture, git, repository, shell};
@@ -206,6 +206,15 @@ async fn a_branch_that_a_worker_pushed_is_checked_in_a_workspace_of_its_own() {
     let (results, changes) = hub.checked(&good).await.unwrap();
     assert!(results.iter().all(|result| result.passed == Some(true)), "{results:?}");
     assert_eq!(changes.files.len(), 1);
-    assert!(hub.checked(&bad).await.unwrap_err().contains("no branch `nowhere`"));
+    let why = hub.checked(&bad).await.unwrap_err();
+    let push = format!("branch `nowhere` is not at {}; push it, then report again", origin.path().display());
+    assert_eq!(why, push);
     assert!(hub.checked(&gone).await.unwrap_err().contains("no repository"));
+    let cause = |of: &DesiredCheck| {
+        hub.facts().iter().find_map(|fact| match &fact.body {
+            FactBody::CheckFailed { report, cause, .. } if *report == of.report => Some(*cause),
+            _ => None,
+        })
+    };
+    assert_eq!((cause(&bad), cause(&gone)), (Some(CheckTrouble::Missing), Some(CheckTrouble::Unreachable)));
 }

@@ -133,7 +133,7 @@ impl FakeHub {
             FactBody::Checked { report, results, changes } if *report == check.report => {
                 Some(Ok((results.clone(), changes.clone().unwrap_or_default())))
             }
-            FactBody::CheckFailed { report, detail } if *report == check.report => Some(Err(detail.clone())),
+            FactBody::CheckFailed { report, detail, .. } if *report == check.report => Some(Err(detail.clone())),
             _ => None,
         })
         .await

@@ -44,6 +44,6 @@ pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
 pub use workers::{
     ConfigureWork, Dispatch, Dispatched, FreezeFloor, GraceLeases, PlanTakeOver, RemoveWorker, RenewLeases,
-    RestartWorker, Say, StartWorkers, StopAllWorkers, StopWorker, TakeOver, TakeOverPlan, ThawFloor, UpdateWorker,
-    WorkDue, WorkPlace,
+    RestartWorker, Say, StartWorkers, StopAllWorkers, StopWorker, SweptCheck, TakeOver, TakeOverPlan, ThawFloor,
+    UpdateWorker, WorkDue, WorkPlace,
 };

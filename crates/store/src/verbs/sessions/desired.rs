@@ -98,7 +98,8 @@ fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
 /// The reports whose acceptance this runner is to check.
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
-               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.sandbox FROM reports r \
+               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox \
+               FROM reports r \
                JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
                JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
                WHERE r.runner = $1 AND r.verdict = 'pending' AND t.status = 'validating' ORDER BY r.at, r.id";
@@ -107,7 +108,9 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
 }
 
 fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
-    let trusted = row.text("project_owner")? == row.text("owner")?;
+    let owner = row.text("owner")?;
+    // What somebody else pushed is theirs: it runs on nobody's machine unasked.
+    let trusted = row.text("project_owner")? == owner && row.text_or_none("worker_owner")? == Some(owner);
     Ok(DesiredCheck {
         report: row.parsed("id")?,
         task: row.parsed("task")?,

@@ -66,8 +66,8 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
         FactBody::Checked { report, results, changes } => {
             return work::checks::checked(tx, runner, *report, results, changes.as_ref()).await;
         }
-        FactBody::CheckFailed { report, detail } => {
-            work::checks::check_failed(tx, runner, *report, detail).await?;
+        FactBody::CheckFailed { report, detail, cause } => {
+            return work::checks::check_failed(tx, runner, *report, detail, *cause).await;
         }
         FactBody::SessionSaid { session, text } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {

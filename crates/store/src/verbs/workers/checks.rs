@@ -3,7 +3,7 @@
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus};
 use engine::conflict::{self, Kind, Meeting};
 use engine::progress::{self, Stuck, stuck};
-use protocol::link::{ChangedFile, Changes};
+use protocol::link::{ChangedFile, Changes, CheckTrouble};
 use protocol::{CriterionResult, EscalationContext};
 use sha2::{Digest, Sha256};
 
@@ -71,30 +71,44 @@ pub(crate) async fn checked(
         decided(tx, task.project, task.worker, Some(found.task), "stuck", stuck.reason.clone()).await?;
     }
     moves::judged(tx, report, &results, useless.as_ref().map(|stuck| stuck.reason.as_str())).await?;
-    after(tx, &found, &results).await
+    let failed = results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str());
+    after(tx, &found, &failed.collect::<Vec<_>>().join("\n")).await
 }
 
-/// A report's acceptance could not be checked: a person decides.
+/// A report's acceptance could not be checked: its worker puts that right, another runner tries, or a person decides.
+/// Says what a live session is to be told.
 pub(crate) async fn check_failed(
     tx: &mut Tx<'_>,
     runner: RunnerId,
     report: ReportId,
     detail: &str,
-) -> Result<(), StoreError> {
-    let Some(found) = waiting(tx, runner, report).await? else { return Ok(()) };
-    let context = EscalationContext { text: domain::text::plain(detail, WORDS), ..Default::default() };
+    cause: CheckTrouble,
+) -> Result<Option<Say>, StoreError> {
+    let Some(found) = waiting(tx, runner, report).await? else { return Ok(None) };
+    let detail = domain::text::plain(detail, WORDS);
+    if cause == CheckTrouble::Missing {
+        moves::refuse(tx, report, &[], &detail, None).await?;
+        return after(tx, &found, &detail).await;
+    }
+    if cause == CheckTrouble::Unreachable {
+        let row = tx.known_task(found.task).await?;
+        if moves::elsewhere(tx, row, report).await? {
+            return Ok(None);
+        }
+    }
+    let context = EscalationContext { text: detail, ..Default::default() };
     let question = "The acceptance could not be checked. Is the work accepted?";
-    moves::escalate(tx, found.task, Ask::new(EscalationKind::Uncheckable, question, context)).await.map(|_| ())
+    moves::escalate(tx, found.task, Ask::new(EscalationKind::Uncheckable, question, context)).await?;
+    Ok(None)
 }
 
 /// What a refused report's worker is told, if the task came back to it.
-async fn after(tx: &mut Tx<'_>, found: &Checked, results: &[CriterionResult]) -> Result<Option<Say>, StoreError> {
+async fn after(tx: &mut Tx<'_>, found: &Checked, reasons: &str) -> Result<Option<Say>, StoreError> {
     let task = tx.known_task(found.task).await?;
     if task.fence != found.fence || task.status != TaskStatus::Running {
         return Ok(None);
     }
-    let failed = results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str());
-    facts::back(tx, found.task, &failed.collect::<Vec<_>>().join("\n")).await
+    facts::back(tx, found.task, reasons).await
 }
 
 /// One result for each criterion, in order; what was not looked at is for a person.

@@ -90,7 +90,7 @@ pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> R
 }
 
 /// The activity of a task; one is started with its first session.
-async fn activity(tx: &mut Tx<'_>, slot: &Slot, row: &TaskRow) -> Result<Activity, StoreError> {
+pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &Slot, row: &TaskRow) -> Result<Activity, StoreError> {
     let caller = owner_of(slot);
     if let Some(id) = row.activity {
         let found = activities::find(tx.read(), &Caller::hub("worker"), id, Action::Write).await?;

@@ -7,7 +7,7 @@ mod dispatch;
 pub(crate) mod facts;
 pub(crate) mod freeze;
 pub(crate) mod holds;
-mod launch;
+pub(crate) mod launch;
 mod leases;
 pub(crate) mod lines;
 pub(crate) mod list;
@@ -17,6 +17,7 @@ pub(crate) mod rows;
 pub(crate) mod settings;
 mod start;
 pub(crate) mod stop;
+mod sweep;
 mod takeover;
 mod tend;
 
@@ -28,6 +29,7 @@ pub use list::WorkDue;
 pub use settings::ConfigureWork;
 pub use start::{RemoveWorker, RestartWorker, StartWorkers, UpdateWorker};
 pub use stop::{StopAllWorkers, StopWorker};
+pub use sweep::SweptCheck;
 pub use takeover::{PlanTakeOver, TakeOver, TakeOverPlan, WorkPlace};
 
 use domain::{RunnerId, SessionId};

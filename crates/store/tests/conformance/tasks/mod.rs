@@ -4,6 +4,7 @@ mod access;
 mod adding;
 mod agents;
 mod asking;
+mod branches;
 mod dependencies;
 mod leases;
 mod many_hubs;

@@ -1,8 +1,8 @@
 //! What becomes of reports that runners check.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
-use protocol::link::{ChangedFile, Changes, FactBody};
 use protocol::{CriterionResult, EscalationAnswer};
+use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
 
 use store::AnswerEscalation;
 
@@ -187,7 +187,7 @@ async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {
     shop.dispatch().await;
     shop.finishes(task, "Done.").await;
     let report = shop.pending(task).await;
-    let fact = FactBody::CheckFailed { report, detail: "the workspace is gone".into() };
+    let fact = FactBody::CheckFailed { report, detail: "the workspace is gone".into(), cause: CheckTrouble::Other };
     shop.memory.happened(&shop.floor, fact).await;
     let detail = shop.detail(task).await;
     assert_eq!(detail.escalations[0].kind, EscalationKind::Uncheckable);

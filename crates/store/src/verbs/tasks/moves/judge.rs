@@ -1,10 +1,11 @@
 //! What becomes of a report: checked, accepted, refused, kept because it came late.
 
-use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, WorkerId};
+use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerId};
 use engine::retry::{Next, after_refusal};
 use protocol::{Criterion, CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
 use super::hold::{let_go_stuck, limits, tries};
+use super::place::{self, Place, Spot};
 use super::{Ask, close_attempt, ends, escalate, held, let_go};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
@@ -55,10 +56,11 @@ pub(crate) fn report(row: &Row) -> Result<Report, StoreError> {
 }
 
 /// Keeps a report, with where it is checked.
-fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<(RunnerId, String)>) {
+fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<Spot>) {
     let head = "INSERT INTO reports (id, task, project, attempt, fence, worker, at, summary, deliverables, \
                 context_score, usage, collected, verdict, results, reason, runner, workspace)";
-    let (runner, workspace) = place.map_or((None, None), |(runner, at)| (Some(runner.to_string()), Some(at)));
+    let (runner, workspace) =
+        place.map_or((None, None), |(runner, at)| (Some(runner.to_string()), Some(at.to_string())));
     let row = args![
         made.id.to_string(),
         made.task.to_string(),
@@ -109,6 +111,12 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         return Err(StoreError::Conflict(format!("{} was reported already and is being checked", row.named())));
     }
     let failed = new.failed.is_some();
+    let words_only = row.acceptance.iter().all(|criterion| matches!(criterion, Criterion::Text { .. }));
+    let place = match failed || words_only {
+        true => None,
+        false => Some(place::find(tx, &row, &new.deliverables).await?),
+    };
+    // Nothing is refused from here on.
     let mut report = made(tx, task, row.attempt, worker, new);
     if let Some(usage) = report.usage.clone() {
         used(tx, &row, worker, &usage).await?;
@@ -127,40 +135,28 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         finish(tx, row, report.context_score).await?;
         return Ok(report);
     }
-    let words_only = row.acceptance.iter().all(|criterion| matches!(criterion, Criterion::Text { .. }));
-    let place = if words_only { None } else { check_at(tx, &row).await? };
-    keep(tx, &row, fence, &report, place.clone());
     row.lease_until = None;
-    match place {
-        Some((runner, _)) => {
-            row.status = TaskStatus::Validating;
-            tx.put_task(row);
-            tx.settle().await?;
-            tx.desire(runner).await?;
+    let (spot, ask) = match place {
+        Some(Place::There(spot)) => (Some(spot), None),
+        Some(Place::Branch(branch)) => (Some(branch.make(tx, &mut row, report.id).await?), None),
+        Some(Place::Nowhere(why)) => {
+            let question = format!("The acceptance needs files, and {why}. Is the work accepted?");
+            (None, Some((EscalationKind::Uncheckable, question)))
         }
-        None => {
-            row.status = TaskStatus::Reported;
-            tx.put_task(row);
-            let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
-            let ask = match words_only {
-                true => Ask::new(EscalationKind::Judgement, "Does this report meet the acceptance?", context),
-                false => Ask::new(EscalationKind::Uncheckable, UNCHECKABLE, context),
-            };
-            escalate(tx, task, ask).await?;
-        }
+        None => (None, Some((EscalationKind::Judgement, "Does this report meet the acceptance?".to_owned()))),
+    };
+    keep(tx, &row, fence, &report, spot);
+    row.status = if spot.is_some() { TaskStatus::Validating } else { TaskStatus::Reported };
+    tx.put_task(row);
+    if let Some((runner, _)) = spot {
+        tx.settle().await?;
+        tx.desire(runner).await?;
+    }
+    if let Some((kind, question)) = ask {
+        let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
+        escalate(tx, task, Ask::new(kind, &question, context)).await?;
     }
     Ok(report)
-}
-
-const UNCHECKABLE: &str =
-    "The acceptance needs files that are on no runner of the worker's owner. Is the work accepted?";
-
-/// Where the acceptance of a task can be checked: where it was worked on.
-async fn check_at(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<(RunnerId, String)>, StoreError> {
-    let Some(workspace) = row.workspace else { return Ok(None) };
-    let sql = "SELECT runner FROM workspaces WHERE id = $1 AND status <> 'cleaned'";
-    let found = tx.read().first(sql, vec![text(workspace)]).await?;
-    found.map(|found| Ok((found.parsed("runner")?, workspace.to_string()))).transpose()
 }
 
 /// What an external worker says it used; a managed one's is read off its sessions.

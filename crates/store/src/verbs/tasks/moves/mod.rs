@@ -9,11 +9,13 @@ mod ends;
 pub(crate) mod evidence;
 mod hold;
 pub(crate) mod judge;
+mod place;
 
 pub(crate) use ask::{Ask, answer, answer_all, escalate};
 pub(crate) use ends::{cancel, fail, retry, vain};
 pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
-pub(crate) use judge::{NewReport, judged, late, report_in};
+pub(crate) use judge::{NewReport, judged, late, refuse, report_in};
+pub(crate) use place::elsewhere;
 
 use domain::{AttemptOutcome, TaskStatus, Timestamp};
 

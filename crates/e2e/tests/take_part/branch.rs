@@ -1,0 +1,145 @@
+//! A worker that nobody manages pushes a branch; a real runner fetches it from a real remote and checks it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use client::Client;
+use domain::{EscalationKind, ProjectId, ReportVerdict, TaskId, TaskStatus};
+use protocol::{
+    AddedTasks, Call, Deliverables, ExecutionFilter, Project, ProjectCreate, Report, Taken, TaskDetail, TaskReport,
+    TaskTake, TasksAdd, Workspace,
+};
+use serde_json::json;
+use testkit::wait_until;
+
+use crate::hub::Hub;
+
+fn git(place: &Path, args: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    let done = Command::new("git").args(identity).args(args).current_dir(place).output().unwrap();
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A remote with one commit on `main`, and somebody's clone of it.
+fn remote(hub: &Hub) -> (PathBuf, PathBuf) {
+    let (origin, clone) = (hub.path("origin.git"), hub.path("clone"));
+    git(&origin, &["init", "-q", "--bare", "-b", "main"]);
+    git(&clone, &["init", "-q", "-b", "main"]);
+    git(&clone, &["remote", "add", "origin", origin.to_str().unwrap()]);
+    std::fs::write(clone.join("README.md"), "# A repository\n").unwrap();
+    git(&clone, &["add", "-A"]);
+    git(&clone, &["commit", "-q", "-m", "base"]);
+    git(&clone, &["push", "-q", "origin", "main"]);
+    (origin, clone)
+}
+
+/// A worker of Ann's in an editor somewhere.
+struct Editor {
+    ann: Client,
+    project: ProjectId,
+    task: TaskId,
+    fence: u64,
+}
+
+impl Editor {
+    async fn take(hub: &Hub, origin: &Path) -> Self {
+        let ann = hub.ann.clone();
+        let input = json!({ "content": "Pushed", "repositories": [{ "location": origin }] });
+        let input: ProjectCreate = serde_json::from_value(input).unwrap();
+        let project: Project = ann.ask(Call::ProjectCreate { input }).await.unwrap();
+        let tasks = json!([{ "description": "Write out.txt", "acceptance": [
+            { "kind": "file_exists", "path": "out.txt" },
+            { "kind": "command", "argv": ["grep", "-q", "done", "out.txt"] },
+            { "kind": "committed" },
+            { "kind": "only_touches", "globs": ["out.txt"] },
+        ]}]);
+        let input = TasksAdd { tasks: serde_json::from_value(tasks).unwrap() };
+        let added: AddedTasks = ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
+        let input = TaskTake { worker: Some("editor".into()), task: None, abilities: Vec::new(), wait_seconds: None };
+        let taken: Taken = ann.ask(Call::TaskTake { project: project.id, input }).await.unwrap();
+        let fence = taken.taken.unwrap().lease.fence;
+        Self { ann, project: project.id, task: added.tasks[0].id, fence }
+    }
+
+    async fn detail(&self) -> TaskDetail {
+        self.ann.ask(Call::TaskShow { task: self.task }).await.unwrap()
+    }
+
+    /// Reports the branch and waits for the verdict, or until a person is asked.
+    async fn report(&self, branch: &str) -> Report {
+        let deliverables = Some(Deliverables { branch: Some(branch.into()), ..Default::default() });
+        let input = TaskReport {
+            fence: self.fence,
+            summary: "Pushed it.".into(),
+            deliverables,
+            context_score: None,
+            usage: None,
+            failed: None,
+        };
+        let sent: Report = self.ann.ask(Call::TaskReport { task: self.task, input }).await.unwrap();
+        wait_until("the report has its verdict", async || {
+            let detail = self.detail().await;
+            let report = detail.reports.into_iter().find(|report| report.id == sent.id)?;
+            let asked = detail.task.status == TaskStatus::Escalated;
+            (asked || report.verdict != ReportVerdict::Pending).then_some(report)
+        })
+        .await
+    }
+
+    async fn workspaces(&self) -> Vec<Workspace> {
+        let filter = ExecutionFilter { project: Some(self.project), ..Default::default() };
+        self.ann.ask(Call::WorkspaceList { filter }).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_branch_is_fetched_checked_and_its_workspace_goes() {
+    let hub = Hub::open().await;
+    let (origin, clone) = remote(&hub);
+    let runner = hub.runner(&[]).await;
+    let editor = Editor::take(&hub, &origin).await;
+    git(&clone, &["checkout", "-q", "-b", "work"]);
+    let refused = editor.report("work").await;
+    assert_eq!(refused.verdict, ReportVerdict::Refused, "{refused:?}\n{}", runner.log_text());
+    let why = refused.reason.unwrap();
+    assert!(why.starts_with(&format!("branch `work` is not at {}", origin.display())), "{why}");
+    assert!(why.ends_with("; push it, then report again"), "{why}");
+    assert_eq!(editor.detail().await.task.status, TaskStatus::Running, "it still has the task");
+
+    std::fs::write(clone.join("out.txt"), "half\n").unwrap();
+    git(&clone, &["add", "-A"]);
+    git(&clone, &["commit", "-q", "-m", "half"]);
+    git(&clone, &["push", "-q", "origin", "work"]);
+    let refused = editor.report("work").await;
+    assert_eq!(refused.verdict, ReportVerdict::Refused, "{refused:?}");
+    let passed: Vec<_> = refused.results.iter().map(|result| result.passed).collect();
+    assert_eq!(passed, [Some(true), Some(false), Some(true), Some(true)], "{refused:?}");
+
+    std::fs::write(clone.join("out.txt"), "done\n").unwrap();
+    git(&clone, &["commit", "-q", "-a", "-m", "all"]);
+    git(&clone, &["push", "-q", "origin", "work"]);
+    let accepted = editor.report("work").await;
+    assert_eq!(accepted.verdict, ReportVerdict::Accepted, "{accepted:?}");
+    assert_eq!(editor.detail().await.task.status, TaskStatus::Done);
+    wait_until("no workspace is left", async || editor.workspaces().await.is_empty().then_some(())).await;
+    let folders = std::fs::read_dir(hub.path("runner").join("workspaces")).unwrap();
+    let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(left, Vec::<String>::new(), "none on the disk either");
+    runner.kill().await;
+}
+
+#[tokio::test]
+async fn a_repository_out_of_reach_is_for_a_person() {
+    let hub = Hub::open().await;
+    let (origin, _) = remote(&hub);
+    let runner = hub.runner(&[]).await;
+    let editor = Editor::take(&hub, &origin).await;
+    std::fs::rename(&origin, origin.with_extension("gone")).unwrap();
+    let report = editor.report("work").await;
+    assert_eq!(report.verdict, ReportVerdict::Pending);
+    let asked = editor.detail().await.escalations.remove(0);
+    assert_eq!(asked.kind, EscalationKind::Uncheckable);
+    assert!(asked.context.text.contains("no repository"), "{asked:?}");
+    runner.kill().await;
+}

@@ -1,0 +1,49 @@
+//! Workspaces that were made to check a report: they go when the report has its verdict.
+
+use domain::text::plain;
+use domain::{RunnerId, WorkspaceId, WorkspaceStatus};
+use protocol::Workspace;
+use serde::Serialize;
+
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::workspaces;
+use crate::{Command, Store, StoreError};
+
+impl Store {
+    /// The workspaces on a runner that were made to check reports which have their verdict, or need none any more.
+    pub async fn checked_workspaces(&self, runner: RunnerId) -> Result<Vec<WorkspaceId>, StoreError> {
+        let sql = "SELECT w.id FROM workspaces w JOIN reports r ON r.id = w.checks JOIN tasks t ON t.id = r.task \
+                   WHERE w.runner = $1 AND w.checks IS NOT NULL AND (r.verdict <> 'pending' OR r.workspace <> w.id OR \
+                   t.fence <> r.fence OR t.status NOT IN ('reported', 'validating', 'escalated')) ORDER BY w.id";
+        let rows = self.readers.get().await?.borrow().all(sql, vec![text(runner)]).await?;
+        rows.iter().map(|row| row.parsed("id")).collect()
+    }
+}
+
+/// Remembers what became of a workspace that was made for a check: gone, or kept because of what is in it.
+#[derive(Debug, Serialize)]
+pub struct SweptCheck {
+    /// Which.
+    pub workspace: WorkspaceId,
+    /// Why it is kept; absent: it is gone.
+    pub kept: Option<String>,
+}
+
+impl Command for SweptCheck {
+    type Output = ();
+    const VERB: &'static str = "workspace.swept";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let Some(before) = workspaces::get(tx.read(), self.workspace).await? else { return Ok(()) };
+        tx.run("UPDATE workspaces SET checks = NULL WHERE id = $1", vec![text(self.workspace)]).await?;
+        let after = match &self.kept {
+            Some(why) => {
+                let detail = Some(plain(&format!("kept after a check: {why}"), 2000));
+                Workspace { status: WorkspaceStatus::Ready, detail, ..before }
+            }
+            None => Workspace { status: WorkspaceStatus::Cleaned, disk_bytes: Some(0), ..before },
+        };
+        workspaces::update(tx, after).await
+    }
+}
