@@ -23,7 +23,6 @@ pub(crate) use book::Book;
 pub(crate) use handover::brief_of;
 pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
 pub use moves::evidence::{ShowEvidence, Unseen};
-pub use moves::evidence::{ShowEvidence, Unseen};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
 pub(crate) use reach::list;
 pub use report::{ReportTask, ReportTasks, Reported};
