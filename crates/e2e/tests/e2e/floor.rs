@@ -100,7 +100,7 @@ impl Floor {
     }
 }
 
-fn git(place: &Path, args: &[&str]) {
+pub(crate) fn git(place: &Path, args: &[&str]) {
     let done = Command::new("git").args(args).current_dir(place).status().unwrap();
     assert!(done.success(), "git {args:?}");
 }

@@ -5,3 +5,4 @@ mod agents;
 mod counting;
 mod floor;
 mod lazy;
+mod take_over;

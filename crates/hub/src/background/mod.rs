@@ -1,6 +1,7 @@
 //! What a hub does by itself: follow other hubs, write down who was seen, forget what is old, hand out work.
 
 mod foreman;
+mod mover;
 mod tidy;
 mod witness;
 
@@ -28,8 +29,9 @@ const PAGE: u32 = 1000;
 pub(crate) fn start(hub: &Arc<Hub>) {
     tokio::spawn(until_stop(hub.clone(), upkeep(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), foreman::run(hub.clone())));
-    tokio::spawn(until_stop(hub.clone(), tidy::run(hub.clone())));
     tokio::spawn(until_stop(hub.clone(), witness::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), mover::run(hub.clone())));
+    tokio::spawn(until_stop(hub.clone(), tidy::run(hub.clone())));
     if hub.store.is_shared() {
         tokio::spawn(until_stop(hub.clone(), follow(hub.clone())));
         tokio::spawn(until_stop(hub.clone(), ring(hub.clone())));

@@ -13,6 +13,7 @@ pub(crate) struct Work {
     state: Mutex<State>,
     wake: Notify,
     asked: Notify,
+    taken_over: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -66,6 +67,10 @@ impl Work {
             Change::Session { session } if session.state.ended() => {
                 !std::mem::replace(&mut state.waiting.anywhere, true)
             }
+            Change::WorkEntry { entry } if entry.what == "taken_over" => {
+                self.taken_over.notify_one();
+                false
+            }
             Change::Runner { .. } => !std::mem::replace(&mut state.waiting.anywhere, true),
             _ => false,
         };
@@ -101,6 +106,11 @@ impl Work {
     /// Where something may be handed out since the last call.
     pub(crate) fn take(&self) -> Waiting {
         std::mem::take(&mut self.state.lock().waiting)
+    }
+
+    /// Waits until a task was taken over.
+    pub(crate) async fn taken_over(&self) {
+        self.taken_over.notified().await;
     }
 
     /// Waits until a person is asked for something, or a runner came or went.

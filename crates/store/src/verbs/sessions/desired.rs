@@ -36,12 +36,14 @@ impl Store {
         let mut c = reader.borrow();
         let sql = "SELECT generation, facts FROM runners WHERE id = $1";
         let Some(row) = c.first(sql, vec![text(runner)]).await? else { return Ok(None) };
-        // A task that changes hands goes on in its workspace when whoever had it before is out.
+        // A task that changes hands goes on in its workspace when whoever had it before is out; on another runner when
+        // the work is there.
         let free = "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.workspace = s.workspace AND o.id <> s.id AND \
                     o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
         let sessions = format!(
             "{COLUMNS} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
-             s.status <> 'starting' OR {free}) ORDER BY s.created_at, s.id"
+             s.status <> 'starting' OR {free}) AND (w.moves_from IS NULL OR s.stop IS NOT NULL) \
+             ORDER BY s.created_at, s.id"
         );
         let sessions = c.all(&sessions, vec![text(runner)]).await?;
         let keep = c.all("SELECT id FROM sessions WHERE runner = $1 AND keep = 1", vec![text(runner)]).await?;

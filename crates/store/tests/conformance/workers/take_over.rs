@@ -1,49 +1,160 @@
 //! Taking a colleague's task over.
 
-use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerKind, WorkerStatus};
-use protocol::TaskTakeOver;
-use protocol::link::StartFrom;
-use store::{StoreError, TakeOver};
+use domain::{AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus};
+use protocol::link::{DesiredSession, StartFrom};
+use protocol::{Task, TaskTakeOver, WorkerStop};
+use store::{Caller, EndMove, HurryMove, Moving, StopWorker, StoreError, TakeOver};
 
 use super::{Shop, plain};
 use crate::execution::{runner, show};
 use crate::floor::{Floor, id};
 
-both!(a_task_goes_on_with_another_person_s_worker, what_is_over_is_not_taken_over);
+both!(
+    a_task_goes_on_with_another_person_s_worker,
+    the_work_comes_along_when_whoever_had_it_is_out,
+    it_arrives_twice_and_happens_once,
+    who_is_away_has_nothing_to_bring,
+    what_could_not_be_brought_is_said,
+    a_take_over_that_is_given_up_leaves_the_work_where_it_is,
+    what_is_over_is_not_taken_over,
+);
+
+/// A task that a session of Ada's is at, and a runner of Bo's.
+struct Half {
+    shop: Shop,
+    task: TaskId,
+    old: SessionId,
+    theirs: RunnerId,
+}
+
+impl Half {
+    async fn done(floor: Floor) -> Self {
+        let mut shop = Shop::open(floor).await;
+        shop.start(1).await;
+        let task = shop.add(vec![plain("Half done")]).await[0];
+        shop.dispatch().await;
+        let old = shop.session(task).await;
+        shop.at(old, SessionStatus::Working).await;
+        let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+        Self { shop, task, old, theirs }
+    }
+
+    fn taking(&self, connected: &[RunnerId]) -> TakeOver {
+        TakeOver { task: self.task, input: TaskTakeOver::default(), connected: connected.to_vec() }
+    }
+
+    async fn taken(&self) -> Task {
+        self.shop.floor.done(&self.shop.floor.bo, self.taking(&[self.shop.runner, self.theirs])).await
+    }
+
+    async fn desired(&self) -> Vec<DesiredSession> {
+        self.shop.floor.store.desired(self.theirs).await.unwrap().unwrap().sessions
+    }
+
+    async fn moving(&self) -> Moving {
+        let all = self.shop.floor.store.moving().await.unwrap();
+        let [moving] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!(self.shop.floor.store.moving_to(moving.workspace).await.unwrap().as_ref(), Some(moving));
+        moving.clone()
+    }
+
+    async fn end(&self, moving: &Moving, bundle: Option<&str>, note: Option<&str>) {
+        let (bundle, note) = (bundle.map(str::to_owned), note.map(str::to_owned));
+        let command = EndMove { workspace: moving.workspace, bundle, note };
+        self.shop.floor.done(&Caller::hub("mover"), command).await;
+    }
+}
 
 async fn a_task_goes_on_with_another_person_s_worker(floor: Floor) {
-    let mut shop = Shop::open(floor).await;
-    let worker = shop.start(1).await.remove(0);
-    let task = shop.add(vec![plain("Half done")]).await[0];
-    shop.dispatch().await;
-    let old = shop.session(task).await;
-    shop.at(old, SessionStatus::Working).await;
-    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
-    let input = TaskTakeOver::default();
-    let there = vec![shop.runner, theirs];
-    let plan = shop.floor.store.plan_take_over(&shop.floor.bo, task, input.clone(), there).await.unwrap();
-    assert_eq!((plan.runner, plan.agent.as_str(), plan.stays), (theirs, "codex", None));
-    let bring = plan.bring.unwrap();
-    let before = shop.detail(task).await;
-    assert_eq!((Some(bring.workspace), bring.runner), (before.attempts[0].workspace, shop.runner));
-    let alone = shop.floor.store.plan_take_over(&shop.floor.bo, task, input.clone(), vec![theirs]).await.unwrap();
-    assert!(alone.bring.is_none() && alone.stays.unwrap().contains("away"));
-    let command =
-        TakeOver { task, input, bundle: Some("b".repeat(64)), note: None, runner: theirs, agent: "codex".into() };
-    shop.floor.done(&shop.floor.bo, command).await;
+    let mut half = Half::done(floor).await;
+    let worker = half.shop.task(half.task).await.assigned_to.unwrap();
+    half.taken().await;
+    let (shop, task, theirs) = (&mut half.shop, half.task, half.theirs);
     let after = shop.detail(task).await;
     assert_eq!(after.task.status, TaskStatus::Assigned);
     assert_eq!(after.attempts[0].outcome, AttemptOutcome::TakenOver);
-    assert!(show(&shop.floor, &shop.floor.ada, old).await.stopping);
+    assert!(show(&shop.floor, &shop.floor.ada, half.old).await.stopping);
     let taker = shop.floor.store.worker(&shop.floor.bo, after.task.assigned_to.unwrap()).await.unwrap().worker;
     assert_eq!((taker.owner.id, taker.kind, taker.runner), (id(&shop.floor.bo), WorkerKind::Managed, Some(theirs)));
-    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Idle);
-    let desired = shop.floor.store.desired(theirs).await.unwrap().unwrap();
-    let from = desired.sessions[0].workspace.from.clone();
-    assert_eq!(from, Some(StartFrom::Bundle { bundle: "b".repeat(64) }));
+    assert_eq!(taker.agent, "codex");
+    assert_eq!(shop.worker(worker).await.status, WorkerStatus::Idle);
     assert!(shop.decided("taken_over").await);
-    shop.exits(old, 0).await;
+    shop.exits(half.old, 0).await;
     assert_eq!(shop.detail(task).await.task, after.task);
+}
+
+async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
+    half.taken().await;
+    assert_eq!(half.desired().await, [], "the new session waits");
+    let moving = half.moving().await;
+    assert_eq!((moving.from, moving.at, moving.to), (before, half.shop.runner, half.theirs));
+    assert_eq!((moving.live.as_slice(), moving.wanted), ([half.old].as_slice(), true));
+    half.shop.floor.done(&Caller::hub("mover"), HurryMove { workspace: moving.workspace }).await;
+    let (sessions, _) = half.shop.desired().await;
+    assert!(sessions.iter().any(|plan| plan.session == half.old && !plan.run && plan.force), "{sessions:?}");
+    half.shop.exits(half.old, 0).await;
+    assert_eq!((half.moving().await.live, half.desired().await), (vec![], vec![]));
+    let bundle = "b".repeat(64);
+    half.end(&moving, Some(&bundle), None).await;
+    let desired = half.desired().await;
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
+    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+    half.end(&moving, None, Some("again")).await;
+    assert_eq!(half.desired().await, desired, "the first end counts");
+    let attempts = half.shop.detail(half.task).await.attempts;
+    assert_eq!(attempts[1].workspace, Some(moving.workspace));
+}
+
+async fn it_arrives_twice_and_happens_once(floor: Floor) {
+    let half = Half::done(floor).await;
+    let first = half.taken().await;
+    assert_eq!(half.taken().await, first);
+    let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()) };
+    let command = TakeOver { input: named, ..half.taking(&[half.theirs]) };
+    assert_eq!(half.shop.floor.done(&half.shop.floor.bo, command).await, first);
+    assert_eq!(half.shop.detail(half.task).await.attempts.len(), 2);
+    half.moving().await;
+}
+
+async fn who_is_away_has_nothing_to_bring(floor: Floor) {
+    let half = Half::done(floor).await;
+    half.shop.floor.done(&half.shop.floor.bo, half.taking(&[half.theirs])).await;
+    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+    let desired = half.desired().await;
+    assert_eq!(desired[0].workspace.from, None);
+    assert!(desired[0].prompt.contains("away, and it starts afresh"), "{}", desired[0].prompt);
+    let reason = half.shop.detail(half.task).await.attempts[0].reason.clone().unwrap();
+    assert!(reason.contains("away"), "{reason}");
+}
+
+async fn what_could_not_be_brought_is_said(floor: Floor) {
+    let half = Half::done(floor).await;
+    half.taken().await;
+    let moving = half.moving().await;
+    half.end(&moving, None, Some("it is too large")).await;
+    let desired = half.desired().await;
+    assert_eq!(desired[0].workspace.from, None);
+    assert!(desired[0].prompt.contains("Bo took it over; it is too large"), "{}", desired[0].prompt);
+    assert!(half.shop.log().await.iter().any(|entry| entry.reason == "it is too large"));
+}
+
+async fn a_take_over_that_is_given_up_leaves_the_work_where_it_is(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
+    let worker = half.taken().await.assigned_to.unwrap();
+    let moving = half.moving().await;
+    half.shop.exits(half.old, 0).await;
+    let stop = StopWorker { worker, input: WorkerStop { force: false } };
+    half.shop.floor.done(&half.shop.floor.bo, stop).await;
+    assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and is not now");
+    assert!(!half.moving().await.wanted);
+    half.end(&moving, None, None).await;
+    half.shop.dispatch().await;
+    let detail = half.shop.detail(half.task).await;
+    assert_eq!(detail.attempts[2].workspace, Some(before), "whoever is next goes on with it");
 }
 
 async fn what_is_over_is_not_taken_over(floor: Floor) {
@@ -52,9 +163,9 @@ async fn what_is_over_is_not_taken_over(floor: Floor) {
     let task = shop.add(vec![plain("Quick")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "done").await;
-    let plan = shop.floor.store.plan_take_over(&shop.floor.ada, task, TaskTakeOver::default(), vec![shop.runner]);
-    assert!(matches!(plan.await, Err(StoreError::Conflict(_))));
+    let command = || TakeOver { task, input: TaskTakeOver::default(), connected: vec![shop.runner] };
+    assert!(matches!(shop.floor.refused(&shop.floor.ada, command()).await, StoreError::Conflict(_)));
     let stranger = Floor::observer(shop.project.id);
-    let plan = shop.floor.store.plan_take_over(&stranger, task, TaskTakeOver::default(), vec![]).await;
-    assert!(matches!(plan, Err(StoreError::Forbidden(_))), "{plan:?}");
+    let refused = shop.floor.refused(&stranger, command()).await;
+    assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
 }

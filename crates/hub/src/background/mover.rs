@@ -1,0 +1,168 @@
+//! The mover: brings the work of a task that was taken over to the runner that goes on with it.
+//!
+//! First whoever has it must have stopped, so that nothing is written behind its back; then it is packed, brought, and
+//! the waiting session begins. What is under way is in the database: after a restart it is gone on with.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use domain::WorkspaceId;
+use protocol::ProblemKind;
+use protocol::link::{RunnerAnswer, RunnerAsk};
+use store::{Caller, EndMove, HurryMove, Moving, StoreError};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use crate::AppError;
+use crate::hub::Hub;
+
+/// How often it is looked while something is on its way.
+const LOOK: Duration = Duration::from_millis(200);
+/// A runner asks its agents to stop, waits ten seconds, and ends them: whoever is there after this is stopped by force.
+const HURRY: Duration = Duration::from_secs(30);
+/// What has not stopped by then will not.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// A runner that is not back by then is away; one that only lost its hub is.
+const AWAY: Duration = Duration::from_secs(30);
+/// How often it is tried.
+const TRIES: u32 = 3;
+
+const IS_AWAY: &str = "the runner that has the work went away, and it starts afresh";
+const WRITES_ON: &str = "its session did not end in time: what it wrote since stayed behind";
+
+/// Works until the hub stops.
+pub(super) async fn run(hub: Arc<Hub>) {
+    let mut carried: HashMap<WorkspaceId, JoinHandle<()>> = HashMap::new();
+    loop {
+        carried.retain(|_, carrying| !carrying.is_finished());
+        match hub.store.moving().await {
+            Ok(moving) => {
+                for one in moving {
+                    let (shared, workspace) = (hub.clone(), one.workspace);
+                    carried.entry(workspace).or_insert_with(|| tokio::spawn(carry(shared, workspace)));
+                }
+            }
+            Err(error) => tracing::warn!(%error, "could not read what is on its way"),
+        }
+        tokio::select! {
+            () = hub.live.work.taken_over() => {}
+            () = sleep(LOOK * 5), if !carried.is_empty() => {}
+        }
+    }
+}
+
+async fn carry(hub: Arc<Hub>, workspace: WorkspaceId) {
+    let stopping = hub.stopping.clone();
+    let mut carrier = Carrier { hub, caller: Caller::hub("mover"), begun: Instant::now(), away: None, tries: 0 };
+    loop {
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            done = carrier.step(workspace) => match done {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, %workspace, "work could not be moved on"),
+            },
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// One piece of work on its way.
+struct Carrier {
+    hub: Arc<Hub>,
+    caller: Caller,
+    begun: Instant,
+    /// Since when the runner that has it is away.
+    away: Option<Instant>,
+    tries: u32,
+}
+
+impl Carrier {
+    /// Does what can be done now; whether that was all.
+    async fn step(&mut self, workspace: WorkspaceId) -> Result<bool, StoreError> {
+        let Some(moving) = self.hub.store.moving_to(workspace).await? else { return Ok(true) };
+        if !moving.wanted {
+            return self.end(workspace, None, None).await;
+        }
+        // The hub that the new runner is linked to moves it; while there is none, the lease says how long that may be.
+        if self.hub.links.reachable(moving.to).is_err() {
+            return Ok(false);
+        }
+        if !self.is_there(&moving).await? {
+            let since = *self.away.get_or_insert_with(Instant::now);
+            return match since.elapsed() >= AWAY {
+                true => self.end(workspace, None, Some(IS_AWAY.to_owned())).await,
+                false => Ok(false),
+            };
+        }
+        self.away = None;
+        let late = self.begun.elapsed() >= PATIENCE;
+        if !moving.live.is_empty() && !late {
+            if self.begun.elapsed() >= HURRY {
+                self.hub.store.write(&self.caller, None, HurryMove { workspace }).await?;
+            }
+            return Ok(false);
+        }
+        match bring(&self.hub, &moving).await {
+            Ok(bundle) => {
+                let note = (!moving.live.is_empty()).then(|| WRITES_ON.to_owned());
+                self.end(workspace, Some(bundle), note).await
+            }
+            Err(error) => self.failed(workspace, error).await,
+        }
+    }
+
+    async fn is_there(&self, moving: &Moving) -> Result<bool, StoreError> {
+        let runners = self.hub.store.runners(&self.caller).await?;
+        Ok(runners.iter().any(|runner| runner.id == moving.at && self.hub.live.is_there(runner)))
+    }
+
+    async fn failed(&mut self, workspace: WorkspaceId, error: AppError) -> Result<bool, StoreError> {
+        let problem = error.into_problem();
+        tracing::warn!(%workspace, why = problem.detail, "work could not be brought to another runner");
+        self.tries += 1;
+        if problem.kind == ProblemKind::Unavailable && self.tries < TRIES {
+            return Ok(false);
+        }
+        let note = format!("the work could not be brought along, and starts afresh: {}", problem.detail);
+        self.end(workspace, None, Some(note)).await
+    }
+
+    async fn end(
+        &self,
+        workspace: WorkspaceId,
+        bundle: Option<String>,
+        note: Option<String>,
+    ) -> Result<bool, StoreError> {
+        self.hub.store.write(&self.caller, None, EndMove { workspace, bundle, note }).await?;
+        Ok(true)
+    }
+}
+
+/// Brings a workspace's work from its runner to another one, part by part; what it is called there.
+async fn bring(hub: &Hub, moving: &Moving) -> Result<String, AppError> {
+    let ask = RunnerAsk::Bundle { workspace: moving.from };
+    let RunnerAnswer::Bundle(bundle) = hub.links.ask(moving.at, ask).await? else { return Err(unexpected()) };
+    let mut offset = 0;
+    loop {
+        let ask = RunnerAsk::BundlePart { bundle: bundle.bundle.clone(), offset };
+        let RunnerAnswer::BundlePart(part) = hub.links.ask(moving.at, ask).await? else { return Err(unexpected()) };
+        let length = base64::engine::general_purpose::STANDARD.decode(&part.data).map_err(|_| unexpected())?.len();
+        if part.next != offset + length as u64 || part.next > bundle.bytes || (length == 0 && part.next < bundle.bytes)
+        {
+            return Err(unexpected());
+        }
+        let (name, bytes) = (bundle.bundle.clone(), bundle.bytes);
+        hub.links.ask(moving.to, RunnerAsk::BundleTake { bundle: name, bytes, offset, data: part.data }).await?;
+        offset = part.next;
+        if offset >= bundle.bytes {
+            return Ok(bundle.bundle);
+        }
+    }
+}
+
+fn unexpected() -> AppError {
+    AppError::new(ProblemKind::Unavailable, "a runner answered something else than it was asked: update it")
+}

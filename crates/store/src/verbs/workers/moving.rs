@@ -1,0 +1,186 @@
+//! Work on its way from one runner to another: the new session waits until it is there, or cannot come.
+//!
+//! What is under way is a column of the new workspace, so that any hub goes on with it after a restart.
+
+use domain::{RunnerId, SessionId, TaskId, WorkspaceId, WorkspaceStatus};
+use protocol::link::StartFrom;
+use protocol::{Session, Workspace};
+use serde::Serialize;
+
+use super::log::decided;
+use super::stop;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::tasks::brief_of;
+use crate::verbs::workspaces;
+use crate::{Command, Store, StoreError};
+
+/// What the next worker is told when the work could not come along.
+pub(super) const AWAY: &str = "the runner that has the work is away, and it starts afresh";
+
+/// Work that is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moving {
+    /// The workspace that it goes to.
+    pub workspace: WorkspaceId,
+    /// The runner that it goes to.
+    pub to: RunnerId,
+    /// The workspace that has it.
+    pub from: WorkspaceId,
+    /// The runner that has it.
+    pub at: RunnerId,
+    /// Sessions of the task that are not over where it comes from: they may still write.
+    pub live: Vec<SessionId>,
+    /// Whether a session still waits for it.
+    pub wanted: bool,
+}
+
+const COLUMNS: &str = "SELECT w.id, w.runner, w.moves_from, o.runner AS at, (SELECT COUNT(*) FROM sessions s WHERE \
+    s.workspace = w.id AND s.ended_at IS NULL AND s.stop IS NULL) AS waiting FROM workspaces w \
+    JOIN workspaces o ON o.id = w.moves_from";
+
+async fn moving(c: &mut Connection<'_>, row: &Row) -> Result<Moving, StoreError> {
+    let from: WorkspaceId = row.parsed("moves_from")?;
+    let sessions = live(c, from).await?;
+    Ok(Moving {
+        workspace: row.parsed("id")?,
+        to: row.parsed("runner")?,
+        from,
+        at: row.parsed("at")?,
+        live: sessions,
+        wanted: row.count("waiting")? > 0,
+    })
+}
+
+async fn live(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Vec<SessionId>, StoreError> {
+    let sql = "SELECT id FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND task IS NOT NULL ORDER BY id";
+    c.all(sql, vec![text(workspace)]).await?.iter().map(|row| row.parsed("id")).collect()
+}
+
+impl Store {
+    /// All work that is on its way.
+    pub async fn moving(&self) -> Result<Vec<Moving>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let rows = c.all(&format!("{COLUMNS} WHERE w.moves_from IS NOT NULL ORDER BY w.id"), args![]).await?;
+        let mut all = Vec::with_capacity(rows.len());
+        for row in &rows {
+            all.push(moving(&mut c, row).await?);
+        }
+        Ok(all)
+    }
+
+    /// What is on its way into a workspace, if anything is.
+    pub async fn moving_to(&self, workspace: WorkspaceId) -> Result<Option<Moving>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let sql = format!("{COLUMNS} WHERE w.id = $1 AND w.moves_from IS NOT NULL");
+        match c.first(&sql, vec![text(workspace)]).await? {
+            Some(row) => moving(&mut c, &row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Lets a session that was just added wait for the work of another workspace, which stays the task's until then.
+pub(super) async fn begin(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    session: &Session,
+    from: WorkspaceId,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE workspaces SET moves_from = $1 WHERE id = $2";
+    tx.run(sql, args![from.to_string(), session.workspace.to_string()]).await?;
+    let mut row = tx.known_task(task).await?;
+    row.workspace = Some(from);
+    tx.put_task(row);
+    Ok(())
+}
+
+/// Stops by force whoever did not stop when asked, where work is to be brought from.
+#[derive(Debug, Serialize)]
+pub struct HurryMove {
+    /// The workspace that the work goes to.
+    pub workspace: WorkspaceId,
+}
+
+impl Command for HurryMove {
+    type Output = ();
+    const VERB: &'static str = "work.hurry";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let Some(from) = source(tx, self.workspace).await? else { return Ok(()) };
+        for session in live(tx.read(), from).await? {
+            stop::session(tx, session, true).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The work has arrived, or cannot: the session that waits for it begins.
+#[derive(Debug, Serialize)]
+pub struct EndMove {
+    /// The workspace that the work goes to.
+    pub workspace: WorkspaceId,
+    /// What its runner was given; absent: it starts afresh.
+    pub bundle: Option<String>,
+    /// What the next worker should know about it.
+    pub note: Option<String>,
+}
+
+impl Command for EndMove {
+    type Output = ();
+    const VERB: &'static str = "work.moved";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        if source(tx, self.workspace).await?.is_none() {
+            return Ok(());
+        }
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle }));
+        let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1 WHERE id = $2";
+        tx.run(sql, args![from, self.workspace.to_string()]).await?;
+        let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \
+                   stop IS NULL AND task IS NOT NULL";
+        let Some(waits) = tx.read().first(sql, vec![text(self.workspace)]).await? else {
+            return nobody_wants(tx, self.workspace).await;
+        };
+        let (session, task): (SessionId, TaskId) = (waits.parsed("id")?, waits.parsed("task")?);
+        let mut row = tx.known_task(task).await?;
+        if row.session == Some(session) && row.fence == waits.integer("fence")?.cast_unsigned() {
+            row.workspace = Some(self.workspace);
+            let (project, worker, attempt) = (row.project, row.worker, row.attempt);
+            tx.put_task(row);
+            if let Some(note) = &self.note {
+                say(tx, task, attempt, note).await?;
+                decided(tx, project, worker, Some(task), "taken_over", note.clone()).await?;
+            }
+            let brief = brief_of(tx, task).await?;
+            tx.run("UPDATE sessions SET prompt = $1 WHERE id = $2", args![brief, session.to_string()]).await?;
+        }
+        tx.desire(waits.parsed("runner")?).await
+    }
+}
+
+/// The workspace whose work is on its way into this one.
+async fn source(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<Option<WorkspaceId>, StoreError> {
+    let sql = "SELECT moves_from FROM workspaces WHERE id = $1 AND moves_from IS NOT NULL";
+    tx.read().first(sql, vec![text(workspace)]).await?.map(|row| row.parsed("moves_from")).transpose()
+}
+
+/// A workspace that was never made, because its session was stopped before.
+async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), StoreError> {
+    match workspaces::get(tx.read(), workspace).await? {
+        Some(before) => workspaces::update(tx, Workspace { status: WorkspaceStatus::Cleaned, ..before }).await,
+        None => Ok(()),
+    }
+}
+
+/// Adds to what the attempt before this one left behind.
+async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<(), StoreError> {
+    tx.settle().await?;
+    let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
+    let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
+    let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| format!("{reason}; {note}"));
+    let sql = "UPDATE attempts SET reason = $1 WHERE task = $2 AND number = $3";
+    tx.run(sql, args![reason, task.to_string(), row.count("number")?]).await.map(|_| ())
+}
