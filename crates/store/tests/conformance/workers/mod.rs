@@ -3,6 +3,7 @@
 mod breaker;
 mod budget;
 mod checks;
+mod evidence;
 mod flow;
 mod freeze;
 mod hand_out;

@@ -1,0 +1,81 @@
+//! What a session showed and changed, for whoever must decide, and for nobody else.
+
+use domain::AnswerAct;
+use protocol::{Change, Criterion, Escalation, EscalationAnswer, TaskAdd};
+use store::{AnswerEscalation, Caller, EventBody, ShowEvidence};
+
+use super::{Shop, plain};
+use crate::floor::Floor;
+
+both!(what_a_session_showed_is_told_to_those_who_may_look_into_it);
+
+/// Escalations that clients were told of, each with whether only those are told who may look into the session.
+fn told(floor: &Floor) -> Vec<(Escalation, bool)> {
+    let heard = floor.heard();
+    let escalation = |event: &std::sync::Arc<store::Event>| match &event.body {
+        EventBody::Change { change: Change::Escalation { escalation } } => {
+            Some((escalation.clone(), event.execution_of.is_some()))
+        }
+        _ => None,
+    };
+    heard.iter().filter_map(escalation).collect()
+}
+
+/// What is asked, as somebody's page has it.
+async fn state(floor: &Floor, caller: &Caller) -> Vec<Escalation> {
+    let (_, changes) = floor.store.state(caller).await.unwrap();
+    let asked = changes.into_iter().filter_map(|change| match change {
+        Change::Escalation { escalation } => Some(escalation),
+        _ => None,
+    });
+    asked.collect()
+}
+
+async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let hub = Caller::hub("witness");
+    shop.start(1).await;
+    let acceptance = vec![Criterion::Text { text: "It is beautiful".into() }];
+    let task = shop.add(vec![TaskAdd { acceptance, ..plain("Paint a picture") }]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.finishes(task, "Here it is.").await;
+    let unseen = shop.floor.store.unseen_escalations().await.unwrap();
+    assert_eq!((unseen.len(), unseen[0].session, unseen[0].runner), (1, session, shop.runner));
+    let escalation = unseen[0].escalation;
+    let show = |screen: Option<&str>, missing: Option<&str>| ShowEvidence {
+        escalation,
+        screen: screen.map(str::to_owned),
+        diff: screen.map(|_| "+\tnew\n".to_owned()),
+        missing: missing.map(str::to_owned),
+    };
+    shop.floor.done(&hub, show(None, Some("the runner is away"))).await;
+    let (last, hidden) = told(&shop.floor).pop().unwrap();
+    assert_eq!((last.context.missing.as_deref(), hidden), (Some("the runner is away"), false));
+    assert_eq!(shop.floor.store.unseen_escalations().await.unwrap().len(), 1, "it may still come");
+    let before = told(&shop.floor).len();
+    let long = format!("{}\u{1b}[1mthe end", "x".repeat(20_000));
+    shop.floor.done(&hub, show(Some(&long), None)).await;
+    shop.floor.done(&hub, show(Some("later"), None)).await;
+    let news = told(&shop.floor).split_off(before);
+    let shown =
+        |(one, hidden): &(Escalation, bool)| (one.context.screen.is_some(), one.context.diff.is_some(), *hidden);
+    assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);
+    let context = &news[1].0.context;
+    let screen = context.screen.as_deref().unwrap();
+    assert!(screen.ends_with("x[1mthe end") && screen.len() == 8_000, "the last of it, and harmless");
+    assert_eq!((context.diff.as_deref(), context.missing.as_deref()), (Some("+    new\n"), None));
+    assert!(shop.floor.store.unseen_escalations().await.unwrap().is_empty());
+    let (mine, theirs) = (state(&shop.floor, &shop.floor.ada).await, state(&shop.floor, &shop.floor.bo).await);
+    assert_eq!((mine.len(), theirs.len()), (1, 1), "everybody who sees the project sees what is asked");
+    assert!(mine[0].context.screen.is_some());
+    assert_eq!((theirs[0].context.screen.as_ref(), theirs[0].context.diff.as_ref()), (None, None));
+    let before = told(&shop.floor).len();
+    let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
+    let answered = shop.floor.done(&shop.floor.bo, AnswerEscalation { escalation, input }).await;
+    assert_eq!((answered.context.screen, answered.act), (None, Some(AnswerAct::Accept)));
+    let news = told(&shop.floor).split_off(before);
+    assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);
+    shop.floor.done(&hub, show(Some("too late"), None)).await;
+    assert_eq!(told(&shop.floor).len(), before + 2, "what was answered stays as it was");
+}
