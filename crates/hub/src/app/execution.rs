@@ -96,6 +96,8 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
             Answer::Session(store.write(caller, key, StopSession { session, input }).await?.value)
         }
         Call::SessionResume { session } => {
+            // Who may not drive it is told so, and nothing about runners.
+            store.session(caller, session, Action::Drive).await?;
             let connected = connected(hub, caller).await?;
             Answer::Session(store.write(caller, key, ResumeSession { session, connected }).await?.value)
         }
