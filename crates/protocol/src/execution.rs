@@ -1,7 +1,8 @@
 //! What runs where: agents, workspaces, sessions and recordings as clients are shown them.
 
 use domain::{
-    ActivityId, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, Timestamp, WorkspaceId, WorkspaceStatus,
+    ActivityId, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, Timestamp, WorkerId, WorkspaceId,
+    WorkspaceStatus,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -154,6 +155,16 @@ views! {
         keep: bool,
     }
 
+    /// The worker that a session was started for.
+    SessionWorker {
+        /// The worker's id.
+        id: WorkerId,
+        /// What it is called.
+        name: String,
+        /// Its place among the worker colours, from 0; the same everywhere.
+        colour: u32,
+    }
+
     /// One agent process, or shell, in a terminal in a workspace.
     Session {
         /// The session's id.
@@ -180,6 +191,10 @@ views! {
         state: SessionState,
         /// Whether it was asked to stop.
         stopping: bool,
+        /// The worker that it works for; absent when a person spawned it.
+        worker: Option<SessionWorker>,
+        /// The task that it was started for.
+        task: Option<TaskId>,
         /// What it used of its model.
         usage: Usage,
         /// Whether its conversation can be resumed.

@@ -6,6 +6,8 @@ import type { RunnerId } from "./RunnerId";
 import type { SessionId } from "./SessionId";
 import type { SessionMode } from "./SessionMode";
 import type { SessionState } from "./SessionState";
+import type { SessionWorker } from "./SessionWorker";
+import type { TaskId } from "./TaskId";
 import type { Timestamp } from "./Timestamp";
 import type { Usage } from "./Usage";
 import type { UserRef } from "./UserRef";
@@ -63,6 +65,14 @@ state: SessionState,
  * Whether it was asked to stop.
  */
 stopping: boolean, 
+/**
+ * The worker that it works for; absent when a person spawned it.
+ */
+worker: SessionWorker | null, 
+/**
+ * The task that it was started for.
+ */
+task: TaskId | null, 
 /**
  * What it used of its model.
  */

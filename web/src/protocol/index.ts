@@ -112,6 +112,7 @@ export type { SessionState } from "./SessionState";
 export type { SessionStatus } from "./SessionStatus";
 export type { SessionStop } from "./SessionStop";
 export type { SessionText } from "./SessionText";
+export type { SessionWorker } from "./SessionWorker";
 export type { SimilarTask } from "./SimilarTask";
 export type { Taken } from "./Taken";
 export type { TakenTask } from "./TakenTask";

@@ -4,7 +4,7 @@ import { hear } from "./chat";
 import { EMPTY, type Floor, NOTHING, type Things } from "./floor";
 import { dropWhere, put, unreachable, without } from "./maps";
 import { change, changeAll } from "./things";
-import { decided, painted, paintedAll, paintedBy } from "./workers";
+import { decided } from "./workers";
 
 /** The floor after a frame from the hub. */
 export function apply(floor: Floor, frame: FromHub): Floor {
@@ -48,7 +48,6 @@ function replace(floor: Floor, things: Things, seq: number): Floor {
     chats: new Map(chats.map(([project, chat]) => [project, { ...chat, fresh: false }])),
     boards: new Map(boards.map(([project, board]) => [project, { ...board, fresh: false }])),
     decisions: new Map(),
-    painted: paintedAll(floor.painted, things.workers.values()),
   };
 }
 
@@ -59,7 +58,6 @@ function happened(floor: Floor, what: Change): Floor {
     return { ...floor, decisions: decided(floor.decisions, what.entry) };
   }
   const next = change(floor, what);
-  if (what.kind === "worker") return { ...next, painted: painted(next.painted, what.worker) };
   if (what.kind === "project_gone") {
     return {
       ...next,
@@ -173,8 +171,6 @@ function answered(floor: Floor, answer: Answer): Floor {
       return moved(floor, answer.value.tasks);
     case "task_detail":
       return detailed(floor, answer.value);
-    case "worker_detail":
-      return { ...floor, painted: paintedBy(floor.painted, answer.value) };
     case "unread":
       return change(floor, { kind: "unread", unread: answer.value });
     case "message":

@@ -67,8 +67,6 @@ export type Floor = Things & {
   boards: ReadonlyMap<ProjectId, Board>;
   /** What was decided since the page was opened, newest first. */
   decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
-  /** Whose colour a session has: its worker's, also when that works on something else by now. */
-  painted: ReadonlyMap<SessionId, number>;
 };
 
 /** Nothing exists. */
@@ -98,5 +96,4 @@ export const EMPTY: Floor = {
   presence: new Map(),
   boards: new Map(),
   decisions: new Map(),
-  painted: new Map(),
 };

@@ -40,7 +40,6 @@ class Session {
   #connection = $state.raw<Connection>({ phase: "connecting", staleSince: null });
   #outbox = $state.raw<readonly Pending[]>([]);
   #scheduled = false;
-  readonly #coloured = new Set<string>();
   #link: Link | null = null;
 
   /** The terminals that are watched over the same connection. */
@@ -146,16 +145,6 @@ class Session {
   async readHeld(project: string): Promise<void> {
     const held: TaskStatus[] = ["assigned", "running", "reported", "validating"];
     await Promise.all(held.map((status) => this.#readStatus(project, status)));
-  }
-
-  /** Learns whose colour earlier sessions have; workers are asked once. */
-  readColours(): void {
-    for (const worker of this.#floor.workers.values()) {
-      if (worker.kind !== "managed" || worker.done + worker.failed === 0 || this.#coloured.has(worker.id))
-        continue;
-      this.#coloured.add(worker.id);
-      this.call({ verb: "worker.show", worker: worker.id }).catch(() => this.#coloured.delete(worker.id));
-    }
   }
 
   async #readStatus(project: string, status: TaskStatus): Promise<boolean> {

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Change, FromHub } from "../protocol";
 import { apply } from "./apply";
 import { columns } from "./board";
+import { coloursOf } from "./colours";
 import { EMPTY, type Floor } from "./floor";
 import { look } from "./layered";
-import { entry, escalation, project, settings, task, user, worker } from "./testing/samples";
+import { entry, escalation, project, session, settings, task, user, worker } from "./testing/samples";
 import { needs } from "./tree";
 import {
   decisions,
@@ -84,13 +85,12 @@ describe("workers", () => {
     expect(workersOf(apply(changed, delta(3, { kind: "worker_gone", worker: "w" })), "p")).toEqual([]);
   });
 
-  it("colour their sessions, those of before too", () => {
-    const next = apply(
-      start,
-      delta(2, { kind: "worker", worker: worker("w", { session: "s2", colour: 2 }) }),
-    );
-    expect(sessionColours(next, "s1")).toEqual(sessionColours(next, "s2"));
-    expect(sessionColours(next, "s1").accent).toBe("#f59e0b");
+  it("colour their sessions, which say whose they are", () => {
+    const whose = { id: "w", name: "codex-3", colour: 2 };
+    const [one, other] = [session("s1", { worker: whose }), session("s2", { worker: whose })];
+    expect(sessionColours(one)).toEqual(sessionColours(other));
+    expect(sessionColours(one).accent).toBe("#f59e0b");
+    expect(sessionColours(session("s1"))).toEqual(coloursOf("s1"));
   });
 
   it("that work stand before those that do not", () => {

@@ -1,4 +1,4 @@
-import type { Escalation, Project, SessionId, UserRef, Worker, WorkEntry, WorkerDetail } from "../protocol";
+import type { Escalation, Project, Session, UserRef, Worker, WorkEntry } from "../protocol";
 import { type Colours, colourOf, coloursOf } from "./colours";
 import type { Floor } from "./floor";
 import { put } from "./maps";
@@ -20,33 +20,9 @@ export function decisions(fetched: readonly WorkEntry[], heard: readonly WorkEnt
   return [...all.values()].sort((a, b) => b.number - a.number);
 }
 
-type Painted = ReadonlyMap<SessionId, number>;
-
-/** Which colour sessions have after a worker was heard of. */
-export function painted(known: Painted, worker: Worker): Painted {
-  if (!worker.session || known.get(worker.session) === worker.colour) return known;
-  return put(known, worker.session, worker.colour);
-}
-
-/** The same for many workers. */
-export function paintedAll(known: Painted, workers: Iterable<Worker>): Painted {
-  const next = new Map(known);
-  for (const worker of workers) if (worker.session) next.set(worker.session, worker.colour);
-  return next;
-}
-
-/** The same for everything that a worker has done. */
-export function paintedBy(known: Painted, detail: WorkerDetail): Painted {
-  const next = new Map(known);
-  for (const { attempt } of detail.attempts)
-    for (const session of attempt.sessions) next.set(session, detail.worker.colour);
-  return next;
-}
-
 /** The colours of a session: its worker's, else its own. */
-export function sessionColours(floor: Floor, session: string): Colours {
-  const colour = floor.painted.get(session);
-  return colour === undefined ? coloursOf(session) : colourOf(colour);
+export function sessionColours(session: Pick<Session, "id" | "worker">): Colours {
+  return session.worker ? colourOf(session.worker.colour) : coloursOf(session.id);
 }
 
 const URGENCY: Record<Worker["status"], number> = {

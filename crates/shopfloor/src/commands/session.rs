@@ -15,7 +15,7 @@ pub(crate) use args::{ListArgs, ScopeArgs, SessionCommand};
 use super::{attach, words};
 use crate::output::clean;
 use crate::pick::pick;
-use crate::table::{Table, fields};
+use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Exit, Failure, Output, when};
 
 /// Runs one of them.
@@ -73,7 +73,7 @@ async fn list(client: &Client, out: &Output, filter: ExecutionFilter) -> Result<
 
 /// Sessions below each other.
 pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> String {
-    let titles = &["ID", "STATE…", "AGENT", "TITLE…", "OWNER…", "RUNNER…", "SINCE"];
+    let titles = &["ID", "STATE…", "AGENT", "TITLE…", "WORKER…", "OWNER…", "RUNNER…", "SINCE"];
     let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`");
     for session in sessions {
         let runner = runners.iter().find(|runner| runner.id == session.runner);
@@ -82,12 +82,18 @@ pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> S
             words::state_cell(session, runner, out.now),
             (&session.agent).into(),
             (&session.title).into(),
+            worker_cell(session),
             (&session.owner.name).into(),
             runner.map_or("-", |runner| runner.name.as_str()).into(),
             when::relative(session.state.since, out.now).into(),
         ]);
     }
     table.render(out)
+}
+
+/// The worker that a session works for, in its colour.
+fn worker_cell(session: &Session) -> Cell {
+    session.worker.as_ref().map_or("-".into(), |worker| Cell::styled(&worker.name, Style::Worker(worker.colour)))
 }
 
 /// A session in one line.
@@ -120,7 +126,11 @@ fn details(detail: &SessionDetail, runners: &[Runner], project: &Project, activi
         ("runner", runner.map_or_else(|| session.runner.to_string(), |runner| runner.name.clone()).into()),
         ("workspace", workspace.id.into()),
     ];
+    if session.worker.is_some() {
+        pairs.push(("worker", worker_cell(session)));
+    }
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("task", session.task.map(|id| id.to_string()));
     add("model", session.model.clone());
     add("branch", workspace.branch.clone());
     add("folder", workspace.path.clone());

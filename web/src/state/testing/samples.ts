@@ -98,6 +98,8 @@ export function session(id: string, more: Partial<Session> = {}): Session {
     title: id,
     state: status("working"),
     stopping: false,
+    worker: null,
+    task: null,
     usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: null },
     resumable: false,
     resumes: null,

@@ -89,10 +89,15 @@ export class Emulator {
     });
   }
 
+  /** Gives it the colours of its session. */
+  colour(look: Look): void {
+    this.#terminal.options.theme = theme(look);
+  }
+
   /** Puts it into a place on the page and says who listens. */
   attach(parent: HTMLElement, events: Partial<Events>, look: Look): void {
     this.#events = events;
-    this.#terminal.options.theme = theme(look);
+    this.colour(look);
     const { element } = this.#terminal;
     if (element) parent.append(element);
     else withSheets(this.#terminal, () => this.#terminal.open(parent));

@@ -12,7 +12,8 @@ pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
 use domain::{Action, ProjectId, Resource, RunnerId, SessionId};
 use protocol::{
-    Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop, Usage,
+    Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop,
+    SessionWorker, Usage,
 };
 use serde::Serialize;
 
@@ -26,7 +27,9 @@ use crate::{Caller, Command, Store, StoreError};
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner, s.owner, u.name AS owner_name, \
     s.agent, s.mode, s.model, s.title, s.prompt, s.argv, s.sandbox, s.record_input, s.cols, s.rows_high, s.status, \
     s.detail, s.code, s.signal, s.since, s.stop, s.usage, s.conversation, s.resumes, s.output_bytes, s.disk_bytes, \
-    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence FROM sessions s JOIN users u ON u.id = s.owner";
+    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence, w.id AS worker, w.name AS worker_name, w.colour \
+    FROM sessions s JOIN users u ON u.id = s.owner \
+    LEFT JOIN attempts a ON a.task = s.task AND a.fence = s.fence LEFT JOIN workers w ON w.id = a.worker";
 
 /// For how long a session that is over is part of the state that clients hold.
 const REMEMBERED: i64 = 7 * 24 * 3_600_000;
@@ -35,6 +38,14 @@ fn session(row: &Row) -> Result<Session, StoreError> {
     let number = |column: &str| row.integer(column).map(i64::cast_unsigned);
     let small = |column: &str| -> Result<Option<i32>, StoreError> {
         Ok(row.integer_or_none(column)?.and_then(|value| i32::try_from(value).ok()))
+    };
+    let worker = match row.text_or_none("worker")? {
+        Some(_) => Some(SessionWorker {
+            id: row.parsed("worker")?,
+            name: row.text("worker_name")?,
+            colour: row.count("colour")?,
+        }),
+        None => None,
     };
     Ok(Session {
         id: row.parsed("id")?,
@@ -55,6 +66,8 @@ fn session(row: &Row) -> Result<Session, StoreError> {
             since: row.time("since")?,
         },
         stopping: row.text_or_none("stop")?.is_some(),
+        worker,
+        task: row.text_or_none("task")?.and_then(|id| id.parse().ok()),
         usage: row.json::<Usage>("usage")?,
         resumable: row.text_or_none("conversation")?.is_some(),
         resumes: row.text_or_none("resumes")?.and_then(|id| id.parse().ok()),

@@ -9,7 +9,7 @@ use domain::{
 use protocol::link::StartFrom;
 use protocol::{
     Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, RunnerAbout, Sandbox, Session,
-    SessionSpawn, SessionState, Usage, UserRef, Workspace,
+    SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace,
 };
 use serde::Serialize;
 
@@ -69,6 +69,7 @@ impl Command for SpawnSession {
             conversation: None,
             resumes: None,
             task: None,
+            worker: None,
         };
         let made = add(tx, plan, &activity, &workspace).await?;
         audit(tx, Self::VERB, &made, &activity);
@@ -273,6 +274,7 @@ impl Command for ResumeSession {
             conversation: Some(conversation),
             resumes: Some(before.id),
             task: None,
+            worker: None,
         };
         let made = add(tx, plan, &activity, &workspace).await?;
         audit(tx, Self::VERB, &made, &activity);
@@ -296,6 +298,8 @@ pub(crate) struct Plan {
     pub(crate) resumes: Option<SessionId>,
     /// The task that it works on, and the fence of the lease.
     pub(crate) task: Option<(TaskId, u64)>,
+    /// The worker that it works for.
+    pub(crate) worker: Option<SessionWorker>,
 }
 
 /// Adds a session's row, names it in its activity, and lets its runner know.
@@ -318,6 +322,8 @@ pub(crate) async fn add(
         title: plan.title,
         state: SessionState { status: SessionStatus::Starting, detail: None, code: None, signal: None, since: tx.now },
         stopping: false,
+        worker: plan.worker,
+        task: plan.task.map(|(task, _)| task),
         usage: Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
         resumable: plan.conversation.is_some(),
         resumes: plan.resumes,

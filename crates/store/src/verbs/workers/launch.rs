@@ -3,7 +3,7 @@
 use domain::text::plain;
 use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use protocol::link::StartFrom;
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, Workspace};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace};
 
 use super::lines;
 use super::rows::{Slot, get};
@@ -70,6 +70,7 @@ pub(crate) async fn launch(
         resumes: resumed.is_some().then_some(how.resumes).flatten(),
         conversation: resumed,
         task: Some((task, fence)),
+        worker: Some(SessionWorker { id: slot.id, name: slot.name.clone(), colour: slot.colour }),
     };
     let caller = owner_of(slot);
     let made = spawn::add(&mut tx.acting(&caller), plan, &activity, &place).await?;

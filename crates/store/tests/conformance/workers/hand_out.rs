@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use domain::{AssignStrategy, TaskStatus, WorkerStatus};
-use protocol::{TaskAdd, WorkConfigure, WorkerStart};
-use store::{Caller, Dispatch};
+use domain::{Action, AssignStrategy, TaskStatus, WorkerStatus};
+use protocol::{Change, SessionWorker, TaskAdd, WorkConfigure, WorkerStart};
+use store::{Caller, Dispatch, EventBody};
 
 use super::{Shop, plain};
 use crate::execution::runner;
@@ -47,7 +47,15 @@ async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(floor
     for worker in workers {
         let worker = shop.worker(worker.id).await;
         assert_eq!(worker.status, WorkerStatus::Working);
-        assert!(worker.session.is_some());
+        let session = worker.session.unwrap();
+        let whose = SessionWorker { id: worker.id, name: worker.name, colour: worker.colour };
+        let read = shop.floor.store.session(&shop.floor.ada, session, Action::SeeExecution).await.unwrap();
+        assert_eq!((read.worker.as_ref(), read.task), (Some(&whose), worker.task));
+        let told = shop.floor.heard().iter().rev().find_map(|event| match &event.body {
+            EventBody::Change { change: Change::Session { session: told } } if told.id == session => Some(told.clone()),
+            _ => None,
+        });
+        assert_eq!(told, Some(read), "what is told is what is read");
     }
     assert_eq!(shop.dispatch().await, 0);
 }
