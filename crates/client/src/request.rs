@@ -1,7 +1,7 @@
 //! The table of verbs: how each is asked over HTTP, and what its answer is read as.
 
 use http::Method;
-use protocol::{Answer, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage};
+use protocol::{Answer, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage, TaskFilter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -99,12 +99,8 @@ pub fn request(call: &Call) -> HttpRequest {
             get(format!("/api/recordings/{session}/search"), A::RecordingHits).parameter("text", Some(&query.text))
         }
         Call::RecordingKeep { session, input } => patch(format!("/api/recordings/{session}"), input, A::Session),
-        Call::TaskList { filter } => {
-            let request = get("/api/tasks", A::TaskLines).parameter("project", filter.project);
-            let request = request.parameter("status", filter.status).parameter("activity", filter.activity);
-            let request = request.parameter("worker", filter.worker).parameter("after", filter.after);
-            request.parameter("limit", filter.limit)
-        }
+        Call::TaskList { filter } => get("/api/tasks", A::TaskLines).of_tasks(filter),
+        Call::TaskExport { filter } => get("/api/tasks/export", A::Tasks).of_tasks(filter),
         Call::TaskShow { task } => get(format!("/api/tasks/{task}"), A::TaskDetail),
         Call::TaskAdd { project, input } => post(format!("/api/projects/{project}/tasks"), A::AddedTasks).with(input),
         Call::TaskCancel { task, input } => post(format!("/api/tasks/{task}/cancel"), A::Task).with(input),
@@ -178,6 +174,12 @@ impl HttpRequest {
     fn parameter(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         self.query.extend(value.map(|value| (name, value.to_string())));
         self
+    }
+
+    fn of_tasks(self, filter: &TaskFilter) -> Self {
+        let request = self.parameter("project", filter.project).parameter("status", filter.status);
+        let request = request.parameter("activity", filter.activity).parameter("worker", filter.worker);
+        request.parameter("after", filter.after).parameter("limit", filter.limit)
     }
 
     fn only(self, filter: &ExecutionFilter) -> Self {

@@ -174,6 +174,8 @@ calls! {
     RecordingKeep = "recording.keep" { session: SessionId, input: RecordingKeep } write,
     /// The tasks that the caller may see, in the order of their ids.
     TaskList = "task.list" { filter: TaskFilter } read,
+    /// The same tasks with all that they were added with.
+    TaskExport = "task.export" { filter: TaskFilter } read,
     /// One task with everything that happened to it.
     TaskShow = "task.show" { task: TaskId } read,
     /// Adds tasks, all or none.
@@ -323,6 +325,7 @@ answers! {
     RecordingHits(Vec<RecordingHit>),
     AddedTasks(AddedTasks),
     Task(Task),
+    Tasks(Vec<Task>),
     TaskLines(Vec<TaskLine>),
     TaskDetail(TaskDetail),
     Taken(Taken),

@@ -65,6 +65,7 @@ export const ANSWER_KIND = {
   "recording.search": "recording_hits",
   "recording.keep": "session",
   "task.list": "task_lines",
+  "task.export": "tasks",
   "task.show": "task_detail",
   "task.add": "added_tasks",
   "task.cancel": "task",

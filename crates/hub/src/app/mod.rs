@@ -79,9 +79,11 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         | Call::RecordingShow { .. }
         | Call::RecordingPart { .. }
         | Call::RecordingSearch { .. } => execution::read(hub, caller, call).await?,
-        Call::TaskList { .. } | Call::TaskShow { .. } | Call::EscalationList { .. } | Call::EscalationShow { .. } => {
-            tasks::read(hub, caller, call).await?
-        }
+        Call::TaskList { .. }
+        | Call::TaskExport { .. }
+        | Call::TaskShow { .. }
+        | Call::EscalationList { .. }
+        | Call::EscalationShow { .. } => tasks::read(hub, caller, call).await?,
         Call::WorkerList { .. }
         | Call::WorkerShow { .. }
         | Call::WorkLog { .. }

@@ -22,6 +22,7 @@ const WAIT: u32 = 60;
 pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answer, AppError> {
     let store = &hub.store;
     Ok(match call {
+        Call::TaskExport { filter } => Answer::Tasks(store.whole_tasks(caller, &filter).await?),
         Call::TaskList { filter } => Answer::TaskLines(store.tasks(caller, &filter).await?),
         Call::TaskShow { task } => Answer::TaskDetail(store.task_detail(caller, task).await?),
         Call::EscalationList { filter } => Answer::Escalations(store.escalations(caller, filter).await?),

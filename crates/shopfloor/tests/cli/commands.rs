@@ -71,6 +71,7 @@ const VERBS: &[(&str, &str)] = &[
     ("recording.search", "recording search S text"),
     ("recording.keep", "recording keep S --no"),
     ("task.list", "task list --project P --activity A --worker W --status ready --status blocked"),
+    ("task.export", "task export --project P --open"),
     ("task.show", "task show T"),
     (
         "task.add",
@@ -137,7 +138,6 @@ const OTHERS: &[&str] = &[
     "task graph --project P --dot",
     "task graph T",
     "task watch --project P --until-done",
-    "task export --project P --open",
     "task report T --fence 3 --failed why",
     "worker start --project P -- ./work.sh --fast",
     "worker status --project P",

@@ -147,6 +147,21 @@ fn what_is_exported_is_added_again() {
 }
 
 #[test]
+fn more_than_a_page_is_exported_in_its_order() {
+    let floor = project();
+    let lines: String = (0..205).map(|n| format!("{{\"description\": \"Weigh anchor number {n}\"}}\n")).collect();
+    let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &lines);
+    assert_eq!(added.code, 0, "{added:?}");
+    let exported = floor.run(&["task", "export", "--project", "Parser"]).stdout;
+    let numbers: Vec<usize> = exported
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["description"].as_str().unwrap().to_owned())
+        .map(|text| text.rsplit(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(numbers, (0..205).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_person_is_asked_and_answers() {
     let floor = project();
     add(&floor, "- [ ] Choose a parser\n");

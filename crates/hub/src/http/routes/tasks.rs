@@ -19,6 +19,7 @@ use crate::hub::Hub;
 pub(super) fn routes() -> OpenApiRouter<Arc<Hub>> {
     OpenApiRouter::new()
         .routes(routes!(list))
+        .routes(routes!(export))
         .routes(routes!(show))
         .routes(routes!(add))
         .routes(routes!(cancel))
@@ -38,6 +39,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Hub>> {
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", params(TaskFilter), responses((status = 200, body = Vec<TaskLine>)))]
 async fn list(State(hub): State<Arc<Hub>>, session: Session, Search(filter): Search<TaskFilter>) -> Response {
     session.run(&hub, Call::TaskList { filter }).await
+}
+
+/// The same tasks with all that they were added with.
+#[utoipa::path(get, path = "/api/tasks/export", tag = "tasks", params(TaskFilter), responses((status = 200, body = Vec<Task>)))]
+async fn export(State(hub): State<Arc<Hub>>, session: Session, Search(filter): Search<TaskFilter>) -> Response {
+    session.run(&hub, Call::TaskExport { filter }).await
 }
 
 /// One task with everything that happened to it.

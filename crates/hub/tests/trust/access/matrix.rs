@@ -98,6 +98,8 @@ const TABLE: &str = "
     session.stop              +       .        f         f          f        .       -
     task.list                 +       +        +         +          +        +       +
     task.list/project         +       .        +         +          +        .       +
+    task.export               +       +        +         +          +        +       +
+    task.export/project       +       .        +         +          +        .       +
     task.show                 +       .        +         +          +        .       +
     task.add                  +       .        -         +          -        .       +
     task.heartbeat            +       .        -         -          -        .       +
@@ -293,6 +295,10 @@ fn ask(case: &str, on: &Targets) -> Call {
         "recording.keep" => Call::RecordingKeep { session, input: RecordingKeep { keep: true } },
         "task.list" => Call::TaskList { filter: TaskFilter::default() },
         "task.list/project" => Call::TaskList { filter: TaskFilter { project: Some(project), ..Default::default() } },
+        "task.export" => Call::TaskExport { filter: TaskFilter::default() },
+        "task.export/project" => {
+            Call::TaskExport { filter: TaskFilter { project: Some(project), ..Default::default() } }
+        }
         "task.show" => Call::TaskShow { task: held },
         "task.add" => Call::TaskAdd { project, input: tasks(&["more to do"]) },
         "task.take" => Call::TaskTake { project, input: take("another worker") },

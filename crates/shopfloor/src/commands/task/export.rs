@@ -2,34 +2,52 @@
 
 use std::collections::HashMap;
 
+use client::Client;
 use domain::{TaskId, TaskStatus};
-use protocol::{Call, Task, TaskAdd, TaskDetail};
+use protocol::{Call, Task, TaskAdd, TaskFilter};
 
 use super::args::ExportArgs;
 use crate::{Context, Failure};
+
+/// As many whole tasks as a hub gives at once.
+const PAGE: u32 = 200;
 
 /// Prints one task on each line.
 pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let filter = args.scope.filter(client).await?;
-    let mut lines = super::all(client, filter).await?;
+    let mut tasks = all(client, filter).await?;
     let over = |status| matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
     let mut done: Vec<TaskId> = Vec::new();
     if args.open {
-        done.extend(lines.iter().filter(|task| task.status == TaskStatus::Done).map(|task| task.id));
-        lines.retain(|task| !over(task.status));
+        done.extend(tasks.iter().filter(|task| task.status == TaskStatus::Done).map(|task| task.id));
+        tasks.retain(|task| !over(task.status));
     }
     let names: HashMap<TaskId, String> =
-        lines.iter().enumerate().map(|(at, task)| (task.id, format!("t{}", at + 1))).collect();
-    for line in &lines {
-        let detail: TaskDetail = client.ask(Call::TaskShow { task: line.id }).await?;
-        let task = written(detail.task, &names, &done);
+        tasks.iter().enumerate().map(|(at, task)| (task.id, format!("t{}", at + 1))).collect();
+    let count = tasks.len();
+    for task in tasks {
+        let task = written(task, &names, &done);
         let text =
             serde_json::to_string(&task).map_err(|error| Failure::other(format!("could not write a task: {error}")))?;
         out.raw(&text)?;
     }
-    out.note(&format!("{} exported", super::add::count(lines.len(), "task")));
+    out.note(&format!("{} exported", super::add::count(count, "task")));
     Ok(())
+}
+
+/// All tasks that a filter lets through, page by page.
+async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> {
+    let mut tasks: Vec<Task> = Vec::new();
+    loop {
+        let filter = TaskFilter { after: tasks.last().map(|task| task.id), limit: Some(PAGE), ..filter.clone() };
+        let page: Vec<Task> = client.ask(Call::TaskExport { filter }).await?;
+        let last = page.len() < PAGE as usize;
+        tasks.extend(page);
+        if last {
+            return Ok(tasks);
+        }
+    }
 }
 
 /// A task as it would be added: names for those that are exported with it, ids for others, nothing for what is done.

@@ -1,7 +1,7 @@
 //! Reading tasks and escalations.
 
 use domain::{Action, EscalationId, ProjectId, TaskId};
-use protocol::{Attempt, Escalation, EscalationFilter, Report, TaskDetail, TaskFilter, TaskLine, Usage};
+use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage};
 
 use super::moves::{ask, evidence, judge};
 use super::reach::list;
@@ -14,11 +14,14 @@ use crate::{Caller, Store, StoreError};
 /// How many tasks are listed when nothing is said, and at most.
 const PAGE: (u32, u32) = (200, 1000);
 
+/// The same for whole tasks, each of which may be long.
+const WHOLE_PAGE: (u32, u32) = (100, 200);
+
 /// How many dependants are shown with a task.
 const DEPENDANTS: u32 = 500;
 
 const LINE: &str = "SELECT id, project, activity, title, status, reason, priority, attempt, worker, session, progress, \
-    deps, waits_for, created_at, updated_at FROM tasks";
+    deps, waits_for, created_at, updated_at FROM tasks t";
 
 fn line(row: &Row) -> Result<TaskLine, StoreError> {
     Ok(TaskLine {
@@ -85,16 +88,34 @@ impl Store {
     /// The tasks that the caller may see, in the order of their ids.
     pub async fn tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<TaskLine>, StoreError> {
         let limit = page_size(filter.limit, PAGE)?;
+        self.listed(caller, filter, limit, LINE, line).await
+    }
+
+    /// The same with all that they were added with.
+    pub async fn whole_tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<Task>, StoreError> {
+        let limit = page_size(filter.limit, WHOLE_PAGE)?;
+        self.listed(caller, filter, limit, row::COLUMNS, |row| Ok(TaskRow::read(row)?.view())).await
+    }
+
+    /// What a filter lets through; `columns` selects from `tasks t`.
+    async fn listed<T>(
+        &self,
+        caller: &Caller,
+        filter: &TaskFilter,
+        limit: u32,
+        columns: &str,
+        read: impl Fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let mut values = Vec::new();
         let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
-        let mut sql = format!("{LINE} WHERE project {among}");
+        let mut sql = format!("{columns} WHERE t.project {among}");
         let narrowed = [
-            ("status =", filter.status.map(text)),
-            ("activity =", filter.activity.map(text)),
-            ("worker =", filter.worker.map(text)),
-            ("id >", filter.after.map(text)),
+            ("t.status =", filter.status.map(text)),
+            ("t.activity =", filter.activity.map(text)),
+            ("t.worker =", filter.worker.map(text)),
+            ("t.id >", filter.after.map(text)),
         ];
         for (condition, value) in narrowed {
             if let Some(value) = value {
@@ -103,8 +124,8 @@ impl Store {
             }
         }
         values.extend(args![limit]);
-        sql.push_str(&format!(" ORDER BY id LIMIT ${}", values.len()));
-        c.all(&sql, values).await?.iter().map(line).collect()
+        sql.push_str(&format!(" ORDER BY t.id LIMIT ${}", values.len()));
+        c.all(&sql, values).await?.iter().map(read).collect()
     }
 
     /// One task with everything that happened to it.

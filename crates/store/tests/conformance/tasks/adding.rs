@@ -132,6 +132,12 @@ async fn a_list_has_pages(floor: Floor) {
     taken(&floor, project, "w").await;
     let ready = TaskFilter { status: Some(TaskStatus::Ready), ..Default::default() };
     assert_eq!(list(&ready).await, ids[1..]);
+    let whole = async |filter: &TaskFilter| floor.store.whole_tasks(&floor.bo, filter).await.unwrap();
+    let pages = [whole(&page(None, 2)).await, whole(&page(Some(ids[1]), 200)).await].concat();
+    assert_eq!(pages.iter().map(|task| task.id).collect::<Vec<_>>(), ids);
+    for task in pages {
+        assert_eq!(task, floor.store.task_detail(&floor.bo, task.id).await.unwrap().task, "nothing is left out");
+    }
     let error = floor.store.tasks(&floor.ada, &page(None, 0)).await.unwrap_err();
     assert!(invalid(&error).contains("1 to 1000"), "{error}");
 }
