@@ -57,10 +57,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A hub that stops in the middle of a transaction must not stop the others for longer than this.
 const FORGOTTEN: &str = "SET idle_in_transaction_session_timeout = '10s'";
 
-/// What is written is found by its keys. A plan is kept for as long as the connection lives, and one that was made while
-/// a table was empty would read all of it when it is long.
+/// What is written is found by its keys, so that one plan is right however long a table is: it is made once and kept
+/// for as long as the connection lives. Left to itself, one that was made while a table was empty would read all of it.
 const BY_KEYS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; \
-    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
+    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
 
 /// Long texts are compressed quickly, if the server knows how.
 const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name = 'default_toast_compression' \

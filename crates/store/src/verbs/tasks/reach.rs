@@ -38,6 +38,9 @@ impl Tx<'_> {
 
     /// A task, if it exists.
     pub(crate) async fn task(&mut self, id: TaskId) -> Result<Option<TaskRow>, StoreError> {
+        if let Some(known) = self.book().tasks.get(&id) {
+            return Ok(Some(known.clone()));
+        }
         Ok(self.tasks(&[id]).await?.pop())
     }
 
