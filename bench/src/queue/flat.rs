@@ -24,12 +24,13 @@ pub(super) async fn measure(report: &mut Report, postgres: &Postgres) -> anyhow:
             };
             let queue = Queue::open(&url).await?;
             let begun = Instant::now();
-            // Half of the tasks are ready; each of the others waits for six of those before it.
+            // Added in lists that are short beside the shortest queue, so that it, too, has its edges. Half of the tasks
+            // are ready; each of the others waits for six of those before it.
             let deps = |at: usize, ids: &[domain::TaskId]| match at % 2 {
                 0 => Vec::new(),
                 _ => [1, 7, 31].iter().chain(&[2, 12, 97]).filter_map(|back| pick(ids, at, *back)).collect(),
             };
-            queue.add(size, deps).await?;
+            queue.add(size, 100, deps).await?;
             let add = begun.elapsed().as_secs_f64() * 1000.0 / size as f64;
             let mut claims = Vec::with_capacity(CLAIMS);
             for at in 0..CLAIMS {

@@ -107,19 +107,20 @@ impl Queue {
 
     /// Adds many tasks quickly.
     pub(super) async fn enqueue_many(&self, count: usize) -> anyhow::Result<()> {
-        self.add(count, |_, _| Vec::new()).await.map(|_| ())
+        self.add(count, 1000, |_, _| Vec::new()).await.map(|_| ())
     }
 
-    /// Adds tasks, a thousand at a time; `deps` says which of those before each waits for.
+    /// Adds tasks, so many at a time; `deps` says which of those before each waits for.
     pub(super) async fn add(
         &self,
         count: usize,
+        at_once: usize,
         deps: impl Fn(usize, &[TaskId]) -> Vec<String>,
     ) -> anyhow::Result<Vec<TaskId>> {
         let mut ids: Vec<TaskId> = Vec::with_capacity(count);
         while ids.len() < count {
             let from = ids.len();
-            let some = (from..count.min(from + 1000)).map(|at| task(format!("Task number {at}"), deps(at, &ids)));
+            let some = (from..count.min(from + at_once)).map(|at| task(format!("Task number {at}"), deps(at, &ids)));
             let input = TasksAdd { tasks: some.collect() };
             let added = self.store.write(&self.caller, None, AddTasks { project: self.project, input }).await?.value;
             ids.extend(added.tasks.iter().map(|task| task.id));
@@ -216,7 +217,7 @@ impl Queue {
             let adder = async {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 let begun = Instant::now();
-                self.add(1, |_, _| Vec::new()).await?;
+                self.add(1, 1, |_, _| Vec::new()).await?;
                 anyhow::Ok(begun)
             };
             let ((started, held), begun) = tokio::try_join!(waiter, adder)?;
