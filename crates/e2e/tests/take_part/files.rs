@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::TaskStatus;
+use domain::{AttemptOutcome, TaskStatus};
+use protocol::{Call, Taken, TaskTake};
+use serde_json::json;
 use testkit::wait_until;
 
 use crate::folder::{Folder, count};
@@ -72,6 +74,35 @@ async fn a_task_that_a_person_cancels_leaves_the_folder() {
     let text = wait_until("its file is among the failed", async || folder.text("failed/gone.json")).await;
     assert!(text.contains("cancelled"), "{text}");
     assert!(folder.names("assigned").is_empty());
+    process.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_nobody_reports_is_given_back_and_another_can_take_it() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    let mut process = folder.serve_with(&hub, &["--give-back", "1"]);
+    for name in ["left", "busy"] {
+        folder.put(&format!("pending/{name}.json"), &json!({ "description": format!("Write {name}") }).to_string());
+        wait_until("it is given to the folder", async || folder.text(&format!("assigned/{name}.json"))).await;
+    }
+    folder.age("assigned/left.json", Duration::from_secs(90));
+    wait_until("it is given back", async || folder.text("pending/left.json")).await;
+    assert_eq!(folder.names("assigned"), ["busy.json"]);
+    let line = hub.tasks().await.into_iter().find(|task| task.title == "Write left").unwrap();
+    let attempt = hub.show(&line).await.attempts.remove(0);
+    assert_eq!(attempt.outcome, AttemptOutcome::Released);
+    assert_eq!(attempt.reason.as_deref(), Some("no report came for 1 minute"));
+    // The folder does not take back what it has just given back: others come first.
+    let input = TaskTake { worker: Some("eve".into()), task: None, abilities: Vec::new(), wait_seconds: None };
+    let taken: Taken = hub.ann.ask(Call::TaskTake { project: hub.project.id, input }).await.unwrap();
+    assert_eq!(taken.taken.map(|taken| taken.task.id), Some(line.id));
+    // A late report is not taken for another's work.
+    folder.put("reports/left.json", r#"{"summary": "Late"}"#);
+    let why = wait_until("it is told", async || folder.text("reports/left.error.txt")).await;
+    assert!(why.contains("was given back"), "{why}");
+    folder.put("reports/busy.json", r#"{"summary": "Done"}"#);
+    wait_until("the other one goes on", async || folder.text("completed/busy.json")).await;
     process.kill().await.unwrap();
 }
 

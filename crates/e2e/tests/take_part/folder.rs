@@ -4,25 +4,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use domain::ProjectId;
 use tokio::process::{Child, Command};
 
 use crate::hub::Hub;
 
 pub(crate) struct Folder {
     pub(crate) root: PathBuf,
+    project: ProjectId,
 }
 
 impl Folder {
     pub(crate) fn new(hub: &Hub) -> Self {
-        Self { root: hub.path("tasks") }
+        Self { root: hub.path("tasks"), project: hub.project.id }
     }
 
     /// Starts `shopfloor files`; what it says goes to a file.
     pub(crate) fn serve(&self, hub: &Hub) -> Child {
+        self.serve_with(hub, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn serve_with(&self, hub: &Hub, more: &[&str]) -> Child {
         let log = fs::File::options().create(true).append(true).open(hub.folder().join("files.log")).unwrap();
         let mut command = Command::new(testkit::binary());
-        command.args(["files", "--patience", "1", "--assign", "2", "--project", &hub.project.id.to_string(), "--dir"]);
-        command.arg(&self.root).env("SHOPFLOOR_HUB", &hub.url).env("SHOPFLOOR_TOKEN", &hub.token);
+        command.args(["files", "--patience", "1", "--assign", "2", "--project", &self.project.to_string(), "--dir"]);
+        command.arg(&self.root).args(more).env("SHOPFLOOR_HUB", &hub.url).env("SHOPFLOOR_TOKEN", &hub.token);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
         command.spawn().unwrap()
     }
@@ -35,6 +42,12 @@ impl Folder {
 
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// Lets a file look as if nobody had touched it for a while.
+    pub(crate) fn age(&self, path: &str, by: std::time::Duration) {
+        let file = fs::File::options().append(true).open(self.root.join(path)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - by).unwrap();
     }
 
     /// The names of the files in a folder, sorted.

@@ -15,11 +15,16 @@ use super::{Desk, Trouble};
 /// So long nothing is asked for after there was nothing, unless something changes.
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// So long a place takes nothing after it gave something back: others may want it, and nobody seems to work here.
+const REST: Duration = Duration::from_secs(60);
+
 /// When what is due.
 #[derive(Debug, Default)]
 pub(super) struct Hands {
     beats: HashMap<String, Instant>,
     nothing_until: Option<Instant>,
+    /// The workers that rest, and until when.
+    resting: HashMap<String, Instant>,
 }
 
 impl Hands {
@@ -42,9 +47,12 @@ impl Desk<'_> {
         for (name, mark) in held {
             let Some(hold) = &mark.hold else { continue };
             if self.is_forgotten(&name, mark.status) {
-                let reason = Some(format!("no report came for {} minutes", self.args.give_back));
+                let minutes = self.args.give_back;
+                let reason =
+                    Some(format!("no report came for {minutes} minute{}", if minutes == 1 { "" } else { "s" }));
                 let input = TaskRelease { fence: hold.fence, reason };
                 self.lenient(Call::TaskRelease { task: mark.task, input }).await?;
+                self.hands.resting.insert(hold.worker.clone(), Instant::now() + REST);
                 self.news.look_at(mark.task);
                 continue;
             }
@@ -96,7 +104,8 @@ impl Desk<'_> {
             };
             let has = |paper: &Paper| paper.mark.hold.as_ref().is_some_and(|hold| hold.worker == worker);
             let busy = self.papers.values().any(|(folder, paper)| *folder == Folder::Assigned && has(paper));
-            if busy || self.hands.nothing_until.is_some_and(|until| until > Instant::now()) {
+            let rests = self.hands.resting.get(&worker).is_some_and(|until| *until > Instant::now());
+            if busy || rests || self.hands.nothing_until.is_some_and(|until| until > Instant::now()) {
                 continue;
             }
             if !self.is_anything_ready().await? {
