@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::{AttemptOutcome, TaskStatus};
-use protocol::{Call, Taken, TaskTake};
+use domain::{AttemptOutcome, ReportVerdict, TaskId, TaskStatus};
+use protocol::{Call, Project, Taken, TaskDetail, TaskTake};
 use serde_json::json;
 use testkit::wait_until;
 
 use crate::folder::{Folder, count};
 use crate::hub::Hub;
+use crate::remote::{git, remote};
 
 #[tokio::test]
 async fn files_become_tasks_tasks_become_files_and_reports_are_sent() {
@@ -75,6 +76,53 @@ async fn a_task_that_a_person_cancels_leaves_the_folder() {
     assert!(text.contains("cancelled"), "{text}");
     assert!(folder.names("assigned").is_empty());
     process.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_report_that_is_refused_says_why_and_the_next_one_is_taken() {
+    let hub = Hub::open().await;
+    let (origin, clone) = remote(&hub);
+    let runner = hub.runner(&[]).await;
+    let input = json!({ "content": "Pushed", "repositories": [{ "location": origin }] });
+    let input = serde_json::from_value(input).unwrap();
+    let project: Project = hub.ann.ask(Call::ProjectCreate { input }).await.unwrap();
+    let folder = Folder::of(&hub, project.id);
+    let mut process = folder.serve(&hub);
+    let acceptance = json!([{ "kind": "command", "argv": ["grep", "-q", "done", "out.txt"] }, { "kind": "committed" }]);
+    let task = json!({ "description": "Write out.txt", "acceptance": acceptance });
+    folder.put("pending/out.json", &task.to_string());
+    let given = wait_until("it is given to the folder", async || folder.task("assigned/out.json")).await;
+    let fence = given["shopfloor"]["hold"]["fence"].clone();
+    let report = json!({ "summary": "Pushed it.", "branch": "work" }).to_string();
+    let push = |text: &str| {
+        std::fs::write(clone.join("out.txt"), text).unwrap();
+        git(&clone, &["add", "-A"]);
+        git(&clone, &["commit", "-q", "-m", text]);
+        git(&clone, &["push", "-q", "origin", "work"]);
+    };
+    git(&clone, &["checkout", "-q", "-b", "work"]);
+    push("half");
+    for times in 1..=2 {
+        folder.put("reports/out.json", &report);
+        let refused = wait_until("its file says that it was refused", async || {
+            let detail = hub.ann.ask::<TaskDetail>(Call::TaskShow { task: task_of(&given) }).await.ok()?;
+            let refused = detail.reports.iter().filter(|report| report.verdict == ReportVerdict::Refused).count();
+            folder.task("assigned/out.json").filter(|task| refused == times && task["refused"].is_string())
+        })
+        .await;
+        let why = wait_until("so does a file beside the report", async || folder.text("reports/out.refused.txt")).await;
+        assert!(why.contains("grep") && why.contains("write reports/out.json again"), "{why}");
+        assert!(why.starts_with(refused["refused"].as_str().unwrap()), "{refused}");
+        assert_eq!(refused["shopfloor"]["hold"]["fence"], fence, "it still has the task");
+        assert_eq!(folder.names("reports"), ["out.refused.txt"], "what was sent is not sent again");
+    }
+    push("done");
+    folder.put("reports/out.json", &report);
+    let done = wait_until("it is completed", async || folder.task("completed/out.json")).await;
+    assert_eq!(done["report"]["verdict"], "accepted", "{done}");
+    wait_until("nothing is left", async || folder.leftovers().is_empty().then_some(())).await;
+    process.kill().await.unwrap();
+    runner.kill().await;
 }
 
 #[tokio::test]
@@ -143,6 +191,11 @@ async fn nothing_is_lost_or_doubled_by_kill_9_at_any_point() {
     assert!(tasks.iter().all(|task| task.status == TaskStatus::Done));
     assert_eq!(count(&folder.root.join("completed")), 12);
     hub.check_done_once().await;
+}
+
+/// Which task a file is about.
+fn task_of(paper: &serde_json::Value) -> TaskId {
+    paper["shopfloor"]["task"].as_str().unwrap().parse().unwrap()
 }
 
 /// Numbers that look random and are the same each time.

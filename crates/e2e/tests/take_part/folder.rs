@@ -16,7 +16,12 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(hub: &Hub) -> Self {
-        Self { root: hub.path("tasks"), project: hub.project.id }
+        Self::of(hub, hub.project.id)
+    }
+
+    /// One of another project.
+    pub(crate) fn of(hub: &Hub, project: ProjectId) -> Self {
+        Self { root: hub.path("tasks"), project }
     }
 
     /// Starts `shopfloor files`; what it says goes to a file.
@@ -42,6 +47,11 @@ impl Folder {
 
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// A task's file, if it is there.
+    pub(crate) fn task(&self, path: &str) -> Option<serde_json::Value> {
+        serde_json::from_str(&self.text(path)?).ok()
     }
 
     /// Lets a file look as if nobody had touched it for a while.

@@ -8,3 +8,4 @@ mod files;
 mod folder;
 mod hub;
 mod python;
+mod remote;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use client::watch::Event;
 use client::{Client, ClientError};
-use domain::{ProjectId, ReportVerdict, TaskId};
+use domain::{ProjectId, ReportVerdict, TaskId, TaskStatus};
 use protocol::{Call, Change, FromHub, ProblemKind, TaskDetail, TaskFilter, TaskLine};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -124,7 +124,7 @@ impl Desk<'_> {
         loop {
             let filter = TaskFilter { project: Some(self.project), after, limit: Some(PAGE), ..TaskFilter::default() };
             let lines: Vec<TaskLine> = self.client.ask(Call::TaskList { filter }).await?;
-            let known: std::collections::HashMap<TaskId, domain::TaskStatus> =
+            let known: std::collections::HashMap<TaskId, TaskStatus> =
                 self.papers.values().map(|(_, paper)| (paper.mark.task, paper.mark.status)).collect();
             let differs = |line: &&TaskLine| known.get(&line.id).is_some_and(|status| *status != line.status);
             tasks.extend(lines.iter().filter(differs).map(|line| line.id));
@@ -149,7 +149,9 @@ impl Desk<'_> {
         let before = paper.clone();
         paper.describe(&detail.task);
         let lease = detail.task.lease.as_ref().map(|lease| lease.fence);
-        if paper.mark.hold.is_some() && paper.mark.hold.as_ref().map(|hold| hold.fence) != lease {
+        // While a report is judged nobody has a lease; it comes back under the same fence if the report is refused.
+        let judged = matches!(detail.task.status, TaskStatus::Reported | TaskStatus::Validating);
+        if paper.mark.hold.is_some() && !judged && paper.mark.hold.as_ref().map(|hold| hold.fence) != lease {
             paper.give_back();
         }
         if let Some(report) = detail.reports.last() {
