@@ -1,8 +1,8 @@
 //! What becomes of reports that runners check.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
-use protocol::{CriterionResult, EscalationAnswer};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
+use protocol::{CriterionResult, EscalationAnswer};
 
 use store::AnswerEscalation;
 
