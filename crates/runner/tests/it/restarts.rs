@@ -71,7 +71,8 @@ async fn sessions_outlive_kills_of_their_runner_and_facts_come_once_and_in_order
         // The hub itself checks numbers and that nothing changes; here that nothing is told anew.
         assert_eq!(states(&hub, session.session), [SessionStatus::Working, SessionStatus::Exited]);
     }
-    assert_eq!(hub.tokens().len(), 3, "a session that runs keeps its token");
+    let asked = hub.tokens().len();
+    assert!((3..=3 * 7).contains(&asked), "{asked}: each runner asks once for each session, to renew its token");
 }
 
 #[tokio::test]

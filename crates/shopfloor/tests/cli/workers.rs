@@ -76,7 +76,8 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     assert_eq!((renamed["name"].as_str(), renamed["budget_micros"].as_u64()), (Some("first"), Some(7_000_000)));
     let frozen = floor.json(&["stop-everything", "--project", "Parser"]);
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));
-    assert!(floor.text(&["work", "settings", "--project", "Parser"]).contains("frozen"));
+    let settings = floor.text(&["work", "settings", "--project", "Parser"]);
+    assert!(settings.contains("not to workers of owner"), "{settings}");
     assert!(floor.text(&["thaw", "--project", "Parser"]).contains("thawed"));
     floor.text(&["worker", "stop", "first"]);
     wait_until("the worker is stopped", || floor.json(&["worker", "show", "first"])["worker"]["status"] == "stopped");
