@@ -34,8 +34,8 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await has(page, "Needs you", "Judge it");
     await page.goto("/needs");
     await page.getByRole("link", { name: "Everything about it" }).click();
-    await expect(page.getByRole("region", { name: "What was changed" })).toContainText("made.txt");
-    await expect(page.getByRole("region", { name: "Last on the screen" })).toContainText("all done");
+    await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
+    await expect(page.getByRole("group", { name: "Last on the screen" })).toContainText("all done");
     await page.goto(`/p/${project.id}/tasks`);
     await column(page, "Needs you")
       .getByRole("link", { name: /^Judge it/ })
