@@ -1,0 +1,83 @@
+//! Adding tasks, and what came of it.
+
+use domain::{ActivityId, TaskId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::inputs::inputs;
+use crate::views::views;
+use crate::{Criterion, TaskLine};
+
+views! {
+    /// An open task that says nearly the same as a new one.
+    SimilarTask {
+        /// The new task.
+        task: TaskId,
+        /// The open one.
+        to: TaskId,
+        /// Its title.
+        title: String,
+    }
+
+    /// The name that a task had in what was added, and the id that it got.
+    NamedTask {
+        /// The name.
+        name: String,
+        /// The id.
+        task: TaskId,
+    }
+
+    /// Tasks that were added together.
+    AddedTasks {
+        /// The tasks, in the order they were given.
+        tasks: Vec<TaskLine>,
+        /// The names that were used for them.
+        names: Vec<NamedTask>,
+        /// Open tasks that say nearly the same.
+        similar: Vec<SimilarTask>,
+    }
+}
+
+inputs! {
+    /// A task to be added.
+    TaskAdd {
+        /// A name by which others that are added with it can depend on it; it gets an id of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What is to be done; the first line is its title.
+        description: String,
+        /// What its worker should know.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        #[ts(as = "Option<String>")]
+        context: String,
+        /// What its report must meet.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<Criterion>>")]
+        acceptance: Vec<Criterion>,
+        /// The files that it means to change: paths or patterns.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        files: Vec<String>,
+        /// What must be done before: names of tasks that are added with it, or ids.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        deps: Vec<String>,
+        /// From 0 to 9, higher goes first; 5 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        priority: Option<u8>,
+        /// Abilities that its worker must have.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        needs: Vec<String>,
+        /// The line of work that it belongs to; one is started with the work when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity: Option<ActivityId>,
+    }
+
+    /// Tasks to be added together, or not at all.
+    TasksAdd {
+        /// The tasks.
+        tasks: Vec<TaskAdd>,
+    }
+}

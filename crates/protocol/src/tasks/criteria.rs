@@ -1,0 +1,98 @@
+//! What a report must meet, and how it was met.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::views::views;
+
+/// What a report must meet before it is accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[ts(optional_fields)]
+pub enum Criterion {
+    /// A file is there, inside the workspace, and is not empty.
+    FileExists {
+        /// Its path in the workspace.
+        path: String,
+    },
+    /// A file's content is as it should be; all that is given must hold.
+    FileMatches {
+        /// Its path in the workspace.
+        path: String,
+        /// A regular expression that must be found in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        regex: Option<String>,
+        /// A regular expression that must not be found in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_regex: Option<String>,
+        /// How many words it has at least.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_words: Option<u32>,
+        /// A JSON Schema that its JSON meets.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(type = "unknown")]
+        #[schema(value_type = Object)]
+        json_schema: Option<serde_json::Value>,
+        /// The format that it is whole and correct in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parses: Option<FileFormat>,
+    },
+    /// A command ends as it should, in the workspace, on the runner.
+    Command {
+        /// The program and its arguments; never a shell line.
+        argv: Vec<String>,
+        /// Its exit code; 0 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+        /// How long it may take; 300 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_seconds: Option<u32>,
+    },
+    /// Nothing else was touched than what these patterns name.
+    OnlyTouches {
+        /// Patterns such as `src/**` or `docs/*.md`.
+        globs: Vec<String>,
+    },
+    /// The work can be merged into the branch that it started from.
+    NoConflictWithBase {},
+    /// Everything is committed, and at least one commit is new.
+    Committed {},
+    /// Words for a person to judge; never passes by itself.
+    Text {
+        /// What must be true.
+        text: String,
+    },
+}
+
+/// A format that a file can be checked against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileFormat {
+    /// JSON.
+    Json,
+    /// One JSON value on each line.
+    Jsonl,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+    /// Comma-separated values, as many in each row as in the first.
+    Csv,
+    /// Well-formed XML.
+    Xml,
+    /// UTF-8 text without control characters.
+    Text,
+}
+
+views! {
+    /// How one criterion was met, or not.
+    CriterionResult {
+        /// Its place in the task's acceptance, from 0.
+        criterion: u32,
+        /// Whether it is met; absent when a person must judge.
+        passed: Option<bool>,
+        /// What was seen, in words that help to fix it.
+        reason: String,
+    }
+}

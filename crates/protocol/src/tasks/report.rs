@@ -1,0 +1,79 @@
+//! What a worker hands back.
+
+use domain::{ReportId, ReportVerdict, TaskId, Timestamp, WorkerId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::inputs::inputs;
+use crate::views::views;
+use crate::{CriterionResult, Usage};
+
+views! {
+    /// What a worker hands back besides words.
+    #[derive(Default)]
+    Deliverables {
+        /// Files that it made or changed.
+        #[serde(default)]
+        files: Vec<String>,
+        /// The branch that they are on.
+        #[serde(default)]
+        branch: Option<String>,
+        /// The commits that they are in.
+        #[serde(default)]
+        commits: Vec<String>,
+    }
+
+    /// What a worker hands back.
+    Report {
+        /// The report's id.
+        id: ReportId,
+        /// The task.
+        task: TaskId,
+        /// Which attempt made it.
+        attempt: u32,
+        /// Who.
+        worker: WorkerId,
+        /// When it came.
+        at: Timestamp,
+        /// What was done, in words.
+        summary: String,
+        /// Files, branch and commits.
+        deliverables: Deliverables,
+        /// How well the task could be understood, from 1 to 5.
+        context_score: Option<u8>,
+        /// What it used.
+        usage: Option<Usage>,
+        /// Whether it was read out of what the agent said, because it did not report itself.
+        collected: bool,
+        /// What became of it.
+        verdict: ReportVerdict,
+        /// How each criterion was met.
+        results: Vec<CriterionResult>,
+        /// Why it was refused, in words for its worker.
+        reason: Option<String>,
+    }
+}
+
+inputs! {
+    /// What a worker hands back.
+    TaskReport {
+        /// The fence of its lease.
+        #[ts(type = "number")]
+        fence: u64,
+        /// What was done, in words.
+        summary: String,
+        /// Files, branch and commits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deliverables: Option<Deliverables>,
+        /// How well the task could be understood, from 1 to 5.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_score: Option<u8>,
+        /// What it used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// Set when the task could not be done: why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed: Option<String>,
+    }
+}

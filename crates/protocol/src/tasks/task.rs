@@ -1,0 +1,195 @@
+//! A task: in one line, whole, and with everything that happened to it.
+
+use domain::{
+    ActivityId, AttemptOutcome, ProjectId, RunnerId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId,
+};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::inputs::inputs;
+use crate::views::views;
+use crate::{Criterion, Escalation, Report, Usage, UserRef};
+
+views! {
+    /// A worker's hold on a task, until it is renewed or ends.
+    Lease {
+        /// Who holds it.
+        worker: WorkerId,
+        /// Higher with every hold; whoever writes under it must name it.
+        #[ts(type = "number")]
+        fence: u64,
+        /// When it ends unless it is renewed.
+        expires_at: Timestamp,
+    }
+
+    /// A task in one line, as boards and lists show it.
+    TaskLine {
+        /// The task's id.
+        id: TaskId,
+        /// The project that it is in.
+        project: ProjectId,
+        /// The line of work that it belongs to, once there is one.
+        activity: Option<ActivityId>,
+        /// The first line of its description.
+        title: String,
+        /// What it is at.
+        status: TaskStatus,
+        /// Why: which dependency blocks it, why nobody takes it, what failed.
+        reason: Option<String>,
+        /// From 0 to 9; higher goes first.
+        priority: u8,
+        /// How many workers have had it.
+        attempt: u32,
+        /// Who has it now.
+        assigned_to: Option<WorkerId>,
+        /// The session that works on it now.
+        session: Option<SessionId>,
+        /// What its worker last said about how far it is.
+        progress: Option<String>,
+        /// What it depends on.
+        deps: Vec<TaskId>,
+        /// How many of those are not done.
+        waits_for: u32,
+        /// When it was added.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+
+    /// A unit of work that can be handed out.
+    Task {
+        /// The task's id.
+        id: TaskId,
+        /// The project that it is in.
+        project: ProjectId,
+        /// The line of work that it belongs to, once there is one.
+        activity: Option<ActivityId>,
+        /// What is to be done; the first line is its title.
+        description: String,
+        /// What its worker should know, answers of people included.
+        context: String,
+        /// What its report must meet.
+        acceptance: Vec<Criterion>,
+        /// The files that it means to change.
+        files: Vec<String>,
+        /// What must be done before.
+        deps: Vec<TaskId>,
+        /// From 0 to 9; higher goes first.
+        priority: u8,
+        /// Abilities that its worker must have.
+        needs: Vec<String>,
+        /// What it is at.
+        status: TaskStatus,
+        /// Why: which dependency blocks it, why nobody takes it, what failed.
+        reason: Option<String>,
+        /// How many workers have had it.
+        attempt: u32,
+        /// Who holds it now, and until when.
+        lease: Option<Lease>,
+        /// Who has it now.
+        assigned_to: Option<WorkerId>,
+        /// The session that works on it now.
+        session: Option<SessionId>,
+        /// What its worker last said about how far it is.
+        progress: Option<String>,
+        /// Who added it.
+        created_by: UserRef,
+        /// When it was added.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+
+    /// One worker's hold on a task, from taking it to letting go.
+    Attempt {
+        /// Counts from 1 for each task.
+        number: u32,
+        /// The fence of its lease.
+        #[ts(type = "number")]
+        fence: u64,
+        /// Who.
+        worker: WorkerId,
+        /// Its name then.
+        worker_name: String,
+        /// The agent and model.
+        agent: String,
+        /// The sessions that worked on it, first to last.
+        sessions: Vec<SessionId>,
+        /// Where they worked.
+        workspace: Option<WorkspaceId>,
+        /// The branch that they left.
+        branch: Option<String>,
+        /// When it was taken.
+        started_at: Timestamp,
+        /// When it ended.
+        ended_at: Option<Timestamp>,
+        /// How it ended.
+        outcome: AttemptOutcome,
+        /// Why.
+        reason: Option<String>,
+        /// What it used.
+        usage: Usage,
+    }
+
+    /// A task with everything that happened to it.
+    TaskDetail {
+        /// The task.
+        task: Task,
+        /// What it depends on, in one line each.
+        deps: Vec<TaskLine>,
+        /// What depends on it.
+        dependants: Vec<TaskLine>,
+        /// Who had it, first to last.
+        attempts: Vec<Attempt>,
+        /// What was handed back, first to last.
+        reports: Vec<Report>,
+        /// When people were asked, first to last.
+        escalations: Vec<Escalation>,
+    }
+}
+
+inputs! {
+    /// Why a task is cancelled or retried.
+    TaskReason {
+        /// In words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+
+    /// A person takes a task over.
+    TaskTakeOver {
+        /// The runner that goes on with it; one of the caller's when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runner: Option<RunnerId>,
+        /// The agent; the same as before when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    }
+}
+
+/// Which tasks to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct TaskFilter {
+    /// Only those of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// Only those that are at this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<TaskStatus>,
+    /// Only those of this activity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity: Option<ActivityId>,
+    /// Only those that this worker has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerId>,
+    /// Only those that come after this one, in the order of their ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<TaskId>,
+    /// How many at most, up to 1,000; 200 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
