@@ -69,15 +69,19 @@ fn subject(change: &Change) -> String {
         Change::RunnerGone { runner } => format!("gone {runner}"),
         Change::Workspace { workspace } => workspace.id.to_string(),
         Change::Session { session } => session.id.to_string(),
-        // Several tasks at once have no one name: the newest says what the others are at, too.
-        Change::Tasks { tasks } => tasks.iter().map(|task| task.id.to_string()).collect::<Vec<_>>().join(" "),
-        Change::Worker { worker } => worker.id.to_string(),
+        // Several at once have no one name.
+        Change::Tasks { tasks } => together(tasks.iter().map(|task| task.id)),
+        Change::Workers { workers } => together(workers.iter().map(|worker| worker.id)),
         Change::WorkerGone { worker } => format!("gone {worker}"),
         Change::Escalation { escalation } => escalation.id.to_string(),
         Change::WorkEntry { entry } => format!("entry {}", entry.number),
         Change::WorkSettings { project, .. } => format!("work in {project}"),
         Change::ExecutionGone { project } => format!("execution of {project}"),
     }
+}
+
+fn together(ids: impl Iterator<Item: ToString>) -> String {
+    ids.map(|id| id.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -186,10 +186,10 @@ pub enum Change {
     Workspace { workspace: Workspace },
     /// A session appeared or changed.
     Session { session: Session },
-    /// Tasks appeared or changed.
+    /// Tasks of one project appeared or changed.
     Tasks { tasks: Vec<TaskLine> },
-    /// A worker appeared or changed.
-    Worker { worker: Worker },
+    /// Workers of one project appeared or changed.
+    Workers { workers: Vec<Worker> },
     /// A worker was removed.
     WorkerGone { worker: WorkerId },
     /// A person is asked, or has answered.

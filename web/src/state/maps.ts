@@ -3,6 +3,16 @@ export function put<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap
   return new Map(map).set(key, value);
 }
 
+/** The map with these things set, each under its id; copied once. */
+export function putAll<V extends { id: string }>(
+  map: ReadonlyMap<string, V>,
+  values: readonly V[],
+): ReadonlyMap<string, V> {
+  const next = new Map(map);
+  for (const value of values) next.set(value.id, value);
+  return next;
+}
+
 /** The map without one entry; the same map when there is none. */
 export function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
   if (!map.has(key)) return map;

@@ -1,6 +1,6 @@
 import type { Change } from "../protocol";
 import type { Things } from "./floor";
-import { dropWhere, put, unreachable, without } from "./maps";
+import { dropWhere, put, putAll, unreachable, without } from "./maps";
 
 /** What exists after a change; messages are part of a chat, tasks of a board, and whose execution is gone depends on who asks. */
 export function change<T extends Things>(things: T, what: Change): T {
@@ -33,8 +33,8 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, workspaces: put(things.workspaces, what.workspace.id, what.workspace) };
     case "session":
       return { ...things, sessions: put(things.sessions, what.session.id, what.session) };
-    case "worker":
-      return { ...things, workers: put(things.workers, what.worker.id, what.worker) };
+    case "workers":
+      return { ...things, workers: putAll(things.workers, what.workers) };
     case "worker_gone":
       return { ...things, workers: without(things.workers, what.worker) };
     case "escalation":
@@ -71,7 +71,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "workspace") workspaces.set(what.workspace.id, what.workspace);
     else if (what.kind === "session") sessions.set(what.session.id, what.session);
     else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
-    else if (what.kind === "worker") workers.set(what.worker.id, what.worker);
+    else if (what.kind === "workers") for (const worker of what.workers) workers.set(worker.id, worker);
     else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
     else if (what.kind === "work_settings") work.set(what.project, what.settings);
   }

@@ -38,7 +38,7 @@ const start = play(
     1,
     { kind: "project", project: project("p") },
     { kind: "project", project: project("q", { owner: { id: "bo", name: "bo" } }) },
-    { kind: "worker", worker: worker("w", { session: "s1", colour: 2 }) },
+    { kind: "workers", workers: [worker("w", { session: "s1", colour: 2 })] },
     { kind: "work_settings", project: "p", settings: settings() },
   ),
 );
@@ -80,7 +80,10 @@ describe("tasks", () => {
 
 describe("workers", () => {
   it("come, change and go", () => {
-    const changed = apply(start, delta(2, { kind: "worker", worker: worker("w", { status: "working" }) }));
+    const changed = apply(
+      start,
+      delta(2, { kind: "workers", workers: [worker("w", { status: "working" })] }),
+    );
     expect(workersOf(changed, "p").map((one) => one.status)).toEqual(["working"]);
     expect(workersOf(apply(changed, delta(3, { kind: "worker_gone", worker: "w" })), "p")).toEqual([]);
   });
@@ -96,8 +99,10 @@ describe("workers", () => {
   it("that work stand before those that do not", () => {
     const floor = play(
       start,
-      delta(2, { kind: "worker", worker: worker("a", { status: "stopped" }) }),
-      delta(3, { kind: "worker", worker: worker("z", { status: "working" }) }),
+      delta(2, {
+        kind: "workers",
+        workers: [worker("a", { status: "stopped" }), worker("z", { status: "working" })],
+      }),
     );
     expect(workersOf(floor, "p").map((one) => one.id)).toEqual(["z", "w", "a"]);
   });
@@ -184,8 +189,7 @@ describe("stop everything", () => {
     });
     const floor = play(
       start,
-      delta(2, { kind: "worker", worker: mine }),
-      delta(3, { kind: "worker", worker: limited }),
+      delta(2, { kind: "workers", workers: [mine, limited] }),
     );
     expect(myFreeze(floor)).toEqual({ projects: [], workers: 1 });
     expect(myFreeze(start)).toBeNull();

@@ -57,9 +57,13 @@ impl Work {
                 state.idle &= !held;
                 ready || held
             }
-            Change::Worker { worker } if worker.kind == WorkerKind::Managed => {
-                state.managed.insert(worker.project);
-                state.waiting.projects.insert(worker.project)
+            Change::Workers { workers } => {
+                // They are of one project.
+                let managed = workers.iter().find(|worker| worker.kind == WorkerKind::Managed);
+                managed.is_some_and(|worker| {
+                    state.managed.insert(worker.project);
+                    state.waiting.projects.insert(worker.project)
+                })
             }
             Change::WorkSettings { project, .. } => {
                 state.managed.contains(project) && state.waiting.projects.insert(*project)

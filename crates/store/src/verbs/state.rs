@@ -62,7 +62,7 @@ async fn contents(
     let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(sessions.map(|session| Change::Session { session }));
     let workers = workers::rows::all(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
-    changes.extend(workers.map(|slot| Change::Worker { worker: slot.view }));
+    changes.extend(workers::told::together(workers.map(|slot| slot.view)).into_iter().map(|(_, change)| change));
     let asked = tasks::reads::open_escalations(c, caller, only).await?.into_iter();
     let asked = asked.filter(|found| visible.contains(&found.project));
     changes.extend(asked.map(|escalation| Change::Escalation { escalation }));

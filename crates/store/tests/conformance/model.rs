@@ -106,7 +106,7 @@ impl Model {
             }
             // The script adds no tasks: work has a simulator of its own.
             Change::Tasks { .. }
-            | Change::Worker { .. }
+            | Change::Workers { .. }
             | Change::WorkerGone { .. }
             | Change::Escalation { .. }
             | Change::WorkEntry { .. }

@@ -126,10 +126,12 @@ impl State {
                 self.escalations.retain(|_, escalation| escalation.project != *project);
                 self.settings.remove(project);
             }
-            Change::Worker { worker } => {
-                // Signs of life are not announced.
-                let worker = Worker { owner: nameless(&worker.owner), seen_at: None, ..worker.clone() };
-                self.workers.insert(worker.id, worker);
+            Change::Workers { workers } => {
+                for worker in workers {
+                    // Signs of life are not announced.
+                    let worker = Worker { owner: nameless(&worker.owner), seen_at: None, ..worker.clone() };
+                    self.workers.insert(worker.id, worker);
+                }
             }
             Change::WorkerGone { worker } => drop(self.workers.remove(worker)),
             Change::Escalation { escalation } => {

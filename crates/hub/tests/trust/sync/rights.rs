@@ -24,7 +24,10 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Session { session } => format!("session {}", session.title),
         Change::ExecutionGone { .. } => "execution gone".to_owned(),
         Change::Tasks { tasks } => format!("{} tasks", tasks.len()),
-        Change::Worker { worker } => format!("worker {}", worker.name),
+        Change::Workers { workers } => {
+            let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+            format!("workers {}", names.join(" "))
+        }
         Change::WorkerGone { .. } => "worker gone".to_owned(),
         Change::Escalation { escalation } => format!("escalation {}", escalation.question),
         Change::WorkEntry { entry } => format!("decided {}", entry.what),

@@ -1,4 +1,4 @@
-//! A change as one line for people; of tasks that changed together, a line each.
+//! A change as one line for people; of tasks or workers that changed together, a line each.
 
 mod work;
 
@@ -13,8 +13,8 @@ use crate::table::shorten;
 
 /// The most columns of a message that a line shows.
 const EXCERPT: usize = 120;
-/// Of more tasks that changed together, only how many are at what.
-const TASKS: usize = 8;
+/// Of more tasks or workers that changed together, only how many are at what.
+const EACH: usize = 8;
 
 /// What things are called, as far as we were told.
 #[derive(Debug, Default)]
@@ -31,8 +31,8 @@ impl Names {
             Change::ProjectGone { project } => {
                 self.projects.remove(project);
             }
-            Change::Worker { worker } => {
-                self.workers.insert(worker.id, worker.name.clone());
+            Change::Workers { workers } => {
+                self.workers.extend(workers.iter().map(|worker| (worker.id, worker.name.clone())));
             }
             _ => {}
         }
@@ -64,7 +64,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Session { session } => Some(session.project),
         Change::ExecutionGone { project } => Some(*project),
         Change::Tasks { tasks } => tasks.first().map(|task| task.project),
-        Change::Worker { worker } => Some(worker.project),
+        Change::Workers { workers } => workers.first().map(|worker| worker.project),
         Change::WorkerGone { .. } => None,
         Change::Escalation { escalation } => Some(escalation.project),
         Change::WorkEntry { entry } => Some(entry.project),
@@ -82,12 +82,19 @@ pub(crate) fn render(delta: &Delta, names: &Names) -> String {
         let text = format!("{clock}Z  {:>6}  {text}", delta.seq.0);
         clean(&text).replace(['\n', '\t'], " ")
     };
-    match &delta.change {
-        Change::Tasks { tasks } if (2..=TASKS).contains(&tasks.len()) => {
-            tasks.iter().map(|task| line(work::task(task, names))).collect::<Vec<_>>().join("\n")
+    let each: Vec<String> = match &delta.change {
+        Change::Tasks { tasks } if few(tasks) => tasks.iter().map(|task| work::task(task, names)).collect(),
+        Change::Workers { workers } if few(workers) => {
+            workers.iter().map(|worker| work::worker(worker, names)).collect()
         }
-        _ => line(describe(delta, names)),
-    }
+        _ => vec![describe(delta, names)],
+    };
+    each.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether each of these gets a line.
+fn few<T>(changed: &[T]) -> bool {
+    (1..=EACH).contains(&changed.len())
 }
 
 fn describe(delta: &Delta, names: &Names) -> String {
@@ -116,11 +123,8 @@ fn describe(delta: &Delta, names: &Names) -> String {
             let state = words::state(session, None, delta.at);
             format!("session   {} \"{}\": {state} ({})", session.agent, session.title, session.id)
         }
-        Change::Tasks { tasks } => match tasks.as_slice() {
-            [task] => work::task(task, names),
-            many => work::tasks(many, names),
-        },
-        Change::Worker { worker } => work::worker(worker, names),
+        Change::Tasks { tasks } => work::tasks(tasks, names),
+        Change::Workers { workers } => work::workers(workers, names),
         Change::WorkerGone { worker } => format!("worker    {} is gone", names.worker(*worker)),
         Change::Escalation { escalation } => work::escalation(escalation, names),
         Change::WorkEntry { entry } => work::decision(entry, names),

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use domain::{ProjectId, UserId, WorkerId, WorkerKind};
-use protocol::{Change, Worker};
+use protocol::Worker;
 
 use super::rows::{COLUMNS, Slot, slot};
+use super::told::together;
 use crate::batch::PendingEvent;
 use crate::bulk::{Part, Update};
 use crate::sql::{Value, args, text, to_json};
@@ -85,14 +86,14 @@ impl Crew {
         self.told.retain(|_, (of, _)| *of != project);
     }
 
-    /// What clients are told: the last state of every worker that changed, once.
+    /// What clients are told: the last state of every worker that changed, once, those of a project together.
     pub(crate) fn events(&mut self) -> Vec<PendingEvent> {
-        let told = std::mem::take(&mut self.told).into_values();
-        let event = |(project, worker): (ProjectId, Option<Worker>)| {
-            let (project, body) = (Some(project), EventBody::Change { change: Change::Worker { worker: worker? } });
-            Some(PendingEvent { project, audience: None, facts_before: None, execution_of: None, body })
+        let told = std::mem::take(&mut self.told).into_values().filter_map(|(_, worker)| worker);
+        let event = |(project, change)| {
+            let (project, body) = (Some(project), EventBody::Change { change });
+            PendingEvent { project, audience: None, facts_before: None, execution_of: None, body }
         };
-        told.filter_map(event).collect()
+        together(told).into_iter().map(event).collect()
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod stop;
 mod sweep;
 mod takeover;
 mod tend;
+pub(crate) mod told;
 
 pub(crate) use crew::Crew;
 pub use dispatch::{Dispatch, Dispatched};

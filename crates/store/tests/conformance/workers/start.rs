@@ -89,7 +89,7 @@ async fn everybody_who_sees_the_project_sees_its_workers(floor: Floor) {
     let seen = shop.floor.store.workers(&shop.floor.bo, filter).await.unwrap();
     assert_eq!(seen.len(), 1);
     let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
-    assert!(state.iter().any(|change| matches!(change, Change::Worker { worker: found } if found.id == worker.id)));
+    assert!(state.contains(&Change::Workers { workers: vec![worker.clone()] }));
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
     let command = store::UpdateProject { project: shop.project.id, input };
     shop.floor.done(&shop.floor.ada, command).await;
@@ -97,7 +97,7 @@ async fn everybody_who_sees_the_project_sees_its_workers(floor: Floor) {
     assert!(matches!(hidden, Err(StoreError::NotFound("worker"))));
     assert!(shop.floor.store.workers(&shop.floor.bo, WorkerFilter::default()).await.unwrap().is_empty());
     let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
-    assert!(!state.iter().any(|change| matches!(change, Change::Worker { .. })));
+    assert!(!state.iter().any(|change| matches!(change, Change::Workers { .. })));
     let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
     assert_ne!(theirs, shop.runner);
 }

@@ -55,8 +55,8 @@ impl Board {
     /// Remembers who works.
     pub(crate) fn learn(&mut self, change: &Change) {
         match change {
-            Change::Worker { worker } => {
-                self.workers.insert(worker.id, worker.clone());
+            Change::Workers { workers } => {
+                self.workers.extend(workers.iter().map(|worker| (worker.id, worker.clone())));
             }
             Change::WorkerGone { worker } => {
                 self.workers.remove(worker);

@@ -1,6 +1,6 @@
 //! Tasks, workers and questions as lines.
 
-use domain::TaskStatus;
+use domain::{ProjectId, TaskStatus, WorkerStatus};
 use protocol::{Escalation, TaskLine, WorkEntry, Worker};
 
 use super::{EXCERPT, Names};
@@ -15,17 +15,28 @@ pub(super) fn task(task: &TaskLine, names: &Names) -> String {
 
 /// Many tasks that changed together.
 pub(super) fn tasks(tasks: &[TaskLine], names: &Names) -> String {
-    let at = |status: &TaskStatus| tasks.iter().filter(|task| task.status == *status).count();
-    let counts = TaskStatus::ALL.iter().map(|status| (status, at(status))).filter(|(_, count)| *count > 0);
-    let counts: Vec<String> = counts.map(|(status, count)| format!("{count} {status}")).collect();
-    let project = tasks.first().map(|task| format!(" in {}", names.of(task.project))).unwrap_or_default();
-    format!("tasks     {} changed{project}: {}", tasks.len(), counts.join(", "))
+    let at: Vec<TaskStatus> = tasks.iter().map(|task| task.status).collect();
+    format!("tasks     {}", many(tasks.first().map(|task| task.project), TaskStatus::ALL, &at, names))
 }
 
 /// A worker.
 pub(super) fn worker(worker: &Worker, names: &Names) -> String {
     let why = worker.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     format!("worker    {} in {} is {}{why} ({})", worker.name, names.of(worker.project), worker.status, worker.id)
+}
+
+/// Many workers that changed together.
+pub(super) fn workers(workers: &[Worker], names: &Names) -> String {
+    let at: Vec<WorkerStatus> = workers.iter().map(|worker| worker.status).collect();
+    format!("workers   {}", many(workers.first().map(|worker| worker.project), WorkerStatus::ALL, &at, names))
+}
+
+/// How many changed where, and how many of them are at what.
+fn many<S: PartialEq + std::fmt::Display>(project: Option<ProjectId>, all: &[S], at: &[S], names: &Names) -> String {
+    let counts = all.iter().map(|status| (status, at.iter().filter(|one| *one == status).count()));
+    let counts = counts.filter(|(_, count)| *count > 0).map(|(status, count)| format!("{count} {status}"));
+    let project = project.map(|project| format!(" in {}", names.of(project))).unwrap_or_default();
+    format!("{} changed{project}: {}", at.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 /// A question, or its answer.
