@@ -88,6 +88,29 @@ describe("workers", () => {
     expect(workersOf(apply(changed, delta(3, { kind: "worker_gone", worker: "w" })), "p")).toEqual([]);
   });
 
+  it("of one command come together, and all of them count", () => {
+    const together = [worker("w", { status: "working" }), worker("v"), worker("o", { project: "q" })];
+    const changed = apply(start, delta(2, { kind: "workers", workers: together }));
+    expect(workersOf(changed, "p").map((one) => [one.id, one.status])).toEqual([
+      ["w", "working"],
+      ["v", "idle"],
+    ]);
+    expect(workersOf(start, "p").map((one) => one.id), "what was shown stays as it was").toEqual(["w"]);
+    const synced = play(
+      start,
+      ...sync(
+        9,
+        { kind: "project", project: project("p") },
+        { kind: "workers", workers: together.slice(0, 2) },
+        { kind: "workers", workers: [worker("v", { status: "paused" })] },
+      ),
+    );
+    expect([...synced.workers.values()].map((one) => [one.id, one.status])).toEqual([
+      ["w", "working"],
+      ["v", "paused"],
+    ]);
+  });
+
   it("colour their sessions, which say whose they are", () => {
     const whose = { id: "w", name: "codex-3", colour: 2 };
     const [one, other] = [session("s1", { worker: whose }), session("s2", { worker: whose })];
