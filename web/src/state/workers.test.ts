@@ -95,7 +95,10 @@ describe("workers", () => {
       ["w", "working"],
       ["v", "idle"],
     ]);
-    expect(workersOf(start, "p").map((one) => one.id), "what was shown stays as it was").toEqual(["w"]);
+    expect(
+      workersOf(start, "p").map((one) => one.id),
+      "what was shown stays as it was",
+    ).toEqual(["w"]);
     const synced = play(
       start,
       ...sync(
@@ -210,10 +213,7 @@ describe("stop everything", () => {
       reason: "rate limit",
       until: "2026-11-15T12:00:00.000Z",
     });
-    const floor = play(
-      start,
-      delta(2, { kind: "workers", workers: [mine, limited] }),
-    );
+    const floor = play(start, delta(2, { kind: "workers", workers: [mine, limited] }));
     expect(myFreeze(floor)).toEqual({ projects: [], workers: 1 });
     expect(myFreeze(start)).toBeNull();
   });
