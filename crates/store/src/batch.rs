@@ -3,12 +3,15 @@
 //! The ledger's row is locked from the transaction's begin to its commit: on PostgreSQL, too, positions become visible in
 //! order and without a gap.
 
+use std::time::Instant;
+
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::bulk::{Part, Update};
+use crate::bulk::{self, Part, Update};
 use crate::event::FactsColumn;
 use crate::known::Known;
+use crate::memory::Memory;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
 use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
@@ -57,12 +60,50 @@ pub(crate) struct Batch {
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
+    /// Whether the database is in a transaction. Before that it is only read, and what was read and remembered is true
+    /// if the ledger is found as it was when it is written.
+    begun: bool,
+    /// Whether anything was written other than from what is remembered.
+    by_hand: bool,
+    /// Whether somebody else wrote since what is remembered was true.
+    stale: bool,
+    began: Option<Instant>,
 }
 
 impl Batch {
-    /// What a transaction that found the ledger so has to write: nothing yet.
-    pub(crate) fn new(ledger: Option<Ledger>) -> Self {
-        Self { ledger, ..Self::default() }
+    /// What a transaction that found the ledger so has to write: nothing yet. What is remembered counts if nobody wrote
+    /// since.
+    pub(crate) fn begun(ledger: Option<Ledger>, memory: Memory) -> Self {
+        let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
+        Self { ledger, begun: true, ..Self::ahead(memory) }
+    }
+
+    /// The same for a transaction that begins when it writes.
+    pub(crate) fn ahead(memory: Memory) -> Self {
+        let began = memory.began();
+        let Memory { book, crew, known, ledger, .. } = memory;
+        Self { book, crew, known, ledger, began, ..Self::default() }
+    }
+
+    /// What the next transaction may remember of this one, which is committed.
+    pub(crate) fn remember(mut self) -> Memory {
+        if self.by_hand {
+            return Memory::default();
+        }
+        self.book.settle_down();
+        self.crew.settle_down();
+        self.known.settle_down();
+        Memory::new(self.book, self.crew, self.known, self.ledger, self.began)
+    }
+
+    /// Whether the transaction must be committed.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether somebody else wrote since what is remembered was true: then nothing of it counts.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale
     }
 
     /// Leaves a row to be inserted with others like it; `head` names table and columns.
@@ -73,13 +114,43 @@ impl Batch {
         }
     }
 
-    /// Writes what was left for later.
-    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        let (inserts, updates) = self.parts();
-        write(c, inserts, updates).await
+    /// Notes that rows were written by a statement that what is remembered knows nothing of.
+    pub(crate) fn wrote_by_hand(&mut self) {
+        self.by_hand = true;
     }
 
-    /// What was left for later: rows to insert, and rows to update. What was read is forgotten.
+    /// Begins the transaction, if it has not begun; refuses if somebody wrote meanwhile.
+    pub(crate) async fn begin(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        if self.begun {
+            return Ok(());
+        }
+        let ledger = c.begin_write().await?;
+        self.begun = true;
+        self.still(ledger == self.ledger)
+    }
+
+    fn still(&mut self, same: bool) -> Result<(), StoreError> {
+        self.stale |= !same;
+        match same {
+            true => Ok(()),
+            false => Err(StoreError::Conflict("another hub wrote meanwhile".into())),
+        }
+    }
+
+    /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        let (inserts, updates) = self.parts();
+        if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
+            self.by_hand = true;
+            self.begin(c).await?;
+            write(c, inserts, updates).await?;
+        }
+        self.book.forget_all();
+        self.crew.forget_all();
+        Ok(())
+    }
+
+    /// What was left for later: rows to insert, and rows to update.
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
@@ -100,47 +171,80 @@ impl Batch {
         self.requests.retain(|request| !request.answer.contains(&id));
     }
 
-    /// Writes everything and returns the events with their positions.
-    pub(crate) async fn write(mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+    /// Writes everything and returns the events with their positions. A transaction that has not begun is committed
+    /// with it.
+    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
         let told = self.crew.events();
         self.events.extend(told);
-        let requests = self.requests.into_iter().map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
+        let requests = self.requests.drain(..).map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
         let head = "INSERT INTO requests (actor, request_key, fingerprint, answer, at)";
         rest.push(Part::insert(head, requests.collect()));
-        if self.events.is_empty() && self.audits.is_empty() {
-            write(c, inserts, rest).await?;
-            return Ok(Vec::new());
+        let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
+        if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
+            return self.look_again(c).await.map(|()| Vec::new());
         }
-        let ledger = self.ledger.ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
-        let (seq, audit) = (ledger.seq + self.events.len() as u64, ledger.audit + self.audits.len() as u64);
+        let rows = [self.events.len(), self.audits.len()].into_iter();
+        let mut rows = rows.chain(inserts.iter().chain(&rest).map(Part::len));
+        if rows.any(|rows| rows > bulk::ROWS) || rest.iter().any(|part| part.follows(&inserts)) {
+            self.begin(c).await?;
+        }
+        let events = self.enter(&mut rest, now)?;
+        if self.begun {
+            write(c, inserts, rest).await?;
+            return Ok(events);
+        }
+        // The ledger comes first: whoever has it locked is waited for before anything else is.
+        rest.rotate_right(1);
+        rest.extend(inserts);
+        let written = c.write_if_all(rest).await?;
+        self.still(written)?;
+        Ok(events)
+    }
+
+    /// What was answered from what is remembered counts only if that is still true.
+    async fn look_again(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        if self.begun {
+            return Ok(());
+        }
+        let writes = c.writes().await?;
+        self.still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
+    }
+
+    /// Gives events and audit entries their positions, to be written; the ledger is the last part.
+    fn enter(&mut self, parts: &mut Vec<Part>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+        let ledger = self.ledger.as_mut().ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
+        let pending = std::mem::take(&mut self.events);
         let events: Vec<Event> =
-            (ledger.seq + 1..).zip(self.events).map(|(seq, event)| positioned(seq, now, event)).collect();
+            (ledger.seq + 1..).zip(pending).map(|(seq, event)| positioned(seq, now, event)).collect();
         let head = "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)";
-        rest.push(Part::insert(head, events.iter().map(event_row).collect()));
-        let mut hash = ledger.hash;
+        parts.push(Part::insert(head, events.iter().map(event_row).collect()));
         let mut rows = Vec::new();
-        for (number, entry) in (ledger.audit + 1..).zip(self.audits) {
-            hash = chain(&hash, &audit_text(number, now, &entry));
-            rows.push(audit_row(number, now, entry, &hash));
+        let before = ledger.writes;
+        ledger.seq += events.len() as u64;
+        ledger.writes += 1;
+        for entry in self.audits.drain(..) {
+            ledger.audit += 1;
+            ledger.hash = chain(&ledger.hash, &audit_text(ledger.audit, now, &entry));
+            rows.push(audit_row(ledger.audit, now, entry, &ledger.hash));
         }
         let head = "INSERT INTO audit (number, at, actor, actor_name, origin, verb, subject, project, private_to, \
                     detail, hash)";
-        rest.push(Part::insert(head, rows));
-        rest.push(Part::update(LEDGER, vec![args![1_i64, seq, audit, hash]]));
-        write(c, inserts, rest).await?;
+        parts.push(Part::insert(head, rows));
+        let Ledger { seq, audit, hash, writes } = ledger;
+        parts.push(Part::update(LEDGER, vec![args![1_i64, before, *seq, *audit, &*hash, *writes]]));
         Ok(events)
     }
 }
 
 const LEDGER: Update = Update {
     table: "ledger",
-    keys: &["one"],
-    columns: &["seq", "audit", "audit_hash"],
+    keys: &["one", "writes"],
+    columns: &["seq", "audit", "audit_hash", "writes"],
     only: "",
-    every: Some("the ledger has no row"),
+    every: Some("the ledger is not as it was"),
 };
 
 /// Writes all of it: together, unless a row is inserted and then updated.

@@ -9,7 +9,7 @@ use crate::StoreError;
 use crate::sql::{Connection, Value};
 
 /// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
-const ROWS: usize = 1000;
+pub(crate) const ROWS: usize = 1000;
 const TUPLES: usize = 64;
 
 /// From how many rows on it is worth looking for columns in which all are the same. Fewer rows are alike by chance,
@@ -67,6 +67,16 @@ impl Part {
         Self { kind: Kind::Update(update), rows }
     }
 
+    /// Whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many rows there are to write.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Whether it updates a row that one of these inserts: then they must be written first.
     pub(crate) fn follows(&self, inserts: &[Part]) -> bool {
         let Kind::Update(update) = &self.kind else { return false };
@@ -120,7 +130,7 @@ impl Part {
 impl Connection<'_> {
     /// Writes all parts. None of them may need what another one writes.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
-        parts.retain(|part| !part.rows.is_empty());
+        parts.retain(|part| !part.is_empty());
         match self {
             Self::Sqlite(_) => {
                 for part in parts {
@@ -130,11 +140,21 @@ impl Connection<'_> {
             Self::Postgres(connection) => {
                 while !parts.is_empty() {
                     write_columns(connection, &mut parts).await?;
-                    parts.retain(|part| !part.rows.is_empty());
+                    parts.retain(|part| !part.is_empty());
                 }
             }
         }
         Ok(())
+    }
+
+    /// Writes all parts and commits, in a transaction of their own; `false`: a row is not as it must be, and nothing was
+    /// written. None of them may need what another one writes.
+    pub(crate) async fn write_if_all(&mut self, mut parts: Vec<Part>) -> Result<bool, StoreError> {
+        parts.retain(|part| !part.is_empty());
+        match self {
+            Self::Sqlite(_) => Err(StoreError::Corrupt("SQLite writes in transactions that have begun".into())),
+            Self::Postgres(connection) => write_if_all(connection, &mut parts).await,
+        }
     }
 
     async fn write_tuples(&mut self, mut part: Part) -> Result<(), StoreError> {
@@ -161,38 +181,83 @@ fn counted(part: &Part, written: u64, rows: usize) -> Result<(), StoreError> {
 
 /// Writes the first rows of each part in one statement.
 async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Result<(), StoreError> {
-    let (mut statements, mut counts, mut arguments, mut sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (at, part) in parts.iter_mut().enumerate() {
-        let rest = part.rows.split_off(part.rows.len().min(ROWS));
-        let rows = std::mem::replace(&mut part.rows, rest);
-        sizes.push(rows.len());
-        let columns = columns(rows);
-        let sql = part.on_postgres(&columns, arguments.len());
-        match part.every() {
-            Some(_) => {
-                statements.push(format!("w{at} AS ({sql} RETURNING 1)"));
-                counts.push(format!("(SELECT COUNT(*) FROM w{at})"));
-            }
-            None => {
-                statements.push(format!("w{at} AS ({sql})"));
-                counts.push("0".to_owned());
-            }
-        }
-        arguments.extend(columns);
-    }
-    let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statements.join(", "), counts.join(", "));
-    let mut query = sqlx::query(AssertSqlSafe(sql.as_str()));
-    for column in arguments {
-        query = match column {
-            Column::Texts(values) => query.bind(values),
-            Column::Integers(values) => query.bind(values),
-            Column::Text(value) => query.bind(value),
-            Column::Integer(value) => query.bind(value),
-        };
-    }
-    let written: Vec<i64> = query.fetch_one(connection).await?.try_get(0)?;
+    let mut statement = Statement::of(parts);
+    let sizes = std::mem::take(&mut statement.sizes);
+    let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), statement.counts.join(", "));
+    let written: Vec<i64> = statement.bound(&sql).fetch_one(connection).await?.try_get(0)?;
     let mut written = written.into_iter().zip(sizes);
     parts.iter().zip(&mut written).try_for_each(|(part, (written, size))| counted(part, written.cast_unsigned(), size))
+}
+
+/// The code of the error that a statement makes itself fail with.
+const DIVISION_BY_ZERO: &str = "22012";
+
+/// Writes all parts in one statement, and nothing if a row is not as it must be; `false`: one was not. The rows that
+/// must be as they are said to be are locked in the order of the parts, before anything else is written.
+async fn write_if_all(connection: &mut PgConnection, parts: &mut [Part]) -> Result<bool, StoreError> {
+    let mut statement = Statement::of(parts);
+    let mut checks = Vec::new();
+    for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
+        if part.every().is_some() {
+            statement.arguments.push(Column::Integer(i64::try_from(*size).ok()));
+            checks.push(format!("1 / ({count} = ${}::bigint)::int", statement.arguments.len()));
+        }
+    }
+    let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), checks.join(", "));
+    // To the end of its answer, which is sent when it is durable.
+    match statement.bound(&sql).fetch_all(connection).await {
+        Ok(_) => Ok(true),
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DIVISION_BY_ZERO) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Parts of one statement with their arguments.
+struct Statement {
+    parts: Vec<String>,
+    /// How many rows each part wrote, if that matters.
+    counts: Vec<String>,
+    sizes: Vec<usize>,
+    arguments: Vec<Column>,
+}
+
+impl Statement {
+    /// Takes the first rows of each part.
+    fn of(parts: &mut [Part]) -> Self {
+        let mut all = Self { parts: Vec::new(), counts: Vec::new(), sizes: Vec::new(), arguments: Vec::new() };
+        for (at, part) in parts.iter_mut().enumerate() {
+            let rest = part.rows.split_off(part.rows.len().min(ROWS));
+            let rows = std::mem::replace(&mut part.rows, rest);
+            all.sizes.push(rows.len());
+            let columns = columns(rows);
+            let sql = part.on_postgres(&columns, all.arguments.len());
+            match part.every() {
+                Some(_) => {
+                    all.parts.push(format!("w{at} AS ({sql} RETURNING 1)"));
+                    all.counts.push(format!("(SELECT COUNT(*) FROM w{at})"));
+                }
+                None => {
+                    all.parts.push(format!("w{at} AS ({sql})"));
+                    all.counts.push("0".to_owned());
+                }
+            }
+            all.arguments.extend(columns);
+        }
+        all
+    }
+
+    fn bound(self, sql: &str) -> sqlx::query::Query<'_, sqlx::Postgres, sqlx::postgres::PgArguments> {
+        let mut query = sqlx::query(AssertSqlSafe(sql));
+        for column in self.arguments {
+            query = match column {
+                Column::Texts(values) => query.bind(values),
+                Column::Integers(values) => query.bind(values),
+                Column::Text(value) => query.bind(value),
+                Column::Integer(value) => query.bind(value),
+            };
+        }
+        query
+    }
 }
 
 /// One column of many rows; one value if all have the same.

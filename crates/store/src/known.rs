@@ -11,6 +11,9 @@ use crate::sql::{Connection, args, text};
 /// How many keys are looked up in one statement.
 const KEYS: usize = 64;
 
+/// How many projects are remembered at most.
+const PROJECTS: usize = 1000;
+
 const LAST_MESSAGE: Update =
     Update { table: "projects", keys: &["id"], columns: &["last_message"], only: "", every: None };
 
@@ -68,6 +71,14 @@ impl Known {
         };
         self.last_message.insert(project, last + 1);
         Ok(last + 1)
+    }
+
+    /// Keeps what the next transaction may need.
+    pub(crate) fn settle_down(&mut self) {
+        self.answered.clear();
+        if self.facts.len() > PROJECTS {
+            self.facts.clear();
+        }
     }
 
     /// Gives out the numbers that were taken, to be written down.

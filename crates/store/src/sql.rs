@@ -122,7 +122,7 @@ impl Connection<'_> {
     /// Starts a transaction that will write: one at a time, also of several hubs, so that what a command has read stays
     /// true until it is committed. Says where the ledger stands, if there is one.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
-        const LEDGER: &str = "SELECT seq, audit, audit_hash FROM ledger WHERE one = 1";
+        const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
         let row = match self {
             Self::Sqlite(_) => {
                 self.script("BEGIN IMMEDIATE").await?;
@@ -136,18 +136,26 @@ impl Connection<'_> {
         };
         row.map(|row| {
             let (seq, audit) = (row.integer("seq")?.cast_unsigned(), row.integer("audit")?.cast_unsigned());
-            Ok(Ledger { seq, audit, hash: row.text("audit_hash")? })
+            Ok(Ledger { seq, audit, hash: row.text("audit_hash")?, writes: row.integer("writes")?.cast_unsigned() })
         })
         .transpose()
     }
+
+    /// How often anybody wrote so far.
+    pub(crate) async fn writes(&mut self) -> Result<Option<u64>, StoreError> {
+        let row = self.first("SELECT writes FROM ledger WHERE one = 1", Vec::new()).await?;
+        row.map(|row| Ok(row.integer("writes")?.cast_unsigned())).transpose()
+    }
 }
 
-/// Where the ledger stands: the last event's and the last audit entry's numbers, and the latter's hash.
-#[derive(Debug)]
+/// Where the ledger stands: the last event's and the last audit entry's numbers, the latter's hash, and how often anybody
+/// wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) seq: u64,
     pub(crate) audit: u64,
     pub(crate) hash: String,
+    pub(crate) writes: u64,
 }
 
 /// One row of either database.

@@ -40,7 +40,12 @@ impl<'c> Tx<'c> {
     /// Runs a statement that writes; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         self.wrote = true;
-        self.connection.run(sql, values).await
+        self.batch.begin(&mut self.connection).await?;
+        let rows = self.connection.run(sql, values).await?;
+        if rows > 0 {
+            self.batch.wrote_by_hand();
+        }
+        Ok(rows)
     }
 
     /// Leaves a row to be inserted with others like it before anything could read it.

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::batch::Batch;
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
+use crate::memory::Memory;
 use crate::sql::Ledger;
 use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
@@ -25,6 +26,9 @@ const GROUP: usize = 128;
 /// How long a server may take over one transaction, also waiting for another hub's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// After how many transactions during which nobody else wrote a transaction begins only when it writes.
+const ALONE: u32 = 8;
+
 /// Why a transaction is not known to be durable.
 enum Failure {
     /// The database takes no transaction now: nothing was run.
@@ -35,6 +39,8 @@ enum Failure {
     Undone(StoreError),
     /// The answer to the commit was lost.
     Unknown(StoreError),
+    /// What was remembered was not true any more: nothing was written.
+    Stale,
 }
 
 impl Failure {
@@ -43,6 +49,7 @@ impl Failure {
         match self {
             Self::Away(error) | Self::Undone(error) | Self::Unknown(error) => Some(error),
             Self::Spoiled(error) => error.as_ref(),
+            Self::Stale => None,
         }
     }
 }
@@ -73,7 +80,8 @@ impl Writer {
         let (ended, end) = oneshot::channel();
         let trouble = Arc::new(Mutex::new(None));
         let stop = Arc::new(Notify::new());
-        let task = Task { target, connection: Some(connection), listener, clock, trouble: trouble.clone() };
+        let (connection, memory, alone) = (Some(connection), Memory::default(), 0);
+        let task = Task { target, connection, listener, clock, trouble: trouble.clone(), memory, alone };
         let told = stop.clone();
         tokio::spawn(async move {
             task.serve(jobs, &told).await;
@@ -122,12 +130,47 @@ async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
+/// Runs the jobs and commits what they leave to be written.
+async fn run(
+    connection: &mut Owned,
+    batch: &mut Batch,
+    jobs: &mut [Box<dyn Job>],
+    now: Timestamp,
+) -> Result<Vec<Event>, Failure> {
+    let keys = jobs.iter().filter_map(|job| job.key()).collect();
+    batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
+    let mut wanted = Wanted::default();
+    jobs.iter().for_each(|job| job.foresee(&mut wanted));
+    let hub = Caller::hub("hub");
+    let mut tx = Tx::new(connection.borrow(), batch, &hub, now);
+    tx.read_ahead(wanted).await.map_err(Failure::Undone)?;
+    for job in jobs.iter_mut() {
+        if let Ran::Spoiled(trouble) = job.run(connection.borrow(), batch, now).await {
+            return Err(Failure::Spoiled(trouble));
+        }
+    }
+    let written = batch.write(&mut connection.borrow(), now).await;
+    let commits = !batch.is_begun();
+    let unsure = |error| match error {
+        StoreError::Unavailable(_) => Failure::Unknown(error),
+        _ => Failure::Undone(error),
+    };
+    let events = written.map_err(|error| if commits { unsure(error) } else { Failure::Undone(error) })?;
+    match commits {
+        true => Ok(events),
+        false => connection.borrow().script("COMMIT").await.map(|()| events).map_err(unsure),
+    }
+}
+
 struct Task {
     target: Target,
     connection: Option<Owned>,
     listener: Listener,
     clock: Clock,
     trouble: Arc<Mutex<Option<String>>>,
+    memory: Memory,
+    /// How many transactions in a row found that nobody else had written.
+    alone: u32,
 }
 
 impl Task {
@@ -159,7 +202,13 @@ impl Task {
 
     /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let failure = match self.attempt_in_time(&mut jobs).await {
+        let mut outcome = self.attempt_in_time(&mut jobs).await;
+        if let Err(Failure::Stale) = outcome {
+            self.recover(&Failure::Stale).await;
+            self.alone = 0;
+            outcome = self.attempt_in_time(&mut jobs).await;
+        }
+        let failure = match outcome {
             Ok(events) => {
                 *self.trouble.lock() = None;
                 let events: Arc<[Arc<Event>]> = events.into_iter().map(Arc::new).collect();
@@ -174,7 +223,7 @@ impl Task {
         self.recover(&failure).await;
         let error = match failure {
             Failure::Spoiled(_) | Failure::Undone(_) if jobs.len() > 1 => return Err(jobs),
-            Failure::Spoiled(_) => None,
+            Failure::Spoiled(_) | Failure::Stale => None,
             Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
         };
         let last = jobs.pop();
@@ -199,28 +248,33 @@ impl Task {
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         let clock = self.clock.clone();
-        let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
+        let appends = jobs.iter().all(|job| job.appends());
+        let mut batch = self.batch(appends).await.map_err(Failure::Away)?;
+        let connection = self.connection.as_mut().expect("a batch has one");
         // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
         let now = clock();
-        let mut batch = Batch::new(ledger);
-        let keys = jobs.iter().filter_map(|job| job.key()).collect();
-        batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
-        let mut wanted = Wanted::default();
-        jobs.iter().for_each(|job| job.foresee(&mut wanted));
-        let hub = Caller::hub("hub");
-        let mut tx = Tx::new(connection.borrow(), &mut batch, &hub, now);
-        tx.read_ahead(wanted).await.map_err(Failure::Undone)?;
-        for job in jobs.iter_mut() {
-            if let Ran::Spoiled(trouble) = job.run(connection.borrow(), &mut batch, now).await {
-                return Err(Failure::Spoiled(trouble));
-            }
+        let events = match run(connection, &mut batch, jobs, now).await {
+            Err(_) if batch.is_stale() => Err(Failure::Stale),
+            other => other,
+        }?;
+        self.memory = batch.remember();
+        Ok(events)
+    }
+
+    /// What a transaction begins with. One that will only add to what is remembered begins when it writes, in the same
+    /// round trip; but not while other hubs write, too: then what is remembered is mostly not true any more.
+    async fn batch(&mut self, appends: bool) -> Result<Batch, StoreError> {
+        let memory = self.memory.take();
+        let known = memory.ledger.clone();
+        let ahead = matches!(self.connection, Some(Owned::Postgres(_))) && self.alone >= ALONE;
+        if appends && ahead && known.is_some() {
+            return Ok(Batch::ahead(memory));
         }
-        let events = batch.write(&mut connection.borrow(), now).await.map_err(Failure::Undone)?;
-        match connection.borrow().script("COMMIT").await {
-            Ok(()) => Ok(events),
-            Err(error @ StoreError::Unavailable(_)) => Err(Failure::Unknown(error)),
-            Err(error) => Err(Failure::Undone(error)),
+        let (_, ledger) = self.begin().await?;
+        if known.is_some() {
+            self.alone = if known == ledger { self.alone.saturating_add(1) } else { 0 };
         }
+        Ok(Batch::begun(ledger, memory))
     }
 
     /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.

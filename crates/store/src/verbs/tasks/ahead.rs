@@ -60,12 +60,18 @@ impl Tx<'_> {
 
     /// Reads what access to a project depends on, and how it hands out tasks to these people, at once.
     async fn know_project(&mut self, project: ProjectId, owners: &[UserId]) -> Result<(), StoreError> {
+        if self.batch().known.facts.contains_key(&project)
+            && self.book().settings.contains_key(&project)
+            && owners.iter().all(|owner| self.book().frozen.contains_key(&(*owner, project)))
+        {
+            return Ok(());
+        }
         let sql = "SELECT p.id, p.owner, p.visibility, p.share_execution, s.settings, (SELECT COUNT(*) FROM freezes f \
                    WHERE f.project IN ('', p.id)) AS freezes FROM projects p LEFT JOIN work_settings s ON s.project = p.id \
                    WHERE p.id = $1";
         let Some(row) = self.read().first(sql, vec![text(project)]).await? else { return Ok(()) };
         let facts = projects::facts(&row)?;
-        self.batch().known.facts.insert(project, facts);
+        self.batch().known.facts.entry(project).or_insert(facts);
         // Who is stopped where somebody stopped everything is asked for when it matters.
         if row.integer("freezes")? == 0 {
             let settings: WorkSettings = match row.text_or_none("settings")? {

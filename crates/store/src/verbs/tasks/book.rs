@@ -1,8 +1,8 @@
 //! What a transaction has read and changed of tasks and workers. Many commands share one transaction: rows are read
 //! once, changed in memory, and written together.
 //!
-//! The transaction is the only one that writes, so what it has read stays true until it commits; the statement that
-//! writes a task checks its fence all the same.
+//! The transaction is the only one that writes, so what it has read stays true until somebody else does; the statement
+//! that writes a task checks its fence all the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,6 +18,10 @@ use crate::sql::{Value, args};
 
 /// How many tasks one event tells about at most.
 const TOLD: usize = 1000;
+
+/// How many tasks are remembered between transactions at most, and how long their texts may be.
+const REMEMBERED: usize = 4096;
+const LONG: usize = 16 * 1024;
 
 /// A task's row is written only as it was read: by its fence.
 const TASKS: Update = Update {
@@ -57,6 +61,8 @@ pub(crate) struct Book {
     dirty: BTreeSet<TaskId>,
     ends: BTreeMap<(TaskId, u32), AttemptEnd>,
     lines: BTreeMap<ProjectId, BTreeMap<TaskId, Option<TaskLine>>>,
+    /// Tasks that were read or changed by this transaction.
+    touched: Vec<TaskId>,
     /// How many tasks the commands of this transaction want to take, by project.
     pub(super) wanted: HashMap<ProjectId, usize>,
 }
@@ -66,6 +72,7 @@ impl Book {
     pub(super) fn seen(&mut self, task: TaskRow) {
         if let std::collections::hash_map::Entry::Vacant(place) = self.tasks.entry(task.id) {
             self.fences.insert(task.id, task.fence);
+            self.touched.push(task.id);
             place.insert(task);
         }
     }
@@ -76,6 +83,7 @@ impl Book {
         self.tell(&task);
         self.track(&task);
         self.fresh.insert(task.id);
+        self.touched.push(task.id);
         self.tasks.insert(task.id, task);
     }
 
@@ -86,6 +94,7 @@ impl Book {
         }
         self.track(&task);
         self.dirty.insert(task.id);
+        self.touched.push(task.id);
         self.tasks.insert(task.id, task);
     }
 
@@ -111,7 +120,7 @@ impl Book {
         }
     }
 
-    /// Gives out what changed, to be written, and forgets what was read: others may write next.
+    /// Gives out what changed, to be written.
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         self.remember();
         let fresh = std::mem::take(&mut self.fresh);
@@ -130,6 +139,10 @@ impl Book {
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat());
         updates.push(Part::update(ATTEMPTS, ends.collect()));
+    }
+
+    /// Forgets what was read: others may write it.
+    pub(crate) fn forget_all(&mut self) {
         self.tasks.clear();
         self.windows.clear();
         self.dependants.clear();
@@ -137,6 +150,36 @@ impl Book {
         self.running.clear();
         self.frozen.clear();
         self.gists.clear();
+        self.fences.clear();
+        self.touched.clear();
+    }
+
+    /// Keeps what the next transaction may need: tasks that are not over, unless they are long or many.
+    pub(crate) fn settle_down(&mut self) {
+        self.wanted.clear();
+        if self.tasks.len() > REMEMBERED || self.dependants.len() > REMEMBERED || self.gists.len() > 2 * REMEMBERED {
+            return self.forget_all();
+        }
+        for id in std::mem::take(&mut self.touched) {
+            let Some(task) = self.tasks.get(&id) else { continue };
+            let over = task.status.is_over();
+            if over || task.description.len() + task.context.len() > LONG {
+                let project = task.project;
+                self.tasks.remove(&id);
+                self.fences.remove(&id);
+                self.dependants.remove(&id);
+                if !over {
+                    // The head of a queue is known only as a whole.
+                    self.windows.remove(&project);
+                }
+            }
+        }
+    }
+
+    /// How many of a project's tasks are not as the table has them.
+    pub(super) fn unwritten(&self, project: ProjectId) -> usize {
+        let of_project = |id: &&TaskId| self.tasks.get(id).is_some_and(|task| task.project == project);
+        self.dirty.union(&self.fresh).filter(of_project).count()
     }
 
     /// Keeps what clients are to be told as it is now.

@@ -117,12 +117,10 @@ impl Tx<'_> {
     }
 
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
-        if self.book().windows.contains_key(&project) {
-            // The window shrank below what is looked through: what was taken must be written before it is read again.
-            self.settle().await?;
-        }
-        // What the group's commands will take, and as many again to choose from.
-        let wanted = self.book().wanted.get(&project).copied().unwrap_or(0) + count;
+        // What the group's commands will take, and as many again to choose from; the table still has as ready what was
+        // taken since it was written.
+        let book = self.book();
+        let wanted = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project);
         let sql =
             format!("{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2", row::COLUMNS);
         let rows = self.read().all(&sql, args![project.to_string(), wanted as u64]).await?;

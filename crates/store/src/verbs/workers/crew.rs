@@ -43,6 +43,9 @@ const CHANGING: &[&str] = &[
 
 const WORKERS: Update = Update { table: "workers", keys: &["id"], columns: CHANGING, only: "", every: None };
 
+/// How many workers are remembered between transactions at most.
+const REMEMBERED: usize = 1024;
+
 /// What a transaction has read and changed of workers.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
@@ -57,7 +60,7 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Gives out what changed, to be written, and forgets what was read: others may write next.
+    /// Gives out what changed, to be written.
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         for (id, (_, view)) in &mut self.told {
             if let Some(slot) = self.slots.get(id) {
@@ -68,9 +71,21 @@ impl Crew {
         inserts.push(Part::insert(INSERT, fresh.iter().filter_map(|id| self.slots.get(id)).map(inserted).collect()));
         let dirty = std::mem::take(&mut self.dirty);
         updates.push(Part::update(WORKERS, dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect()));
+    }
+
+    /// Forgets what was read: others may write it.
+    pub(crate) fn forget_all(&mut self) {
         self.slots.clear();
         self.external.clear();
         self.colours.clear();
+    }
+
+    /// Keeps what the next transaction may need.
+    pub(crate) fn settle_down(&mut self) {
+        self.colours.clear();
+        if self.slots.len() > REMEMBERED || self.external.len() > REMEMBERED {
+            self.forget_all();
+        }
     }
 
     /// Keeps in step who takes tasks under which name.
@@ -130,6 +145,8 @@ pub(crate) async fn know_named(
     owner: UserId,
     names: &[String],
 ) -> Result<(), StoreError> {
+    let unknown = |name: &&String| !tx.batch().crew.external.contains_key(&(project, owner, String::clone(name)));
+    let names: Vec<&String> = names.iter().filter(unknown).collect();
     for some in names.chunks(128) {
         let (places, mut values) = list(some);
         let (at, by) = (values.len() + 1, values.len() + 2);
@@ -140,7 +157,7 @@ pub(crate) async fn know_named(
         );
         let rows = tx.read().all(&sql, values).await?;
         for name in some {
-            tx.crew().external.entry((project, owner, name.clone())).or_insert(None);
+            tx.crew().external.entry((project, owner, String::clone(name))).or_insert(None);
         }
         for row in &rows {
             let found = slot(row)?;

@@ -8,6 +8,7 @@ mod branches;
 mod dependencies;
 mod leases;
 mod many_hubs;
+mod remembered;
 mod reports;
 mod simulator;
 mod taking;
