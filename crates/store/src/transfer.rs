@@ -48,6 +48,9 @@ const TABLES: &[(&str, &str)] = &[
     ("requests", "actor, request_key"),
 ];
 
+/// Migrations that rewrite what rows say: rows of an archive from before come after them.
+const REWRITES: &[(i64, &str)] = &[(8, include_str!("../migrations/0008_workers.sql"))];
+
 const FORMAT: &str = "shopfloor-export";
 const PAGE: u64 = 1000;
 
@@ -176,7 +179,7 @@ async fn write(out: &mut (impl AsyncWrite + Unpin), line: &Line) -> Result<(), T
 
 async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpin)) -> Result<u64, TransferError> {
     let mut lines = input.lines();
-    let (mut number, mut rows, mut whole) = (0, 0, false);
+    let (mut number, mut rows, mut whole, mut of) = (0, 0, false, 0);
     while let Some(text) = lines.next_line().await? {
         number += 1;
         let refuse = |reason: String| TransferError::Archive { line: number, reason };
@@ -186,6 +189,7 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
                 if format != FORMAT || schema > open::schema() {
                     return Err(refuse(format!("`{format}` with schema {schema} is not an archive that we can read")));
                 }
+                of = schema;
             }
             Line::Row { table, row } if number > 1 && !whole => {
                 insert(c, &table, row).await?.ok_or_else(|| refuse(format!("there is no table `{table}`")))?;
@@ -200,7 +204,13 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
             _ => return Err(refuse("the line stands where it does not belong".into())),
         }
     }
-    if whole { Ok(rows) } else { Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() }) }
+    if !whole {
+        return Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() });
+    }
+    for (_, rewrite) in REWRITES.iter().filter(|(version, _)| of < *version) {
+        c.script(rewrite).await?;
+    }
+    Ok(rows)
 }
 
 /// `None`: there is no such table. Column names come from the file, so only plain words are taken.

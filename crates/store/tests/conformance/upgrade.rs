@@ -1,22 +1,24 @@
-//! A database of the first release is brought up to date with all that is in it.
+//! A database of an earlier release is brought up to date with all that is in it.
 
 use domain::{Seq, Timestamp, Visibility};
+use protocol::{Change, Worker, WorkerUpdate};
 use sqlx::migrate::{Migration, Migrator};
 use sqlx::{Connection, PgConnection, SqliteConnection};
-use store::{Bearer, CreateProject, Secret, Store};
+use store::{Bearer, CreateProject, EventBody, Secret, Store, UpdateWorker};
 use testkit::Raw;
 
 use crate::execution;
 use crate::floor::{Floor, Place};
+use crate::workers::Shop;
 
-both!(a_first_database_keeps_everything);
+both!(a_first_database_keeps_everything, what_was_told_of_one_worker_is_told_of_workers);
 
-/// The first release's schema alone.
-async fn first_schema(url: &str) {
+/// The schema as it was up to a migration.
+async fn schema_of(url: &str, last: i64) {
     let all = Migrator::new(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations"))).await.unwrap();
-    let first: Vec<Migration> = all.iter().filter(|migration| migration.version == 1).cloned().collect();
-    assert_eq!(first.len(), 1);
-    let only = Migrator { migrations: first.into(), ..Migrator::DEFAULT };
+    let until: Vec<Migration> = all.iter().filter(|migration| migration.version <= last).cloned().collect();
+    assert_eq!(until.last().map(|migration| migration.version), Some(last));
+    let only = Migrator { migrations: until.into(), ..Migrator::DEFAULT };
     match url.strip_prefix("sqlite:") {
         Some(file) => {
             let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).create_if_missing(true);
@@ -60,13 +62,57 @@ async fn rows_of_then(raw: &mut Raw, hash: &str) {
     }
 }
 
-async fn a_first_database_keeps_everything(floor: Floor) {
-    let place = match floor.place {
+/// Another database of the same kind.
+async fn another(floor: &Floor) -> Place {
+    match floor.place {
         Place::Sqlite(_) => Place::sqlite(),
         Place::Postgres(_) => Place::postgres().await,
-    };
+    }
+}
+
+/// A worker whose name has what a careless rewrite stumbles over, and the event that told of one alone.
+pub(crate) async fn of_one_worker(shop: &Shop) -> (Worker, String) {
+    let worker = shop.start(1).await.remove(0);
+    let name = Some(r#"Ünï 🦀 }}]' "worker":{"#.to_owned());
+    let input = WorkerUpdate { name, ..Default::default() };
+    let worker = shop.floor.done(&shop.floor.ada, UpdateWorker { worker: worker.id, input }).await;
+    let view = serde_json::to_string(&worker).unwrap();
+    let told = format!(r#"{{"about":"change","change":{{"kind":"worker","worker":{view}}}}}"#);
+    (worker, told)
+}
+
+async fn what_was_told_of_one_worker_is_told_of_workers(floor: Floor) {
+    let place = another(&floor).await;
+    let shop = Shop::open(floor).await;
+    let (worker, told) = of_one_worker(&shop).await;
+    let gone = format!(r#"{{"about":"change","change":{{"kind":"worker_gone","worker":"{}"}}}}"#, worker.id);
     let url = place.url();
-    first_schema(&url).await;
+    schema_of(&url, 7).await;
+    let mut raw = Raw::connect(&url).await;
+    raw.run("INSERT INTO ledger VALUES (1, 'hub_01a1e119f7ce75098aed4a97f220a95d', 3, 0, 0, '')").await;
+    for (seq, body) in [(1, &told), (2, &gone), (3, &told)] {
+        let (project, body) = (worker.project, body.replace('\'', "''"));
+        raw.run(&format!("INSERT INTO events (seq, at, project, body) VALUES ({seq}, 5, '{project}', '{body}')")).await;
+    }
+    raw.close().await;
+
+    let store = Store::open(&url, || Timestamp::from_millis(1_800_000_000_000), |_| {}).await.unwrap();
+    let events = store.events_after(Seq(0), 10).await.unwrap();
+    assert!(events.iter().all(|event| event.project == Some(worker.project)));
+    let found: Vec<EventBody> = events.into_iter().map(|event| event.body).collect();
+    let change = |change| EventBody::Change { change };
+    let gone = change(Change::WorkerGone { worker: worker.id });
+    let told = change(Change::Workers { workers: vec![worker] });
+    assert_eq!(found, [told.clone(), gone, told]);
+    store.close().await;
+    drop(store);
+    drop(place);
+}
+
+async fn a_first_database_keeps_everything(floor: Floor) {
+    let place = another(&floor).await;
+    let url = place.url();
+    schema_of(&url, 1).await;
     let secret = "sf_of_the_first_release";
     let mut raw = Raw::connect(&url).await;
     rows_of_then(&mut raw, &Secret::presented(secret).hash()).await;

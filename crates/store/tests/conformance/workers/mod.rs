@@ -15,6 +15,7 @@ mod settings;
 mod start;
 mod stops;
 mod take_over;
+mod told;
 
 use domain::{RunnerId, SessionId, SessionStatus, TaskId, Visibility, WorkerId};
 use protocol::link::{DesiredCheck, DesiredSession, FactBody};
