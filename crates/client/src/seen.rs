@@ -87,8 +87,9 @@ fn together(ids: impl Iterator<Item: ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{ProjectId, Timestamp};
+    use domain::{ProjectId, Timestamp, UserId, WorkerKind, WorkerStatus};
     use proptest::prelude::*;
+    use protocol::{Usage, UserRef, Worker};
 
     fn delta(seq: u64, project: ProjectId) -> Delta {
         Delta { seq: Seq(seq), at: Timestamp::from_millis(0), change: Change::ProjectGone { project } }
@@ -123,6 +124,45 @@ mod tests {
         assert!(seen.accept(&delta(5, b)), "another subject of the same change");
         assert!(seen.accept(&delta(9, a)), "filtered ones leave holes");
         assert!(!seen.accept(&delta(5, b)), "older");
+    }
+
+    #[test]
+    fn workers_of_one_change_are_told_apart_by_who_they_are() {
+        let workers = |names: &[&str]| {
+            let worker = |name: &&str| Worker {
+                id: format!("wrk_{name:0>32}").parse().unwrap(),
+                project: "prj_00000000000000000000000000000001".parse().unwrap(),
+                owner: UserRef { id: UserId::generate(), name: "ann".into() },
+                name: (*name).into(),
+                kind: WorkerKind::Managed,
+                runner: None,
+                agent: "codex".into(),
+                model: None,
+                role: None,
+                abilities: Vec::new(),
+                colour: 0,
+                status: WorkerStatus::Idle,
+                reason: None,
+                until: None,
+                task: None,
+                session: None,
+                queue: Vec::new(),
+                failures: 0,
+                done: 0,
+                failed: 0,
+                usage: Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
+                budget_micros: None,
+                context_score: None,
+                seen_at: None,
+                created_at: Timestamp::from_millis(0),
+            };
+            let change = Change::Workers { workers: names.iter().map(worker).collect() };
+            Delta { seq: Seq(3), at: Timestamp::from_millis(0), change }
+        };
+        let mut seen = Seen::up_to(Seq(2));
+        assert!(seen.accept(&workers(&["1", "2"])));
+        assert!(seen.accept(&workers(&["1", "3"])), "the first is not who all of them are");
+        assert!(!seen.accept(&workers(&["1", "2"])), "the same twice");
     }
 
     #[test]
