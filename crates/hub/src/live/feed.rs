@@ -135,9 +135,10 @@ fn split(changes: Vec<Change>) -> Vec<Vec<Change>> {
     let mut parts = vec![Vec::new()];
     let mut size = 0;
     for change in changes {
-        size += serde_json::to_string(&change).map_or(0, |text| text.len());
+        let length = serde_json::to_string(&change).map_or(0, |text| text.len());
+        size += length;
         if size > PART {
-            size = 0;
+            size = length;
             parts.push(Vec::new());
         }
         parts.last_mut().expect("there is always a part").push(change);

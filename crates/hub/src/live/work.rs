@@ -127,3 +127,32 @@ impl Work {
         self.wake.notified().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn worker(project: ProjectId, kind: WorkerKind) -> protocol::Worker {
+        let usage = json!({ "input_tokens": 0, "cached_tokens": 0, "output_tokens": 0, "cost_micros": null });
+        let worker = json!({
+            "id": domain::WorkerId::generate(), "project": project,
+            "owner": { "id": domain::UserId::generate(), "name": "ann" }, "name": "anvil", "kind": kind,
+            "runner": null, "agent": "codex", "model": null, "role": null, "abilities": [], "colour": 0,
+            "status": "idle", "reason": null, "until": null, "task": null, "session": null, "queue": [],
+            "failures": 0, "done": 0, "failed": 0, "usage": usage, "budget_micros": null, "context_score": null,
+            "seen_at": null, "created_at": "2026-11-15T21:25:37.868Z"
+        });
+        serde_json::from_value(worker).expect("a worker")
+    }
+
+    #[test]
+    fn a_managed_worker_among_others_is_news() {
+        let (work, project) = (Work::default(), ProjectId::generate());
+        let own = || worker(project, WorkerKind::External);
+        work.hear(&Change::Workers { workers: vec![own(), own()] });
+        assert_eq!(work.take(), Waiting::default(), "these take their tasks themselves");
+        work.hear(&Change::Workers { workers: vec![own(), worker(project, WorkerKind::Managed), own()] });
+        assert_eq!(work.take().projects, HashSet::from([project]));
+    }
+}

@@ -1,13 +1,13 @@
 //! Deltas follow what the receiver may see now.
 
-use domain::Visibility;
-use protocol::{Call, Change, FromHub, MarkRead, MessageText};
+use domain::{ProjectId, Visibility};
+use protocol::{Call, Change, Freeze, FromHub, MarkRead, MessageText, TaskAdd, TaskTake, TasksAdd};
 use testkit::TestHub;
 
 use super::{activity, project, resume, say, set};
 use crate::support::socket::change;
 use crate::support::state::Follower;
-use crate::support::{Socket, ann, join, observe, view};
+use crate::support::{Credential, Socket, ann, join, observe, view};
 
 /// What the frames are about, in short.
 fn words(frames: &[FromHub]) -> Vec<String> {
@@ -25,7 +25,8 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::ExecutionGone { .. } => "execution gone".to_owned(),
         Change::Tasks { tasks } => format!("{} tasks", tasks.len()),
         Change::Workers { workers } => {
-            let names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+            let mut names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+            names.sort_unstable();
             format!("workers {}", names.join(" "))
         }
         Change::WorkerGone { .. } => "worker gone".to_owned(),
@@ -186,4 +187,60 @@ async fn unread_counts_reach_only_the_readers_own_tabs() {
         let wanted: &[&str] = if index < 2 { &["unread 1 of 1", "message three"] } else { &["message three"] };
         assert_eq!(told, wanted, "tab {index}");
     }
+}
+
+/// A worker of `owner`'s that takes tasks itself, and has taken one.
+async fn worker(hub: &TestHub, owner: &Credential, project: ProjectId, name: &str) {
+    let tasks = vec![TaskAdd { description: format!("Work for {name}"), ..Default::default() }];
+    view!(hub, owner, AddedTasks, Call::TaskAdd { project, input: TasksAdd { tasks } });
+    let input = TaskTake { task: None, worker: Some(name.into()), abilities: Vec::new(), wait_seconds: None };
+    assert!(view!(hub, owner, Taken, Call::TaskTake { project, input }).taken.is_some());
+}
+
+/// What was told of workers, sorted.
+fn of_workers(frames: &[FromHub]) -> Vec<String> {
+    let mut found: Vec<String> = words(frames).into_iter().filter(|word| word.starts_with("worker")).collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn workers_that_change_together_are_told_to_those_who_see_their_project() {
+    let hub = TestHub::start().await;
+    let (olga, pete) = (join(&hub, "olga").await, join(&hub, "pete").await);
+    let common = project(&hub, &olga, "common", Visibility::ReadWrite).await;
+    let plan = project(&hub, &olga, "plan", Visibility::Private).await;
+    for (project, name) in [(common, "anvil"), (plan, "secret"), (common, "bellows"), (plan, "hidden")] {
+        worker(&hub, &olga, project, name).await;
+    }
+    let (visitor, _) = observe(&hub, &olga, common).await;
+    let mut sockets = Vec::new();
+    for credential in [&pete, &visitor, &olga] {
+        let mut socket = Socket::live(hub.url(), credential).await;
+        let synced = format!("{:?}", socket.early);
+        assert!(synced.contains("anvil") && synced.contains("bellows"), "{synced}");
+        let sees_all = std::ptr::eq(credential, &olga);
+        assert_eq!((synced.contains("secret"), synced.contains("hidden")), (sees_all, sees_all), "{synced}");
+        socket.early.clear();
+        sockets.push(socket);
+    }
+
+    // One transaction, two projects.
+    view!(&hub, &olga, Frozen, Call::FloorFreeze { input: Freeze { project: None } });
+    say(&hub, &olga, common, "one").await;
+    let shown = "workers anvil bellows";
+    let hidden = "workers hidden secret";
+    for (socket, expected) in sockets.iter_mut().zip([vec![shown], vec![shown], vec![shown, hidden]]) {
+        assert_eq!(of_workers(&socket.until_message("one").await), expected);
+    }
+
+    set(&hub, &olga, plan, Visibility::ReadOnly).await;
+    say(&hub, &olga, common, "two").await;
+    for (socket, expected) in sockets.iter_mut().zip([vec![hidden], vec![], vec![]]) {
+        assert_eq!(of_workers(&socket.until_message("two").await), expected, "the project, whole");
+    }
+    set(&hub, &olga, plan, Visibility::Private).await;
+    view!(&hub, &olga, Frozen, Call::FloorThaw { input: Freeze { project: None } });
+    say(&hub, &olga, common, "three").await;
+    assert_eq!(of_workers(&sockets[0].until_message("three").await), [shown], "and nothing after it is gone");
 }
