@@ -8,6 +8,7 @@ export type { Answer } from "./Answer";
 export type { AnswerAct } from "./AnswerAct";
 export type { AssignStrategy } from "./AssignStrategy";
 export type { Attempt } from "./Attempt";
+export type { AttemptLine } from "./AttemptLine";
 export type { AttemptOutcome } from "./AttemptOutcome";
 export type { AuditEntry } from "./AuditEntry";
 export type { AuditPage } from "./AuditPage";

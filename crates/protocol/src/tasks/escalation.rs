@@ -1,6 +1,9 @@
 //! What a person is asked, and the answer.
 
-use domain::{AnswerAct, EscalationId, EscalationKind, ProjectId, SessionId, TaskId, Timestamp, WorkerId};
+use domain::{
+    AnswerAct, AttemptOutcome, EscalationId, EscalationKind, ProjectId, RunnerId, SessionId, TaskId, Timestamp,
+    WorkerId,
+};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
@@ -16,6 +19,24 @@ views! {
         label: String,
         /// What it does.
         act: AnswerAct,
+    }
+
+    /// One worker's hold on a task, in one line.
+    AttemptLine {
+        /// Counts from 1 for each task.
+        number: u32,
+        /// Who had it, by its name then.
+        worker_name: String,
+        /// The agent and model.
+        agent: String,
+        /// How it ended.
+        outcome: AttemptOutcome,
+        /// Why, shortened.
+        reason: Option<String>,
+        /// When it was taken.
+        started_at: Timestamp,
+        /// When it ended.
+        ended_at: Option<Timestamp>,
     }
 
     /// What a person should look at to decide.
@@ -42,6 +63,12 @@ views! {
         /// Where they meet.
         #[serde(default)]
         places: Vec<String>,
+        /// The runner that was to check the work and is away: what it finds still counts until somebody answers.
+        #[serde(default)]
+        runner: Option<RunnerId>,
+        /// Who had the task, first to last; the newest 20. Not in changes: `escalation.show` and `escalation.list` say it.
+        #[serde(default)]
+        attempts: Vec<AttemptLine>,
     }
 
     /// A request for a person, with the context to decide.

@@ -230,6 +230,8 @@ export function escalation(id: string, more: Partial<Escalation> = {}): Escalati
       other_task: null,
       other_diff: null,
       places: [],
+      runner: null,
+      attempts: [],
     },
     created_at: at,
     answered_by: null,

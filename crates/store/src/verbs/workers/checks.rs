@@ -4,11 +4,11 @@ use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStat
 use engine::conflict::{self, Kind, Meeting};
 use engine::progress::{self, Stuck, stuck};
 use protocol::link::{ChangedFile, Changes, CheckTrouble};
-use protocol::{CriterionResult, EscalationContext};
+use protocol::{CriterionResult, Escalation, EscalationContext};
 use sha2::{Digest, Sha256};
 
 use super::log::decided;
-use super::{Say, facts};
+use super::{Say, away, facts};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
@@ -26,6 +26,8 @@ const WORDS: usize = 4_000;
 struct Checked {
     task: TaskId,
     fence: u64,
+    /// What a person was asked meanwhile, because the runner was away.
+    asked: Option<Escalation>,
 }
 
 /// A report that waits for its verdict, if this runner is the one to say.
@@ -36,9 +38,14 @@ async fn waiting(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<
     let row = tx.read().first("SELECT task, fence FROM reports WHERE id = $1", vec![text(report)]).await?;
     let Some(row) = row else { return Ok(None) };
     let (task, fence) = (row.parsed("task")?, row.integer("fence")?.cast_unsigned());
-    let known = tx.task(task).await?;
-    let held = known.is_some_and(|task| task.fence == fence && task.status == TaskStatus::Validating);
-    Ok(held.then_some(Checked { task, fence }))
+    let known = tx.task(task).await?.filter(|task| task.fence == fence);
+    Ok(match known.map(|task| task.status) {
+        Some(TaskStatus::Validating) => Some(Checked { task, fence, asked: None }),
+        Some(TaskStatus::Escalated) => {
+            away::asked(tx, task, runner).await?.map(|asked| Checked { task, fence, asked: Some(asked) })
+        }
+        _ => None,
+    })
 }
 
 /// A report's acceptance was checked: accepted, refused, or a person's turn. Says what a live session is to be told.
@@ -49,7 +56,23 @@ pub(crate) async fn checked(
     results: &[CriterionResult],
     changes: Option<&Changes>,
 ) -> Result<Option<Say>, StoreError> {
-    let Some(found) = waiting(tx, runner, report).await? else { return Ok(None) };
+    let Some(mut found) = waiting(tx, runner, report).await? else { return Ok(None) };
+    let asked = found.asked.take();
+    let say = verdict(tx, &found, report, results, changes).await?;
+    if let Some(asked) = asked {
+        away::answered(tx, asked, runner).await?;
+    }
+    Ok(say)
+}
+
+/// What follows from what was found.
+async fn verdict(
+    tx: &mut Tx<'_>,
+    found: &Checked,
+    report: ReportId,
+    results: &[CriterionResult],
+    changes: Option<&Changes>,
+) -> Result<Option<Say>, StoreError> {
     let task = tx.known_task(found.task).await?;
     let results = complete(results, task.acceptance.len());
     if let Some(changes) = changes {
@@ -63,16 +86,16 @@ pub(crate) async fn checked(
     {
         let sql = "UPDATE reports SET results = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&results), report.to_string()]).await?;
-        conflict(tx, &found, changes, other).await?;
+        conflict(tx, found, changes, other).await?;
         return Ok(None);
     }
-    let useless = if passed { None } else { no_progress(tx, &found).await? };
+    let useless = if passed { None } else { no_progress(tx, found).await? };
     if let Some(stuck) = useless.as_ref().filter(|stuck| stuck.is_news()) {
         decided(tx, task.project, task.worker, Some(found.task), "stuck", stuck.reason.clone()).await?;
     }
     moves::judged(tx, report, &results, useless.as_ref().map(|stuck| stuck.reason.as_str())).await?;
     let failed = results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str());
-    after(tx, &found, &failed.collect::<Vec<_>>().join("\n")).await
+    after(tx, found, &failed.collect::<Vec<_>>().join("\n")).await
 }
 
 /// A report's acceptance could not be checked: its worker puts that right, another runner tries, or a person decides.
@@ -86,13 +109,18 @@ pub(crate) async fn check_failed(
 ) -> Result<Option<Say>, StoreError> {
     let Some(found) = waiting(tx, runner, report).await? else { return Ok(None) };
     let detail = domain::text::plain(detail, WORDS);
-    if cause == CheckTrouble::Missing {
+    if let Some(asked) = found.asked {
+        away::in_vain(tx, asked, detail).await?;
+        return Ok(None);
+    }
+    let row = tx.known_task(found.task).await?;
+    // Whoever worked on a runner was not asked to push what it names.
+    if cause == CheckTrouble::Missing && row.session.and(row.workspace).is_none() {
         moves::refuse(tx, report, &[], &detail, None).await?;
         return after(tx, &found, &detail).await;
     }
     if cause == CheckTrouble::Unreachable {
-        let row = tx.known_task(found.task).await?;
-        if moves::elsewhere(tx, row, report).await? {
+        if moves::elsewhere(tx, row, report, None).await? {
             return Ok(None);
         }
     }
@@ -199,12 +227,11 @@ async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Ot
     };
     let context = EscalationContext {
         text: format!("The other output, of `{}`, was accepted before.", other.title),
-        screen: None,
         diff: Some(shown(&changes.patch)),
-        missing: None,
         other_task: Some(other.task),
         other_diff: Some(shown(&other.patch)),
         places: other.meetings.iter().take(100).map(ToString::to_string).collect(),
+        ..Default::default()
     };
     let question = match kind {
         EscalationKind::Contradiction => format!("The work contradicts what `{}` did. Which is right?", other.title),
