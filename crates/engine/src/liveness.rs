@@ -1,4 +1,5 @@
-//! Whether a worker that was not heard from is gone, and how long a provider's limit pauses one.
+//! Whether a worker that was not heard from is gone, how long a check waits for its runner, and how long a provider's
+//! limit pauses a worker.
 
 use domain::Timestamp;
 
@@ -20,6 +21,13 @@ impl Default for Heartbeat {
 /// When a worker that was last heard from at `last` counts as gone.
 pub fn gone_at(last: Timestamp, heartbeat: Heartbeat) -> Timestamp {
     last.plus_millis(heartbeat.every_ms.saturating_mul(i64::from(heartbeat.missed)))
+}
+
+/// When nobody waits any more for a runner that was to check a report: after it was away for as long as a lease holds.
+///
+/// `last`: when it was last there; absent: it was removed, and nobody waits. Before `hub`, nobody could have heard from it.
+pub fn check_given_up_at(last: Option<Timestamp>, hub: Timestamp, lease_ms: i64) -> Timestamp {
+    last.map_or(hub, |last| last.max(hub).plus_millis(lease_ms))
 }
 
 /// How long a worker pauses that a provider has limited: until the reset that it names, within reason.
@@ -44,5 +52,13 @@ mod tests {
         assert_eq!(paused_until(at(0), Some(0)), at(1_000));
         assert_eq!(paused_until(at(0), Some(7 * 24 * 3600)), at(7 * 24 * 3_600_000));
         assert_eq!(paused_until(at(0), Some(u64::MAX)), at(8 * 24 * 3_600_000));
+    }
+
+    #[test]
+    fn a_check_waits_for_its_runner_as_long_as_a_lease_holds() {
+        let at = |ms| Timestamp::from_millis(ms);
+        assert_eq!(check_given_up_at(Some(at(5_000)), at(1_000), 90_000), at(95_000));
+        assert_eq!(check_given_up_at(Some(at(5_000)), at(60_000), 90_000), at(150_000), "the hub was away, too");
+        assert_eq!(check_given_up_at(None, at(60_000), 90_000), at(60_000), "it never comes back");
     }
 }

@@ -1,5 +1,5 @@
 //! The foreman: hands out tasks when somebody can take one, keeps the leases of sessions that live, and takes tasks away
-//! from those that are gone.
+//! from those that are gone, and checks from runners that are.
 //!
 //! Woken by committed changes and by the next deadline; while something is held it looks once a second, otherwise seldom.
 //! Every decision is a verb of its own, so that several hubs can do this at once: what one has done the others find done.
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use domain::{ProjectId, RunnerId, Timestamp};
 use protocol::link::HEARTBEAT_SECONDS;
-use store::{Caller, Dispatch, ExpireLeases, GraceLeases, RenewLeases, StoreError, WorkDue};
+use store::{Caller, Dispatch, ExpireLeases, GiveUpChecks, GraceLeases, RenewLeases, StoreError, WorkDue};
 use tokio::time::{Instant, sleep_until};
 
 use crate::hub::Hub;
@@ -28,7 +28,8 @@ const GRACE_SECONDS: u32 = 10;
 /// Works until the hub stops.
 pub(super) async fn run(hub: Arc<Hub>) {
     let (caller, looked) = (Caller::hub("foreman"), Timestamp::from_millis(0));
-    let mut foreman = Foreman { hub, caller, renewed: None, looked };
+    let began = hub.store.now();
+    let mut foreman = Foreman { hub, caller, began, renewed: None, looked };
     foreman.begin().await;
     let mut look = Instant::now();
     loop {
@@ -50,6 +51,8 @@ pub(super) async fn run(hub: Arc<Hub>) {
 struct Foreman {
     hub: Arc<Hub>,
     caller: Caller,
+    /// Before that nobody could be heard here.
+    began: Timestamp,
     renewed: Option<Instant>,
     /// What was due up to then was seen to.
     looked: Timestamp,
@@ -121,7 +124,8 @@ impl Foreman {
                 return LOOK;
             }
         };
-        if due == WorkDue::default() {
+        let checks = self.checks(now).await;
+        if due == WorkDue::default() && !checks {
             return REST;
         }
         self.hub.live.work.rests(false);
@@ -136,6 +140,28 @@ impl Foreman {
         }
         self.looked = now;
         wait(&due, now)
+    }
+
+    /// Stops waiting for runners that were to check something and are away for too long; whether any is waited for.
+    async fn checks(&self, now: Timestamp) -> bool {
+        let given_up = async {
+            let owed = self.hub.store.owed_checks(self.began).await?;
+            let late: Vec<RunnerId> = owed.iter().filter(|(_, at)| *at <= now).map(|(runner, _)| *runner).collect();
+            if late.is_empty() {
+                return Ok(!owed.is_empty());
+            }
+            let connected = self.connected().await?;
+            if late.iter().any(|runner| !connected.contains(runner)) {
+                let command = GiveUpChecks { connected, hub: self.began };
+                let done = self.hub.store.write(&self.caller, None, command).await?;
+                tracing::info!(reports = done.value.len(), "runners that were to check reports are away");
+            }
+            Ok::<_, StoreError>(true)
+        };
+        given_up.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "could not look after the checks of runners that are away");
+            true
+        })
     }
 
     /// A runner that should have been heard from keeps its leases only from when it should have been.

@@ -1,6 +1,7 @@
 //! What a runner should have, as its link tells it.
 
-use domain::{ProjectId, RunnerId, SessionId};
+use domain::{ProjectId, RunnerId, SessionId, TaskStatus};
+use protocol::EscalationContext;
 use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace};
 
 use super::spawn::repository;
@@ -97,16 +98,25 @@ fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")? }))
 }
 
-/// The reports whose acceptance this runner is to check.
+/// The reports whose acceptance this runner is to check; those that a person was asked about because it was away, too.
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
-               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox \
-               FROM reports r \
+               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox, \
+               t.status, e.context AS asked FROM reports r \
                JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
                JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
-               WHERE r.runner = $1 AND r.verdict = 'pending' AND t.status = 'validating' ORDER BY r.at, r.id";
-    let rows = c.all(sql, vec![text(runner)]).await?;
-    rows.iter().map(check).collect()
+               LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
+               WHERE r.runner = $1 AND r.verdict = 'pending' AND r.fence = t.fence AND \
+               (t.status = 'validating' OR t.status = 'escalated') ORDER BY r.at, r.id";
+    let mut checks = Vec::new();
+    for row in c.all(sql, vec![text(runner)]).await? {
+        let asked: Option<EscalationContext> = json_or_none(&row, "asked")?;
+        let waits = asked.is_some_and(|context| context.runner == Some(runner));
+        if waits || row.text("status")? == TaskStatus::Validating.word() {
+            checks.push(check(&row)?);
+        }
+    }
+    Ok(checks)
 }
 
 fn check(row: &Row) -> Result<DesiredCheck, StoreError> {

@@ -114,8 +114,14 @@ impl Command for AnswerEscalation {
         let (by, _) = caller.author()?;
         let said = self.input.text.as_deref().unwrap_or_default();
         Field { name: "text", limit: 16 * 1024, ..check::REASON }.check(said)?;
-        if let Some(by) = &open.answered_by {
-            return Err(StoreError::Conflict(format!("{} answered this already", by.name)));
+        if open.answered_at.is_some() {
+            let how = match &open.answered_by {
+                Some(by) => format!("{} answered this already", by.name),
+                None => {
+                    format!("nobody needs to answer any more: {}", open.answer.as_deref().unwrap_or("it is settled"))
+                }
+            };
+            return Err(StoreError::Conflict(how));
         }
         let task = tx.known_task(open.task).await?;
         let (act, words) = self.act(&open, &task, said)?;

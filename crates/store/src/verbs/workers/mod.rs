@@ -1,6 +1,7 @@
 //! Workers: who takes tasks, what becomes of them, and what is decided about them.
 
 mod able;
+mod away;
 pub(crate) mod checks;
 mod crew;
 mod dispatch;
@@ -23,6 +24,7 @@ mod takeover;
 mod tend;
 pub(crate) mod told;
 
+pub use away::GiveUpChecks;
 pub(crate) use crew::Crew;
 pub use dispatch::{Dispatch, Dispatched};
 pub use freeze::{FreezeFloor, ThawFloor};

@@ -5,7 +5,7 @@ use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
 use protocol::{Criterion, CriterionResult, Deliverables, Project, TakenTask, TaskAdd, WorkerStart};
 use store::{Caller, ReportTask, Reported, StartWorkers};
 
-use super::{add_one, detail, invalid, report, shared, status, takes, task};
+use super::{LEASE, add_one, detail, invalid, report, shared, status, takes, task};
 use crate::execution::{self, Memory, runner};
 use crate::floor::Floor;
 
@@ -13,6 +13,7 @@ both! {
     a_branch_is_checked_by_a_runner_of_the_worker_s_owner,
     a_branch_that_is_not_there_goes_back_to_its_worker,
     a_runner_that_cannot_reach_it_lets_another_try,
+    a_runner_that_goes_away_lets_another_check,
     where_nobody_can_check_a_person_decides,
     somebody_else_s_runner_runs_nothing_of_it,
     a_name_that_is_no_branch_is_refused,
@@ -139,6 +140,28 @@ async fn a_runner_that_cannot_reach_it_lets_another_try(floor: Floor) {
     let shown = detail(&out.floor, out.task).await;
     assert_eq!((shown.task.status, shown.escalations[0].kind), (TaskStatus::Escalated, EscalationKind::Uncheckable));
     assert!(shown.escalations[0].context.text.contains("no way in"), "{:?}", shown.escalations[0]);
+}
+
+async fn a_runner_that_goes_away_lets_another_check(floor: Floor) {
+    let out = Outside::open(floor).await;
+    let one = runner(&out.floor, &out.floor.ada, "one", 4).await;
+    let two = runner(&out.floor, &out.floor.ada, "two", 4).await;
+    let report = out.report("theirs").await;
+    let first = out.checks(one).await.remove(0);
+    let hub = Caller::hub("foreman");
+    out.floor.done(&hub, store::SeeRunner { runner: one, link: "one".into(), about: None }).await;
+    out.floor.pass(LEASE);
+    let give_up = store::GiveUpChecks { connected: vec![two], hub: out.held.task.created_at };
+    assert_eq!(out.floor.done(&hub, give_up).await, [report]);
+    assert!(out.checks(one).await.is_empty());
+    let again = out.checks(two).await.remove(0);
+    assert_eq!((again.report, again.workspace.from.clone()), (report, first.workspace.from.clone()));
+    assert_eq!(out.floor.store.checked_workspaces(one).await.unwrap(), [first.workspace.workspace]);
+    out.found(&mut Memory::new(one), report, false, "too late").await;
+    assert_eq!(out.status().await, TaskStatus::Validating, "it is the other's to say now");
+    out.found(&mut Memory::new(two), report, true, "it is there").await;
+    let shown = detail(&out.floor, out.task).await;
+    assert_eq!((shown.task.status, shown.escalations.len()), (TaskStatus::Done, 0));
 }
 
 async fn where_nobody_can_check_a_person_decides(floor: Floor) {

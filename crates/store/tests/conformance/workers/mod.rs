@@ -1,5 +1,6 @@
 //! Workers: starting and stopping them, handing out, what follows from facts, and what is decided about them.
 
+mod away;
 mod breaker;
 mod budget;
 mod checks;

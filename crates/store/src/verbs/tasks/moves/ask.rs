@@ -166,7 +166,7 @@ pub(crate) async fn answer(
         }
         AnswerAct::Retry | AnswerAct::Tell => {}
     }
-    close(tx, open, act, words, by).await
+    close(tx, open, act, words, Some(by)).await
 }
 
 /// The task's context with a question and its answer at the end.
@@ -176,17 +176,17 @@ fn with_answer(row: &TaskRow, question: &str, words: &str, by: &str) -> String {
     format!("{before}{gap}Question: {question}\nAnswer by {by}: {words}")
 }
 
-/// Marks an escalation as answered.
-async fn close(
+/// Marks an escalation as answered; by nobody when it settled itself.
+pub(crate) async fn close(
     tx: &mut Tx<'_>,
     open: Escalation,
     act: AnswerAct,
     words: &str,
-    by: UserRef,
+    by: Option<UserRef>,
 ) -> Result<Escalation, StoreError> {
     tx.settle().await?;
     let closed = Escalation {
-        answered_by: Some(by),
+        answered_by: by,
         answered_at: Some(tx.now),
         answer: (!words.is_empty()).then(|| words.to_owned()),
         act: Some(act),
@@ -211,7 +211,7 @@ pub(crate) async fn answer_all(
     let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL");
     let rows = tx.read().all(&sql, vec![text(task)]).await?;
     for open in rows.iter().map(escalation).collect::<Result<Vec<_>, _>>()? {
-        close(tx, open, act, words, by.clone()).await?;
+        close(tx, open, act, words, Some(by.clone())).await?;
     }
     Ok(())
 }

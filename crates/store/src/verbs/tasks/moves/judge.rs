@@ -260,6 +260,11 @@ pub(crate) async fn refuse(
     let Some((mut row, _)) = waiting(tx, report).await? else { return Ok(None) };
     rule(tx, report, ReportVerdict::Refused, results, Some(reason)).await?;
     let settings = tx.work_settings(row.project).await?;
+    if row.status == TaskStatus::Escalated {
+        // A person was asked meanwhile: whoever handed it back let it go, and it was its work all the same.
+        row.worker = last_worker(tx, &row).await?;
+        row.status = TaskStatus::Validating;
+    }
     row.refusals += 1;
     row.reason = Some(reason.to_owned());
     let mut tried = tries(&row);

@@ -103,15 +103,23 @@ impl Branch {
     }
 }
 
-/// Lets another runner check a report whose branch this one cannot get at; `false`: there is none.
-pub(crate) async fn elsewhere(tx: &mut Tx<'_>, mut row: TaskRow, report: ReportId) -> Result<bool, StoreError> {
+/// Lets another runner check a report whose branch this one cannot get at, or whose runner is `away`; `false`: there is
+/// none.
+pub(crate) async fn elsewhere(
+    tx: &mut Tx<'_>,
+    mut row: TaskRow,
+    report: ReportId,
+    away: Option<RunnerId>,
+) -> Result<bool, StoreError> {
     let sql = "SELECT worker, deliverables FROM reports WHERE id = $1";
     let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(false) };
     let (worker, made): (WorkerId, Deliverables) = (found.parsed("worker")?, found.json("deliverables")?);
     let sql = "SELECT runner FROM workspaces WHERE checks = $1";
     let tried = tx.read().all(sql, vec![text(report)]).await?;
-    let tried: Vec<RunnerId> = tried.iter().map(|row| row.parsed("runner")).collect::<Result<_, _>>()?;
-    let Some(name) = made.branch.filter(|_| !tried.is_empty()) else { return Ok(false) };
+    let mut tried: Vec<RunnerId> = tried.iter().map(|row| row.parsed("runner")).collect::<Result<_, _>>()?;
+    tried.extend(away);
+    let usable = |name: &String| !tried.is_empty() && branch::check(name).is_ok();
+    let Some(name) = made.branch.filter(usable) else { return Ok(false) };
     let Place::Branch(branch) = on_branch(tx, &row, worker, &name, &tried).await? else { return Ok(false) };
     let (runner, workspace) = branch.make(tx, &mut row, report).await?;
     tx.put_task(row);
