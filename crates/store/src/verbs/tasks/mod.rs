@@ -15,6 +15,7 @@ mod report;
 pub(crate) mod row;
 mod similar;
 pub(crate) mod take;
+mod tried;
 mod window;
 
 pub use add::AddTasks;

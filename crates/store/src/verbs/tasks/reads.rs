@@ -6,6 +6,7 @@ use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, 
 use super::moves::{ask, evidence, judge};
 use super::reach::list;
 use super::row::{self, TaskRow, id_or_none};
+use super::tried::tried;
 use crate::sql::{Connection, Row, Value, args, text};
 use crate::verbs::chat::page_size;
 use crate::verbs::projects;
@@ -164,7 +165,9 @@ impl Store {
         let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
         let sql = format!("{} WHERE e.project {among}{open} ORDER BY e.created_at, e.id", ask::COLUMNS);
         let rows = c.all(&sql, values).await?;
-        seen(&mut c, caller, &rows).await
+        let mut asked = seen(&mut c, caller, &rows).await?;
+        tried(&mut c, &mut asked).await?;
+        Ok(asked)
     }
 
     /// One escalation.
@@ -174,7 +177,10 @@ impl Store {
         let row = c.first(&format!("{} WHERE e.id = $1", ask::COLUMNS), vec![text(id)]).await?;
         let row = row.ok_or(StoreError::NotFound("escalation"))?;
         let facts = projects::check(&mut c, caller, row.parsed("project")?, Action::See, "escalation").await?;
-        evidence::seen_by(&row, caller, Some(&facts))
+        let mut one = [evidence::seen_by(&row, caller, Some(&facts))?];
+        tried(&mut c, &mut one).await?;
+        let [one] = one;
+        Ok(one)
     }
 }
 

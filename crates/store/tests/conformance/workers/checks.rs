@@ -38,7 +38,7 @@ fn changes(tree: &str, lines: (u32, u32)) -> Changes {
 
 impl Shop {
     /// The report of a task that is to be checked.
-    async fn pending(&self, task: TaskId) -> ReportId {
+    pub(super) async fn pending(&self, task: TaskId) -> ReportId {
         let (_, checks) = self.desired().await;
         checks.iter().find(|check| check.task == task).expect("its report is to be checked").report
     }

@@ -1,13 +1,13 @@
 //! What a session showed and changed, for whoever must decide, and for nobody else.
 
-use domain::AnswerAct;
+use domain::{AnswerAct, AttemptOutcome};
 use protocol::{Change, Criterion, Escalation, EscalationAnswer, TaskAdd};
 use store::{AnswerEscalation, Caller, EventBody, ShowEvidence};
 
-use super::{Shop, plain};
+use super::{Shop, checked, plain};
 use crate::floor::Floor;
 
-both!(what_a_session_showed_is_told_to_those_who_may_look_into_it);
+both!(what_a_session_showed_is_told_to_those_who_may_look_into_it, whoever_is_asked_sees_who_had_the_task);
 
 /// Escalations that clients were told of, each with whether only those are told who may look into the session.
 fn told(floor: &Floor) -> Vec<(Escalation, bool)> {
@@ -78,4 +78,39 @@ async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(floor: Floo
     assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);
     shop.floor.done(&hub, show(Some("too late"), None)).await;
     assert_eq!(told(&shop.floor).len(), before + 2, "what was answered stays as it was");
+}
+
+async fn whoever_is_asked_sees_who_had_the_task(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let task = shop.add(vec![checked("Hopeless")]).await[0];
+    let long = "x".repeat(2_000);
+    for round in 0..6 {
+        shop.dispatch().await;
+        shop.finishes(task, &format!("Try {round}")).await;
+        shop.found(task, false, &long, None).await;
+    }
+    let other = shop.add(vec![checked("Something else")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(other, "Cannot be checked").await;
+    let report = shop.pending(other).await;
+    let cause = protocol::link::CheckTrouble::Other;
+    let fact = protocol::link::FactBody::CheckFailed { report, detail: "the disk is full".into(), cause };
+    shop.memory.happened(&shop.floor, fact).await;
+    let list = shop.floor.store.escalations(&shop.floor.bo, Default::default()).await.unwrap();
+    let of = |task| list.iter().find(|one| one.task == task).unwrap();
+    let attempts = &of(task).context.attempts;
+    assert_eq!(attempts.iter().map(|one| one.number).collect::<Vec<_>>(), [1, 2]);
+    let mut names: Vec<&str> = attempts.iter().map(|one| one.worker_name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, workers.iter().map(|worker| worker.name.as_str()).collect::<Vec<_>>());
+    assert!(attempts.iter().all(|one| one.outcome == AttemptOutcome::Refused && one.ended_at.is_some()));
+    assert!(attempts.iter().all(|one| one.agent.starts_with("codex")), "{attempts:?}");
+    assert_eq!(attempts[0].reason.as_ref().map(|reason| reason.chars().count()), Some(501), "shortened");
+    assert_eq!(of(other).context.attempts.len(), 1, "each its own");
+    assert_eq!(of(other).context.attempts[0].outcome, AttemptOutcome::Open);
+    let one = shop.floor.store.escalation(&shop.floor.bo, of(task).id).await.unwrap();
+    assert_eq!(one.context.attempts, *attempts);
+    let mine = state(&shop.floor, &shop.floor.ada).await;
+    assert!(mine.iter().all(|one| one.context.attempts.is_empty()), "changes do without");
 }
