@@ -1,14 +1,15 @@
 //! A worker that nobody manages pushes a branch; a real runner fetches it from a real remote and checks it.
 
 use std::path::Path;
+use std::process::Command;
 
 use client::Client;
 use domain::{EscalationKind, ProjectId, ReportVerdict, TaskId, TaskStatus};
 use protocol::{
     AddedTasks, Call, Deliverables, ExecutionFilter, Project, ProjectCreate, Report, Taken, TaskDetail, TaskReport,
-    TaskTake, TasksAdd, Workspace,
+    TaskTake, TasksAdd, WorkConfigure, WorkSettings, Workspace,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::wait_until;
 
 use crate::hub::Hub;
@@ -24,16 +25,21 @@ struct Editor {
 
 impl Editor {
     async fn take(hub: &Hub, origin: &Path) -> Self {
-        let ann = hub.ann.clone();
-        let input = json!({ "content": "Pushed", "repositories": [{ "location": origin }] });
-        let input: ProjectCreate = serde_json::from_value(input).unwrap();
-        let project: Project = ann.ask(Call::ProjectCreate { input }).await.unwrap();
-        let tasks = json!([{ "description": "Write out.txt", "acceptance": [
+        let acceptance = json!([
             { "kind": "file_exists", "path": "out.txt" },
             { "kind": "command", "argv": ["grep", "-q", "done", "out.txt"] },
             { "kind": "committed" },
             { "kind": "only_touches", "globs": ["out.txt"] },
-        ]}]);
+        ]);
+        Self::take_with(hub, origin, acceptance).await
+    }
+
+    async fn take_with(hub: &Hub, origin: &Path, acceptance: Value) -> Self {
+        let ann = hub.ann.clone();
+        let input = json!({ "content": "Pushed", "repositories": [{ "location": origin }] });
+        let input: ProjectCreate = serde_json::from_value(input).unwrap();
+        let project: Project = ann.ask(Call::ProjectCreate { input }).await.unwrap();
+        let tasks = json!([{ "description": "Write out.txt", "acceptance": acceptance }]);
         let input = TasksAdd { tasks: serde_json::from_value(tasks).unwrap() };
         let added: AddedTasks = ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
         let input = TaskTake { worker: Some("editor".into()), task: None, abilities: Vec::new(), wait_seconds: None };
@@ -46,8 +52,7 @@ impl Editor {
         self.ann.ask(Call::TaskShow { task: self.task }).await.unwrap()
     }
 
-    /// Reports the branch and waits for the verdict, or until a person is asked.
-    async fn report(&self, branch: &str) -> Report {
+    async fn send(&self, branch: &str) -> Report {
         let deliverables = Some(Deliverables { branch: Some(branch.into()), ..Default::default() });
         let input = TaskReport {
             fence: self.fence,
@@ -57,7 +62,12 @@ impl Editor {
             usage: None,
             failed: None,
         };
-        let sent: Report = self.ann.ask(Call::TaskReport { task: self.task, input }).await.unwrap();
+        self.ann.ask(Call::TaskReport { task: self.task, input }).await.unwrap()
+    }
+
+    /// Reports the branch and waits for the verdict, or until a person is asked.
+    async fn report(&self, branch: &str) -> Report {
+        let sent = self.send(branch).await;
         wait_until("the report has its verdict", async || {
             let detail = self.detail().await;
             let report = detail.reports.into_iter().find(|report| report.id == sent.id)?;
@@ -122,5 +132,43 @@ async fn a_repository_out_of_reach_is_for_a_person() {
     let asked = editor.detail().await.escalations.remove(0);
     assert_eq!(asked.kind, EscalationKind::Uncheckable);
     assert!(asked.context.text.contains("no repository"), "{asked:?}");
+    runner.kill().await;
+}
+
+#[tokio::test]
+async fn a_runner_that_dies_while_it_checks_is_no_end() {
+    let hub = Hub::open().await;
+    let (origin, clone) = remote(&hub);
+    let runner = hub.runner(&[]).await;
+    // Whoever checks waits at the gate until it is opened.
+    let (yard, script) = (hub.path("yard"), "touch \"$0/begun\"; exec cat \"$0/gate\"");
+    let gate = yard.join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    let acceptance = json!([{ "kind": "command", "argv": ["sh", "-c", script, yard] }]);
+    let editor = Editor::take_with(&hub, &origin, acceptance).await;
+    git(&clone, &["checkout", "-q", "-b", "work"]);
+    git(&clone, &["push", "-q", "origin", "work"]);
+    let sent = editor.send("work").await;
+    assert_eq!(sent.verdict, ReportVerdict::Pending);
+    wait_until("it is being checked", async || yard.join("begun").exists().then_some(())).await;
+    let input = WorkConfigure { lease_seconds: Some(2), heartbeat_seconds: Some(1), ..Default::default() };
+    let _: WorkSettings = hub.ann.ask(Call::WorkConfigure { project: editor.project, input }).await.unwrap();
+    runner.kill().await;
+    let asked = wait_until("a person is asked", async || editor.detail().await.escalations.pop()).await;
+    assert_eq!(asked.kind, EscalationKind::Uncheckable);
+    assert!(asked.question.contains("the runner `here` is away since"), "{}", asked.question);
+
+    // Whoever still waits there gets on; nobody waits any more.
+    drop(std::fs::File::options().read(true).write(true).open(&gate).unwrap());
+    std::fs::remove_file(&gate).unwrap();
+    std::fs::write(&gate, "open").unwrap();
+    let runner = hub.runner_again().await;
+    let done = wait_until("its word counts", async || {
+        Some(editor.detail().await).filter(|detail| detail.task.status == TaskStatus::Done)
+    })
+    .await;
+    assert_eq!(done.reports[0].verdict, ReportVerdict::Accepted);
+    let [asked] = done.escalations.as_slice() else { panic!("{:?}", done.escalations) };
+    assert!(asked.answered_at.is_some() && asked.answered_by.is_none(), "nobody had to answer: {asked:?}");
     runner.kill().await;
 }

@@ -75,9 +75,19 @@ impl Hub {
     pub(crate) async fn runner(&self, env: &[(&str, String)]) -> RunnerProcess {
         let input = RunnerCreate { name: "here".into() };
         let made: NewRunner = self.ann.ask(Call::RunnerCreate { input }).await.unwrap();
+        self.runner_as(&made.secret, env).await
+    }
+
+    /// The same runner again.
+    pub(crate) async fn runner_again(&self) -> RunnerProcess {
+        let secret = std::fs::read_to_string(self.path("runner").join("runner-token")).unwrap();
+        self.runner_as(&secret, &[]).await
+    }
+
+    async fn runner_as(&self, secret: &str, env: &[(&str, String)]) -> RunnerProcess {
         let mut all = vec![("HOME".to_owned(), self.path("home").display().to_string())];
         all.extend(env.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        let runner = RunnerProcess::spawn_with(&self.path("runner"), &self.url, &made.secret, "here", &all);
+        let runner = RunnerProcess::spawn_with(&self.path("runner"), &self.url, secret, "here", &all);
         wait_until("the runner is connected", async || {
             let runners: Vec<Runner> = self.ann.ask(Call::RunnerList {}).await.ok()?;
             runners[0].connected.then_some(())
