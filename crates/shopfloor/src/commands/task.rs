@@ -18,7 +18,7 @@ use args::ScopeArgs;
 pub(crate) use args::TaskCommand;
 
 #[cfg(test)]
-pub(crate) use watch::sample;
+pub(crate) use watch::{sample, sample_worker};
 
 use super::words;
 use crate::output::clean;

@@ -156,4 +156,4 @@ fn line(moved: &Moved, at: domain::Timestamp) -> String {
 }
 
 #[cfg(test)]
-pub(crate) use board::sample;
+pub(crate) use board::{sample, sample_worker};

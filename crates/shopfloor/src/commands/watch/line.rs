@@ -162,10 +162,10 @@ fn describe_message(message: &Message, names: &Names) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{AuthorKind, MessageId, Seq, TaskStatus, Timestamp, UserId};
+    use domain::{AuthorKind, MessageId, Seq, TaskStatus, Timestamp, UserId, WorkerStatus};
     use protocol::UserRef;
 
-    use crate::commands::task::sample;
+    use crate::commands::task::{sample, sample_worker};
 
     #[test]
     fn a_change_is_one_harmless_line() {
@@ -205,5 +205,31 @@ mod tests {
         );
         let many = show(20);
         assert!(many.ends_with("20 changed in prj_00000000000000000000000000000001: 20 ready"), "{many}");
+    }
+
+    #[test]
+    fn workers_have_a_line_each_unless_they_are_many() {
+        let at = Timestamp::from_millis(1_794_774_000_000);
+        let show = |count: usize| {
+            let status = |at: usize| if at == 0 { WorkerStatus::Working } else { WorkerStatus::Paused };
+            let workers: Vec<_> = (0..count).map(|at| sample_worker(&format!("anvil-{at}"), status(at))).collect();
+            let mut names = Names::default();
+            let change = Change::Workers { workers: workers.clone() };
+            names.learn(&change);
+            assert!(workers.iter().all(|worker| names.worker(worker.id) == worker.name));
+            assert_eq!(project_of(&change), Some(workers[0].project));
+            render(&Delta { seq: Seq(7), at, change }, &names)
+        };
+        let one = show(1);
+        let (start, end) = ("20:20:00Z       7  worker    anvil-0 in prj_", " is working (wrk_");
+        assert!(one.starts_with(start) && one.contains(end), "{one}");
+        let eight = show(EACH);
+        assert_eq!(eight.lines().count(), EACH);
+        for (at, line) in eight.lines().enumerate() {
+            assert!(line.starts_with(&format!("20:20:00Z       7  worker    anvil-{at} in ")), "{line}");
+        }
+        let many = show(EACH + 1);
+        let project = "prj_00000000000000000000000000000001";
+        assert_eq!(many, format!("20:20:00Z       7  workers   9 changed in {project}: 1 working, 8 paused"));
     }
 }

@@ -182,9 +182,42 @@ pub(crate) fn sample(title: &str, status: TaskStatus, deps: &[TaskId]) -> TaskLi
     }
 }
 
+/// A worker of the same project, for tests.
+#[cfg(test)]
+pub(crate) fn sample_worker(name: &str, status: domain::WorkerStatus) -> Worker {
+    Worker {
+        id: WorkerId::generate(),
+        project: "prj_00000000000000000000000000000001".parse().unwrap(),
+        owner: protocol::UserRef { id: domain::UserId::generate(), name: "ann".into() },
+        name: name.to_owned(),
+        kind: domain::WorkerKind::Managed,
+        runner: None,
+        agent: "codex".into(),
+        model: None,
+        role: None,
+        abilities: Vec::new(),
+        colour: 0,
+        status,
+        reason: None,
+        until: None,
+        task: None,
+        session: None,
+        queue: Vec::new(),
+        failures: 0,
+        done: 0,
+        failed: 0,
+        usage: protocol::Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
+        budget_micros: None,
+        context_score: None,
+        seen_at: None,
+        created_at: domain::Timestamp::from_millis(1_794_774_000_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::WorkerStatus;
 
     fn board(tasks: &[TaskLine]) -> Board {
         let mut board = Board::new(TaskFilter::default());
@@ -211,6 +244,27 @@ mod tests {
         let mut scoped = Board::new(TaskFilter { project: Some(task.project), ..TaskFilter::default() });
         scoped.load(vec![task]);
         assert_eq!(scoped.apply(&Change::Tasks { tasks: vec![other] }), [], "of another project");
+    }
+
+    #[test]
+    fn who_holds_a_task_is_known_until_they_are_gone() {
+        let workers = ["anvil", "bellows"].map(|name| sample_worker(name, WorkerStatus::Working));
+        let task = |worker: &Worker| TaskLine {
+            assigned_to: Some(worker.id),
+            ..sample(&worker.name, TaskStatus::Running, &[])
+        };
+        let mut board = board(&workers.each_ref().map(task));
+        let names = |board: &Board| {
+            let mut names: Vec<_> =
+                board.held().map(|(task, by)| (task.title.clone(), by.map(|by| by.name.clone()))).collect();
+            names.sort();
+            names
+        };
+        board.learn(&Change::Workers { workers: workers.to_vec() });
+        let both = ["anvil", "bellows"].map(|name| (name.to_owned(), Some(name.to_owned())));
+        assert_eq!(names(&board), both);
+        board.learn(&Change::WorkerGone { worker: workers[0].id });
+        assert_eq!(names(&board), [("anvil".to_owned(), None), both[1].clone()]);
     }
 
     #[test]
