@@ -119,10 +119,8 @@ pub(crate) async fn check_failed(
         moves::refuse(tx, report, &[], &detail, None).await?;
         return after(tx, &found, &detail).await;
     }
-    if cause == CheckTrouble::Unreachable {
-        if moves::elsewhere(tx, row, report, None).await? {
-            return Ok(None);
-        }
+    if cause == CheckTrouble::Unreachable && moves::elsewhere(tx, row, report, None).await? {
+        return Ok(None);
     }
     let context = EscalationContext { text: detail, ..Default::default() };
     let question = "The acceptance could not be checked. Is the work accepted?";
