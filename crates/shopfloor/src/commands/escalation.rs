@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use client::Client;
 use domain::{AnswerAct, EscalationId};
-use protocol::{Call, Escalation, EscalationAnswer, EscalationFilter, Project};
+use protocol::{AttemptLine, Call, Escalation, EscalationAnswer, EscalationFilter, Project};
 
 use super::words;
 use crate::output::clean;
@@ -112,10 +112,10 @@ fn table(list: &[Escalation], out: &Output) -> String {
     let titles = &["ID", "KIND", "QUESTION…", "TASK…", "ASKED", "ANSWER…"];
     let mut table = Table::new(titles, "nothing waits for you");
     for one in list {
-        let answer = match (&one.answered_by, &one.answer) {
-            (Some(by), answer) => {
-                Cell::styled(format!("{}: {}", by.name, answer.as_deref().unwrap_or("-")), Style::Dim)
-            }
+        let answer = one.answer.as_deref().unwrap_or("-");
+        let answer = match (one.answered_at, &one.answered_by) {
+            (Some(_), Some(by)) => Cell::styled(format!("{}: {answer}", by.name), Style::Dim),
+            (Some(_), None) => Cell::styled(answer, Style::Dim),
             (None, _) => Cell::styled("needs you", Style::Yellow),
         };
         table.row([
@@ -142,11 +142,8 @@ fn render(escalation: &Escalation, out: &Output) -> String {
     add("session", escalation.session.map(|session| format!("`shopfloor session log {session}`")));
     add("other task", context.other_task.map(|task| task.to_string()));
     add("where they meet", (!context.places.is_empty()).then(|| context.places.join(", ")));
-    let answered = escalation.answered_by.as_ref();
-    add(
-        "answered",
-        answered.map(|by| format!("by {}, {}", by.name, when::relative_or(escalation.answered_at, out.now, "-"))),
-    );
+    let by = escalation.answered_by.as_ref().map(|by| format!("by {}, ", by.name)).unwrap_or_default();
+    add("answered", escalation.answered_at.map(|at| format!("{by}{}", when::relative(at, out.now))));
     add("answer", escalation.answer.clone());
     let mut parts = vec![fields(out, &pairs), clean(&escalation.question)];
     let mut part = |title: &str, text: &str| {
@@ -155,6 +152,8 @@ fn render(escalation: &Escalation, out: &Output) -> String {
         }
     };
     part("Context", &context.text);
+    let attempts: Vec<String> = context.attempts.iter().map(|attempt| line(attempt, out)).collect();
+    part("Attempts", &attempts.join("\n"));
     part("Last screen", context.screen.as_deref().unwrap_or_default());
     part("Not here", context.missing.as_deref().unwrap_or_default());
     part("Changes", context.diff.as_deref().unwrap_or_default());
@@ -163,6 +162,14 @@ fn render(escalation: &Escalation, out: &Output) -> String {
         |(at, option): (usize, &protocol::EscalationOption)| format!("  {}. {} ({})", at + 1, option.label, option.act);
     part("Options", &options.iter().enumerate().map(option).collect::<Vec<_>>().join("\n"));
     parts.join("\n\n")
+}
+
+/// Who had the task, and what came of it, in one line.
+fn line(attempt: &AttemptLine, out: &Output) -> String {
+    let AttemptLine { number, worker_name, agent, outcome, .. } = attempt;
+    let at = when::relative(attempt.ended_at.unwrap_or(attempt.started_at), out.now);
+    let why = attempt.reason.as_deref().map(|reason| format!(": {}", reason.replace('\n', " "))).unwrap_or_default();
+    format!("  {number}. {worker_name} ({agent}), {outcome}, {at}{why}")
 }
 
 #[cfg(test)]
@@ -206,15 +213,39 @@ mod tests {
     #[test]
     fn a_request_shows_what_to_look_at() {
         let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(90_000) };
-        let text = render(&sample(), &out);
+        let mut asked = sample();
+        let attempt = |number, outcome, reason: Option<&str>| AttemptLine {
+            number,
+            worker_name: "anvil".into(),
+            agent: "codex".into(),
+            outcome,
+            reason: reason.map(str::to_owned),
+            started_at: Timestamp::from_millis(0),
+            ended_at: reason.map(|_| Timestamp::from_millis(30_000)),
+        };
+        let (refused, open) = (domain::AttemptOutcome::Refused, domain::AttemptOutcome::Open);
+        asked.context.attempts = vec![attempt(1, refused, Some("`a.md`\nis\u{1b}[2J empty")), attempt(2, open, None)];
+        let text = render(&asked, &out);
         for part in [
             "same_lines: Two outputs change the same lines.",
             "Which one?\u{FFFD}[2J",
+            "Attempts\n  1. anvil (codex), refused, 1 min ago: `a.md` is\u{FFFD}[2J empty\n  2. anvil (codex), open, 1 min ago\n",
             "Changes\n+a",
             "Changes of the other\n+b",
             "Options\n  1. Accept it (accept)\n  2. Try again (retry)",
         ] {
             assert!(text.contains(part), "`{part}` is not in:\n{text}");
         }
+    }
+
+    #[test]
+    fn what_settled_itself_needs_nobody() {
+        let out = Output { json: false, color: false, width: None, now: Timestamp::from_millis(90_000) };
+        let mut settled = sample();
+        settled.answered_at = Some(Timestamp::from_millis(60_000));
+        settled.answer = Some("the runner `box` came back and checked it".into());
+        let (list, shown) = (table(&[settled.clone()], &out), render(&settled, &out));
+        assert!(list.contains("came back") && !list.contains("needs you"), "{list}");
+        assert!(shown.contains("30 s ago") && shown.contains("came back") && !shown.contains("by "), "{shown}");
     }
 }

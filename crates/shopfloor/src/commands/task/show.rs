@@ -135,14 +135,15 @@ fn reported(report: &Report, out: &Output) -> String {
 fn asked(escalation: &Escalation, out: &Output) -> String {
     let asked = when::relative(escalation.created_at, out.now);
     let question = deeper(&escalation.question, 5);
-    match (&escalation.answered_by, &escalation.act) {
-        (Some(by), act) => {
-            let act = act.map(|act| format!(" ({act})")).unwrap_or_default();
+    match escalation.answered_at {
+        Some(_) => {
+            let act = escalation.act.map(|act| format!(" ({act})")).unwrap_or_default();
             let answer = deeper(escalation.answer.as_deref().unwrap_or_default(), 5);
-            let by = clean(&by.name);
-            format!("  {}, {asked}:\n{question}\n  {by} answered{act}:\n{answer}", escalation.kind)
+            let by = escalation.answered_by.as_ref();
+            let by = by.map_or("settled".to_owned(), |by| format!("{} answered", clean(&by.name)));
+            format!("  {}, {asked}:\n{question}\n  {by}{act}:\n{answer}", escalation.kind)
         }
-        (None, _) => {
+        None => {
             let open = Style::Yellow.paint("needs you", out.color);
             let how = format!("`shopfloor escalation answer {} \"…\"`", escalation.id);
             format!("  {open}, {}, {asked}: {how}\n{question}", escalation.kind)

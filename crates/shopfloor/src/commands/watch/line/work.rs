@@ -42,12 +42,11 @@ fn many<S: PartialEq + std::fmt::Display>(project: Option<ProjectId>, all: &[S],
 /// A question, or its answer.
 pub(super) fn escalation(escalation: &Escalation, names: &Names) -> String {
     let question = shorten(&escalation.question.replace('\n', " "), EXCERPT);
-    match &escalation.answered_by {
-        Some(by) => {
-            let answer = escalation.answer.as_deref().unwrap_or("-").replace('\n', " ");
-            format!("answered  {} to \"{question}\": {} ({})", by.name, shorten(&answer, EXCERPT), escalation.id)
-        }
-        None => {
+    let answer = shorten(&escalation.answer.as_deref().unwrap_or("-").replace('\n', " "), EXCERPT);
+    match (escalation.answered_at, &escalation.answered_by) {
+        (Some(_), Some(by)) => format!("answered  {} to \"{question}\": {answer} ({})", by.name, escalation.id),
+        (Some(_), None) => format!("settled   \"{question}\": {answer} ({})", escalation.id),
+        (None, _) => {
             let (title, project) = (&escalation.title, names.of(escalation.project));
             format!("needs you \"{title}\" in {project}: {question} ({})", escalation.id)
         }
