@@ -21,9 +21,9 @@ fn a_person_types_resizes_and_leaves() {
     terminal.wait_for("30 100");
     terminal.resize(90, 20);
     crate::process::wait_until("the session has the new size", || {
+        let mark = terminal.mark();
         terminal.type_keys("size\r");
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        terminal.shown().contains("20 90")
+        terminal.wait_after(mark, &["20 90", "30 100"]) == "20 90"
     });
     terminal.type_keys("hello\r");
     terminal.wait_for("got hello");
@@ -60,9 +60,12 @@ fn a_signal_leaves_the_terminal_as_it_was() {
 fn queries_and_the_clipboard_stay_in_the_session() {
     let floor = Floor::at_work();
     let session = floor.spawn(
-        r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; sleep 1; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
+        r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; read x; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
     );
     let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+    // What was there before is in the first screen; what comes after it comes as it is written.
+    terminal.wait_for("begin");
+    terminal.type_keys("\r");
     terminal.wait_for("end");
     let shown = terminal.shown();
     for forbidden in ["\x1b[c", "\x1b[6n", "\x1b[5n", "\x1b]52;", "\x1b]0;", "\x1b]11;"] {
@@ -80,15 +83,15 @@ fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
     let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
     terminal.wait_for("ready");
     let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
+    let mark = terminal.mark();
     floor.hub().kill();
-    terminal.wait_for("connection lost");
+    terminal.wait_after(mark, &["connection lost"]);
+    let mark = terminal.mark();
     floor.start(&listen);
     floor.wait_until_connected();
-    crate::process::wait_until("the keys arrive again", || {
-        terminal.type_keys("back\r");
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        terminal.shown().contains("got back")
-    });
+    terminal.wait_after(mark, &["attached"]);
+    terminal.type_keys("back\r");
+    terminal.wait_for("got back");
 }
 
 #[test]

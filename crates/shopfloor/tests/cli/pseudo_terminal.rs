@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::process::Child;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use pty_process::Size;
@@ -12,10 +12,17 @@ use rustix::termios::{Termios, tcgetattr};
 use crate::floor::Floor;
 use crate::process::{PATIENCE, wait_until};
 
+/// What came to the terminal, and a bell for more.
+#[derive(Default)]
+struct Shown {
+    bytes: Mutex<Vec<u8>>,
+    more: Condvar,
+}
+
 pub(crate) struct PseudoTerminal {
     pty: Arc<Pty>,
     child: Child,
-    shown: Arc<Mutex<Vec<u8>>>,
+    shown: Arc<Shown>,
     before: Termios,
     reading: Option<std::thread::JoinHandle<()>>,
 }
@@ -32,12 +39,13 @@ impl PseudoTerminal {
             command = command.env(name, value);
         }
         let child = command.spawn(pts).unwrap();
-        let (pty, shown) = (Arc::new(pty), Arc::new(Mutex::new(Vec::new())));
+        let (pty, shown) = (Arc::new(pty), Arc::new(Shown::default()));
         let (reader, seen) = (pty.clone(), shown.clone());
         let reading = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = (&*reader).read(&mut buffer) {
-                seen.lock().unwrap().extend(&buffer[..count]);
+                seen.bytes.lock().unwrap().extend(&buffer[..count]);
+                seen.more.notify_all();
             }
         });
         Self { pty, child, shown, before, reading: Some(reading) }
@@ -52,14 +60,30 @@ impl PseudoTerminal {
     }
 
     pub(crate) fn shown(&self) -> String {
-        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
+        String::from_utf8_lossy(&self.shown.bytes.lock().unwrap()).into_owned()
     }
 
     pub(crate) fn wait_for(&self, text: &str) {
+        self.wait_after(0, &[text]);
+    }
+
+    /// How much was shown until now.
+    pub(crate) fn mark(&self) -> usize {
+        self.shown.bytes.lock().unwrap().len()
+    }
+
+    /// Waits until one of these is shown after a mark; says which.
+    pub(crate) fn wait_after<'a>(&self, mark: usize, any: &[&'a str]) -> &'a str {
         let start = Instant::now();
-        while !self.shown().contains(text) {
-            assert!(start.elapsed() < PATIENCE, "`{text}` was not shown: {:?}", self.shown());
-            std::thread::sleep(std::time::Duration::from_millis(50));
+        let mut bytes = self.shown.bytes.lock().unwrap();
+        loop {
+            let text = String::from_utf8_lossy(&bytes[mark..]);
+            if let Some(found) = any.iter().find(|one| text.contains(**one)) {
+                return found;
+            }
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            assert!(!left.is_zero(), "none of {any:?} was shown: {text:?}");
+            bytes = self.shown.more.wait_timeout(bytes, left).unwrap().0;
         }
     }
 
