@@ -53,7 +53,8 @@ struct State {
     frames: Vec<TerminalFrame>,
     answers: Vec<(u32, Result<RunnerAnswer, Problem>)>,
     unwatched: Vec<(u32, Problem)>,
-    tokens: Vec<SessionId>,
+    /// For which session, and on which connection.
+    tokens: Vec<(SessionId, usize)>,
     tokens_live: Option<u32>,
     asks: u32,
 }
@@ -211,7 +212,8 @@ impl FakeHub {
         self.shared.state.lock().frames.clear();
     }
 
-    pub(crate) fn tokens(&self) -> Vec<SessionId> {
+    /// The tokens that were asked for: of which session, and on which connection.
+    pub(crate) fn tokens(&self) -> Vec<(SessionId, usize)> {
         self.shared.state.lock().tokens.clone()
     }
 
@@ -282,7 +284,7 @@ impl Shared {
         self.changed.send_modify(|times| *times += 1);
     }
 
-    fn take(&self, frame: FromRunner) -> Option<ToRunner> {
+    fn take(&self, connection: usize, frame: FromRunner) -> Option<ToRunner> {
         let mut state = self.state.lock();
         match frame {
             FromRunner::Fact(fact) => {
@@ -302,8 +304,8 @@ impl Shared {
                 state.acknowledging.then_some(ToRunner::Ack { number })
             }
             FromRunner::TokenWanted { session } => {
-                state.tokens.push(session);
-                let number = state.tokens.iter().filter(|asked| **asked == session).count();
+                state.tokens.push((session, connection));
+                let number = state.tokens.iter().filter(|(asked, _)| *asked == session).count();
                 let secret = Some(format!("agent-token-{number}-of-{session}"));
                 Some(ToRunner::Token { session, secret, lives_seconds: state.tokens_live })
             }
@@ -342,7 +344,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     let Some(Ok(Message::Text(hello))) = stream.next().await else { return };
     let Ok(FromRunner::Hello { protocol: PROTOCOL, .. }) = serde_json::from_str(&hello) else { panic!("{hello}") };
     let (outgoing, mut queue) = mpsc::unbounded_channel();
-    let welcome = {
+    let (connection, welcome) = {
         let mut state = shared.state.lock();
         state.outgoing = Some(outgoing.clone());
         state.connections += 1;
@@ -351,7 +353,8 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
         }
         let acknowledged = state.acknowledged;
         let (hub, owner) = (shared.hub, shared.owner);
-        ToRunner::Welcome { protocol: PROTOCOL, hub, runner: RunnerId::generate(), owner, acknowledged }
+        let runner = RunnerId::generate();
+        (state.connections, ToRunner::Welcome { protocol: PROTOCOL, hub, runner, owner, acknowledged })
     };
     for frame in [&welcome, &shared.desired()] {
         let _ = outgoing.send(Message::text(serde_json::to_string(frame).unwrap()));
@@ -375,7 +378,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
             },
             message = stream.next() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    let answer = shared.take(serde_json::from_str(&text).unwrap());
+                    let answer = shared.take(connection, serde_json::from_str(&text).unwrap());
                     if let (Some(answer), Some(outgoing)) = (answer, answers.upgrade()) {
                         let _ = outgoing.send(Message::text(serde_json::to_string(&answer).unwrap()));
                     }
