@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use domain::{ProjectId, ReportId, TaskId, WorkspaceId};
+use domain::{ProjectId, ReportId, TaskId};
 use protocol::Criterion;
 use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, StartFrom};
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, fixture, git, repository, shell};
+use crate::support::{TestRunner, empty_workspace, fixture, git, repository, shell};
 
 fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck {
     DesiredCheck {
@@ -23,14 +23,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
 }
 
 fn workspace(origin: &Path) -> DesiredWorkspace {
-    DesiredWorkspace {
-        workspace: WorkspaceId::generate(),
-        repository: Some(repository(origin)),
-        base: None,
-        branch: "work".to_owned(),
-        trusted: true,
-        from: None,
-    }
+    DesiredWorkspace { repository: Some(repository(origin)), ..empty_workspace() }
 }
 
 fn command(line: &str) -> Criterion {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use domain::{ProjectId, ReportId, TaskId, WorkspaceId};
-use protocol::link::{DesiredCheck, DesiredWorkspace};
+use domain::{ProjectId, ReportId, TaskId};
+use protocol::link::DesiredCheck;
 use protocol::{Criterion, Sandbox};
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, shell};
+use crate::support::{TestRunner, empty_workspace, shell};
 
 /// Asks a shell something that must be true inside.
 fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
@@ -22,14 +22,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         project: ProjectId::generate(),
         activity: None,
         criteria: lines.iter().map(command).collect(),
-        workspace: DesiredWorkspace {
-            workspace: WorkspaceId::generate(),
-            repository: None,
-            base: None,
-            branch: "work".to_owned(),
-            trusted: true,
-            from: None,
-        },
+        workspace: empty_workspace(),
         trusted: true,
         sandbox: Some(sandbox),
     }

@@ -109,6 +109,18 @@ pub(crate) fn kill_host(session_dir: &Path) {
     }
 }
 
+/// A workspace with nothing in it.
+pub(crate) fn empty_workspace() -> DesiredWorkspace {
+    DesiredWorkspace {
+        workspace: WorkspaceId::generate(),
+        repository: None,
+        base: None,
+        branch: "work".to_owned(),
+        trusted: true,
+        from: None,
+    }
+}
+
 /// A session that runs a shell line in an empty workspace.
 pub(crate) fn shell(line: &str) -> DesiredSession {
     DesiredSession {
@@ -128,14 +140,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
         record_input: false,
         cols: 120,
         rows: 32,
-        workspace: DesiredWorkspace {
-            workspace: WorkspaceId::generate(),
-            repository: None,
-            base: None,
-            branch: "work".to_owned(),
-            trusted: true,
-            from: None,
-        },
+        workspace: empty_workspace(),
         task: None,
     }
 }
