@@ -189,6 +189,39 @@ fn what_people_read() {
     assert!(events.iter().any(|(_, code, data)| code == "r" && data == "50x6"));
 }
 
+/// What is found of `warning` on a terminal of 40×5 that was told this.
+fn warnings(text: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("recording");
+    let mut screen = Screen::new(40, 5, 100);
+    let header = Header { cols: 40, rows: 5, ..header() };
+    let mut recorder = Recorder::create(&dir, &header, 1 << 30, &mut screen).unwrap();
+    screen.feed(text.as_bytes());
+    recorder.output(text.as_bytes(), &mut screen);
+    recorder.finish(0).unwrap();
+    let found = Recording::open(&dir).unwrap().search("warning", 1000).unwrap();
+    found.into_iter().map(|hit| hit.line).collect()
+}
+
+#[test]
+fn lines_that_say_the_same_are_all_found() {
+    assert_eq!(warnings(&"warning: unused\r\n".repeat(101)).len(), 101);
+    assert_eq!(warnings(&"warning: unused\r\nfine\r\n".repeat(101)).len(), 101);
+    let later = format!("{}{}", "warning\r\n".repeat(3), "\x1b[H\x1b[2Jmake\r\n\n\n\n\n\nwarning\r\nwarning\r\n");
+    assert_eq!(warnings(&later).len(), 5, "what scrolls after a jump is new");
+}
+
+#[test]
+fn a_line_that_is_drawn_again_is_found_once() {
+    assert_eq!(warnings(&"\rwarning: slow".repeat(50)), ["warning: slow"]);
+    let whole = "\x1b[H\x1b[2Jtitle\r\nwarning\r\nstatus";
+    assert_eq!(warnings(&whole.repeat(50)), ["warning"], "a screen from its top");
+    let bottom = "\x1b[1;1Htitle\x1b[5;1Hwarning";
+    assert_eq!(warnings(&bottom.repeat(50)), ["warning"], "the last row");
+    let above = format!("one\r\nwarning\r\nthree\r\n{}", "\x1b[2Awarning\r\nthree\r\n".repeat(50));
+    assert_eq!(warnings(&above), ["warning"], "a few rows up");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

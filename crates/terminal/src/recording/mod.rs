@@ -6,6 +6,7 @@
 //! begin anywhere. A frame is written whole at least each second; a torn one at the end is ignored.
 
 mod cast;
+mod lines;
 mod reader;
 mod segment;
 mod text;

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use alacritty_terminal::vte::{Params, Parser, Perform};
+use alacritty_terminal::vte::Parser;
 
 use super::cast::write_line;
+use super::lines::Lines;
 use super::{Happening, Recording};
 use crate::screen::{Quiet, Screen};
 
@@ -51,22 +52,27 @@ impl Recording {
         Ok(())
     }
 
-    /// Lines that contain this, whatever the case, with when they were written; at most so many.
+    /// Lines that contain this, whatever the case, with when they were written; at most so many. A line that is only
+    /// drawn again is not told again.
     pub fn search(&self, query: &str, most: usize) -> io::Result<Vec<Found>> {
-        let mut lines = Lines { query: query.to_lowercase(), most, ..Lines::default() };
+        let play = self.play_from(Duration::ZERO)?;
+        let mut lines = Lines::new(query, most, play.start.screen.rows);
         let mut parser = Parser::new();
-        for moment in self.play_from(Duration::ZERO)? {
+        for moment in play {
             let moment = moment?;
-            if let Happening::Output(bytes) = moment.happening {
-                (lines.time, lines.offset) = (moment.time, moment.offset);
-                parser.advance(&mut lines, &bytes);
+            match moment.happening {
+                Happening::Output(bytes) => {
+                    lines.at(moment.time, moment.offset);
+                    parser.advance(&mut lines, &bytes);
+                }
+                Happening::Resize(_, rows) => lines.resize(rows),
+                _ => (),
             }
-            if lines.found.len() >= most {
+            if lines.full() {
                 break;
             }
         }
-        lines.end();
-        Ok(lines.found)
+        Ok(lines.finish())
     }
 
     /// Writes a single file in asciicast v3, as `asciinema` plays it; without what would make that terminal answer.
@@ -108,57 +114,5 @@ impl Recording {
             line.clear();
         }
         out.write_all(&line)
-    }
-}
-
-/// Collects the text of a stream in lines, and keeps those that match.
-#[derive(Default)]
-struct Lines {
-    query: String,
-    most: usize,
-    found: Vec<Found>,
-    line: String,
-    began: Option<(Duration, u64)>,
-    time: Duration,
-    offset: u64,
-}
-
-impl Lines {
-    fn end(&mut self) {
-        let line = std::mem::take(&mut self.line);
-        let (time, offset) = self.began.take().unwrap_or_default();
-        let line = line.trim();
-        let again = self.found.last().is_some_and(|last| last.line == line);
-        if !again && self.found.len() < self.most && line.to_lowercase().contains(&self.query) && !line.is_empty() {
-            self.found.push(Found { time, offset, line: line.to_owned() });
-        }
-    }
-}
-
-impl Perform for Lines {
-    fn print(&mut self, character: char) {
-        self.began.get_or_insert((self.time, self.offset));
-        self.line.push(character);
-        // A program that never ends its line must not fill our memory.
-        if self.line.len() > 64 << 10 {
-            self.end();
-        }
-    }
-
-    fn execute(&mut self, byte: u8) {
-        match byte {
-            b'\n' | b'\r' | 0x0B | 0x0C => self.end(),
-            b'\t' => self.print(' '),
-            _ => (),
-        }
-    }
-
-    fn csi_dispatch(&mut self, _: &Params, intermediates: &[u8], _: bool, action: char) {
-        match action {
-            'A' | 'B' | 'E' | 'F' | 'H' | 'J' | 'L' | 'M' | 'S' | 'T' | 'd' | 'f' => self.end(),
-            'h' | 'l' if intermediates == b"?" => self.end(),
-            'C' | 'G' => self.print(' '),
-            _ => (),
-        }
     }
 }
