@@ -1,18 +1,56 @@
-//! Names of branches: what is accepted, and what a workspace's own branch is called.
+//! Names of branches: what is accepted, which cannot be beside each other, and what a workspace's own is called.
 
 use crate::WorkspaceId;
 
+/// How long a name may be: hosts keep branches as files.
+const LONGEST: usize = 200;
+
 /// Why a text is no branch name of ours.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a branch has letters, digits and `._/-` only, does not start with `-`, `.` or `/`, and has no `..` or `//`")]
-pub struct BranchError;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BranchError {
+    /// Characters that git, a shell or a command line could take for something else.
+    #[error(
+        "a branch has letters, digits and `._/-` only, does not start with `-`, `.` or `/`, and has no `..` or `//`"
+    )]
+    Characters,
+    /// git's own way to write a ref, which would become a part of the name.
+    #[error("a branch is named without `refs/heads/` before it: git would make a branch of that whole name")]
+    Refs,
+    /// git writes such files while it works on a branch.
+    #[error("no part of a branch ends with `.lock`: git keeps that for itself")]
+    Lock,
+    /// What is checked out, whatever that is.
+    #[error("`HEAD` is no branch: git calls so what is checked out")]
+    Head,
+    /// It does not fit into a file's name.
+    #[error("a branch has at most {LONGEST} characters")]
+    TooLong,
+}
 
 /// Refuses whatever git, a shell or a command line could take for something else.
 pub fn check(name: &str) -> Result<(), BranchError> {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._/-".contains(&b));
-    let parts = name.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock"));
-    let safe = plain && parts && !name.starts_with('-') && !name.contains("..") && !name.ends_with('.');
-    if safe && name.len() <= 255 && name != "HEAD" { Ok(()) } else { Err(BranchError) }
+    let part = |part: &str| !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.');
+    let lock = |part: &str| part.to_ascii_lowercase().ends_with(".lock");
+    if name.len() > LONGEST {
+        Err(BranchError::TooLong)
+    } else if !plain || !name.split('/').all(part) || name.contains("..") {
+        Err(BranchError::Characters)
+    } else if name == "HEAD" {
+        Err(BranchError::Head)
+    } else if name == "refs" || name.starts_with("refs/") {
+        Err(BranchError::Refs)
+    } else if name.split('/').any(lock) {
+        Err(BranchError::Lock)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether two names cannot be branches of one repository at once: they are the same, or one is a folder of the other.
+pub fn clash(one: &str, other: &str) -> bool {
+    let beneath = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('/'));
+    one == other || beneath(one, other) || beneath(other, one)
 }
 
 /// A readable branch for a line of work, different for each workspace.
@@ -74,6 +112,23 @@ mod tests {
         for good in ["main", "feature/login", "v1.2", "a-b_c".replace('_', ".").as_str(), "release/2026.11"] {
             assert!(check(good).is_ok(), "{good:?}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_says_why() {
+        let why = |name: &str| check(name).unwrap_err();
+        assert_eq!(why("refs/heads/x"), BranchError::Refs);
+        assert_eq!((why("x.lock"), why("a/B.LOCK/c")), (BranchError::Lock, BranchError::Lock));
+        assert_eq!(why("HEAD"), BranchError::Head);
+        assert_eq!(why(&"x".repeat(201)), BranchError::TooLong);
+        assert_eq!((why("a b"), why("a/-b")), (BranchError::Characters, BranchError::Characters));
+        assert!(why("refs/heads/x").to_string().contains("without `refs/heads/`"));
+    }
+
+    #[test]
+    fn a_name_beneath_another_cannot_be_beside_it() {
+        assert!(clash("dup", "dup") && clash("dup/sub", "dup") && clash("dup", "dup/sub/x"));
+        assert!(!clash("dup", "dup2") && !clash("dup-2/sub", "dup") && !clash("a/b", "a/c"));
     }
 
     proptest! {
