@@ -84,7 +84,14 @@ impl AgentRefs {
 fn git_dir(tree: &Path) -> Result<Root> {
     Root::open(tree)?.folder(Path::new(".git")).map_err(|error| Error::Tampered {
         path: tree.join(".git"),
-        why: format!("it is not a folder that can be read ({error})"),
+        why: match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                "somebody deleted it; `shopfloor workspace restore` makes it anew, with the \
+                                             commits that were saved"
+                    .into()
+            }
+            _ => format!("it is not a folder that can be read ({error})"),
+        },
     })
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Changes<'s> {
     pub(crate) left: u64,
     pub(crate) removed: Vec<PathBuf>,
     pub(crate) put: Vec<PathBuf>,
+    /// Left out; what was saved of them before is not what they are now.
+    pub(crate) outdated: Vec<PathBuf>,
 }
 
 impl Changes<'_> {
@@ -30,10 +32,12 @@ impl Changes<'_> {
             Ok(Found::File { size, .. }) if size > largest => {
                 let why = format!("it has {size} bytes, more than the {largest} that are saved");
                 self.space.leave_out(&path, why);
+                self.outdated.push(path);
             }
             Ok(Found::File { size, .. }) if size > self.left => {
                 let why = format!("it would make this save larger than {} bytes", self.options.largest_save);
                 self.space.leave_out(&path, why);
+                self.outdated.push(path);
             }
             Ok(Found::File { size, .. }) => {
                 self.left -= size;
@@ -53,7 +57,10 @@ impl Changes<'_> {
                 Ok(Found::Nothing) => self.removed.push(path),
                 _ => drop(self.space.nested.insert(path)),
             },
-            Ok(Found::Special) => self.space.leave_out(&path, "it is neither a file nor a link".into()),
+            Ok(Found::Special) => {
+                self.space.leave_out(&path, "it is neither a file nor a link".into());
+                self.outdated.push(path);
+            }
             Err(error) => self.space.leave_out(&path, error.to_string()),
         }
     }

@@ -11,7 +11,7 @@ use crate::git::Git;
 use crate::layout::{Facts, Home, folder, now, sync, write};
 use crate::location::Location;
 use crate::names::BranchName;
-use crate::options::Progress;
+use crate::options::{Author, Progress};
 use crate::store::Store;
 use crate::{Error, Result, Worktrees};
 
@@ -78,7 +78,7 @@ impl Worktrees {
         }
         *space = None;
         let store = Store(self.layout().store(plan.location.as_ref()));
-        let start = self.start(&store, plan, progress).await?;
+        let start = self.start(&store, id, plan, progress).await?;
         let making = Home(self.layout().making().join(id.to_string()));
         let aside = making.0.clone();
         blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
@@ -92,7 +92,7 @@ impl Worktrees {
             created_at: now(),
         };
         progress.tell("Checking out", None);
-        build(&making, &store, &facts, &begin).await?;
+        build(&making, &store, &facts, self.options().author.as_ref(), &begin).await?;
         begin_chain(&store, id, begin.files.as_ref()).await?;
         let copied = self.copy_in(&making, plan).await?;
         making.write_facts(&facts)?;
@@ -103,15 +103,27 @@ impl Worktrees {
     }
 
     /// Fetches and finds the commit to start from; nothing in an empty repository, or without one.
-    async fn start(&self, store: &Store, plan: &Plan, progress: &Progress) -> Result<Option<(BranchName, Oid)>> {
+    async fn start(
+        &self,
+        store: &Store,
+        id: WorkspaceId,
+        plan: &Plan,
+        progress: &Progress,
+    ) -> Result<Option<(BranchName, Oid)>> {
         let Some(location) = &plan.location else {
             self.prepare(store).await?;
             return Ok(None);
         };
-        if plan.branch.is_none() {
+        let Some(branch) = &plan.branch else {
             return Err(Error::Branch { name: String::new(), why: "a workspace of a repository needs its own branch" });
-        }
+        };
         self.refresh(location, progress).await?;
+        // One that goes on with work, or that lost its folder after a push, has its branch there rightly.
+        let begins = plan.from.is_none() && store.refs(&crate::save::saved_ref(id)).await?.is_empty();
+        if begins && let Some(there) = store.in_the_way(branch).await? {
+            let (location, branch) = (location.to_string(), branch.to_string());
+            return Err(Error::BranchTaken { location, branch, there });
+        }
         let base = match &plan.base {
             Some(base) => base.clone(),
             None => match self.default_branch(location).await? {
@@ -157,7 +169,7 @@ impl Worktrees {
 }
 
 /// The agent's folder with a `.git` of its own, and our repository beside it.
-async fn build(home: &Home, store: &Store, facts: &Facts, begin: &Beginning) -> Result<()> {
+async fn build(home: &Home, store: &Store, facts: &Facts, author: Option<&Author>, begin: &Beginning) -> Result<()> {
     let (tree, control) = (home.tree(), home.control());
     folder(&tree)?;
     bare::make(&control, &[&store.objects()])?;
@@ -165,9 +177,7 @@ async fn build(home: &Home, store: &Store, facts: &Facts, begin: &Beginning) -> 
         // Files are written by our repository's rules; the agent's git gets a copy of the index and finds all unchanged.
         check_out(home, commit).await?;
     }
-    if let (Some(location), Some(branch)) = (&facts.location, &facts.branch) {
-        agents_git(home, store, location, branch, facts.base.as_ref(), begin.head.as_ref()).await?;
-    }
+    agents_git(home, store, facts, author, begin.head.as_ref()).await?;
     match &begin.files {
         Some(files) if begin.files != begin.head => check_out(home, files).await,
         _ => Ok(()),
@@ -180,26 +190,30 @@ async fn check_out(home: &Home, commit: &Oid) -> Result<()> {
     git.operands([commit]).run().await.map(drop)
 }
 
-/// The agent's `.git`: its own configuration and refs, with the store's objects.
+/// The agent's `.git`: its own configuration and refs, with the store's objects; none without a repository.
 pub(crate) async fn agents_git(
     home: &Home,
     store: &Store,
-    location: &Location,
-    branch: &BranchName,
-    base: Option<&BranchName>,
+    facts: &Facts,
+    author: Option<&Author>,
     commit: Option<&Oid>,
 ) -> Result<()> {
+    let (Some(location), Some(branch)) = (&facts.location, &facts.branch) else { return Ok(()) };
     let git = home.tree().join(".git");
     for name in ["objects/info", "objects/pack", "refs/tags", "refs/remotes/origin", "info"] {
         folder(&git.join(name))?;
     }
     bare::borrow(&git, &[&store.objects()])?;
-    let config = format!(
+    let mut config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n\
          [remote \"origin\"]\n\turl = {}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
          [push]\n\tdefault = current\n\tautoSetupRemote = true\n[gc]\n\tauto = 0\n",
         quoted(&location.to_string())
     );
+    if let Some(Author { name, email }) = author {
+        // In a sandbox nobody reads the person's own settings.
+        config.push_str(&format!("[user]\n\tname = {}\n\temail = {}\n", quoted(name), quoted(email)));
+    }
     write(&git.join("config"), config.as_bytes())?;
     let mut packed = String::new();
     for (name, oid) in store.refs("refs/origin/").await? {
@@ -210,7 +224,7 @@ pub(crate) async fn agents_git(
         packed.push_str(&format!("{oid} {name}\n"));
     }
     write(&git.join("packed-refs"), packed.as_bytes())?;
-    if let Some(base) = base {
+    if let Some(base) = &facts.base {
         let head = format!("ref: refs/remotes/origin/{base}\n");
         write(&git.join("refs/remotes/origin/HEAD"), head.as_bytes())?;
     }
@@ -245,6 +259,7 @@ async fn begin_chain(store: &Store, id: WorkspaceId, commit: Option<&Oid>) -> Re
 
 /// A value as git's configuration quotes it.
 fn quoted(value: &str) -> String {
+    let value: String = value.chars().filter(|c| !c.is_control()).collect();
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 

@@ -7,7 +7,7 @@ use domain::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
 use crate::git::EMPTY_TREE;
-use crate::patch::hunks;
+use crate::patch::{exact, hunks};
 use crate::scan::Scope;
 use crate::space::Space;
 use crate::{Error, Result, Worktrees};
@@ -63,6 +63,10 @@ pub struct FileDiff {
     pub old_path: Option<String>,
     /// How it was changed.
     pub status: FileStatus,
+    /// Its mode before, as git writes it; absent when it is new.
+    pub old_mode: Option<String>,
+    /// Its mode now; absent when it is gone.
+    pub mode: Option<String>,
     /// Whether it is not text.
     pub binary: bool,
     /// Lines that came.
@@ -73,6 +77,8 @@ pub struct FileDiff {
     pub hunks: Vec<Hunk>,
     /// Whether lines were left out because there are too many.
     pub truncated: bool,
+    /// Whether the lines are all of it, byte by byte.
+    pub exact: bool,
 }
 
 /// Lines that changed together, with those around them.
@@ -84,6 +90,10 @@ pub struct Hunk {
     pub new_start: u32,
     /// The lines.
     pub lines: Vec<Line>,
+    /// Whether its last line before has no end.
+    pub old_open: bool,
+    /// Whether its last line now has no end.
+    pub new_open: bool,
 }
 
 /// One line of a hunk.
@@ -93,7 +103,7 @@ pub struct Line {
     pub old: Option<u32>,
     /// Its number now; absent when it went.
     pub new: Option<u32>,
-    /// Its text, without the end of the line.
+    /// Its text, without the line feed.
     pub text: String,
 }
 
@@ -103,6 +113,7 @@ struct Entry {
     old: Option<PathBuf>,
     path: PathBuf,
     status: FileStatus,
+    modes: (Option<String>, Option<String>),
     numbers: Option<(u32, u32)>,
 }
 
@@ -129,6 +140,10 @@ impl Space {
         let mut entries = entries(&git.operands([from, self.tree.as_str()]).run().await?);
         let truncated = entries.len() > limits.files;
         entries.truncate(limits.files);
+        for entry in entries.iter_mut().filter(|entry| self.left_out.contains_key(&entry.path)) {
+            // It is there; only the save does not have it.
+            (entry.status, entry.numbers) = (FileStatus::Modified, None);
+        }
         let small = |entry: &&Entry| entry.numbers.is_some_and(|(i, d)| i.saturating_add(d) <= limits.lines);
         let wanted: Vec<&Entry> = entries.iter().filter(small).collect();
         let mut sections = match self.patch(from, &wanted, limits.bytes).await {
@@ -151,7 +166,12 @@ impl Space {
             let text = if small(&entry) { sections.next().flatten() } else { None };
             let binary = entry.numbers.is_none();
             let (insertions, deletions) = entry.numbers.unwrap_or_default();
+            let exact = text.as_ref().is_some_and(|text| exact(text));
+            let (old_mode, mode) = entry.modes.clone();
             files.push(FileDiff {
+                old_mode,
+                mode,
+                exact,
                 path: entry.path.to_string_lossy().into_owned(),
                 old_path: entry.old.as_ref().map(|old| old.to_string_lossy().into_owned()),
                 status: entry.status,
@@ -224,7 +244,9 @@ fn entries(out: &[u8]) -> Vec<Entry> {
                 Some(second) => (Some(first), second),
                 None => (None, first),
             };
-            entries.push(Entry { old, path, status, numbers: None });
+            let mode = |at: usize| field.get(at..at + 6).and_then(|mode| std::str::from_utf8(mode).ok());
+            let mode = |at: usize| mode(at).filter(|mode| *mode != "000000").map(str::to_owned);
+            entries.push(Entry { old, path, status, modes: (mode(1), mode(8)), numbers: None });
         } else if !field.is_empty() {
             let text = String::from_utf8_lossy(field);
             let mut columns = text.splitn(3, '\t');

@@ -90,6 +90,49 @@ pub enum Error {
         /// What was asked for.
         save: String,
     },
+    /// Several saves have an id that begins like this.
+    #[error("several saves of workspace {workspace} begin with `{save}`: {}; give more digits", .found.join(", "))]
+    ManySaves {
+        /// Whose saves.
+        workspace: WorkspaceId,
+        /// What was asked for.
+        save: String,
+        /// The first of them.
+        found: Vec<String>,
+    },
+    /// No save has anything that is not there.
+    #[error(
+        "nothing was restored: no save of workspace {workspace} has a file that is missing or different there now; \
+         `shopfloor workspace saves` lists them, `--save ID` brings one back all the same"
+    )]
+    NothingBack {
+        /// Whose saves.
+        workspace: WorkspaceId,
+    },
+    /// Files that are in no save would be overwritten.
+    #[error(
+        "nothing was restored: {} could not be saved and would be overwritten; move it out of the workspace, then \
+         restore again",
+        .paths.join(", ")
+    )]
+    Overwrites {
+        /// Which.
+        paths: Vec<String>,
+    },
+    /// The branch of a new workspace is there already.
+    #[error(
+        "the branch `{branch}` cannot be a new one: {location} has {}: choose another name; to go on from that branch, \
+         name it as the base",
+        if .branch == .there { "it already".to_owned() } else { format!("`{}`, and git cannot have both", .there) }
+    )]
+    BranchTaken {
+        /// Where.
+        location: String,
+        /// What it was to be called.
+        branch: String,
+        /// What is there.
+        there: String,
+    },
     /// A folder that must be empty is not.
     #[error("{} is not an empty folder; choose another one", .0.display())]
     NotEmpty(PathBuf),

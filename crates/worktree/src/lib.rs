@@ -54,7 +54,7 @@ pub use examine::{Examined, TouchedFile};
 pub use layout::Facts;
 pub use location::Location;
 pub use names::BranchName;
-pub use options::{CredentialHelper, Options, Progress, Step};
+pub use options::{Author, CredentialHelper, Options, Progress, Step};
 pub use pace::Tempo;
 pub use ports::{PortRange, Ports};
 pub use save::{LeftOut, Save, Saved};

@@ -12,6 +12,8 @@ pub struct Options {
     pub credential_helper: Option<CredentialHelper>,
     /// Whether repositories may be on hosts of a private network, or on this machine.
     pub private_hosts: bool,
+    /// Whose name commits in workspaces carry, where git finds no other.
+    pub author: Option<Author>,
     /// Files that are larger are not saved; it is said which.
     pub largest_file: u64,
     /// How much one save may add; the rest is left out, and it is said which.
@@ -26,11 +28,21 @@ impl Default for Options {
             ssh_agent: false,
             credential_helper: None,
             private_hosts: false,
+            author: None,
             largest_file: 50 << 20,
             largest_save: 1 << 30,
             fetch_timeout: Duration::from_secs(1800),
         }
     }
+}
+
+/// A person as commits name them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    /// Their name.
+    pub name: String,
+    /// Their address.
+    pub email: String,
 }
 
 /// A credential helper that an owner may allow: a name of git's own kind, never a shell line.

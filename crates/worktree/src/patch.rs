@@ -15,18 +15,23 @@ pub(crate) fn hunks(patch: &[u8]) -> Vec<Hunk> {
         if old_left == 0 && new_left == 0 {
             if let Some(((old_start, old_count), (new_start, new_count))) = head(line) {
                 (old, new, old_left, new_left) = (old_start, new_start, old_count, new_count);
-                hunks.push(Hunk { old_start, new_start, lines: vec![] });
+                hunks.push(Hunk { old_start, new_start, lines: vec![], old_open: false, new_open: false });
+            } else if line.starts_with(b"\\ ") {
+                open(&mut hunks);
             }
             continue;
         }
         let Some(hunk) = hunks.last_mut() else { continue };
         let text = String::from_utf8_lossy(line.get(1..).unwrap_or_default());
-        let text: String = text.trim_end_matches('\r').chars().take(LONGEST_LINE).collect();
+        let text: String = text.chars().take(LONGEST_LINE).collect();
         let (goes, comes) = match line.first() {
             Some(b'-') => (true, false),
             Some(b'+') => (false, true),
             Some(b' ') => (true, true),
-            // "\ No newline at end of file"
+            Some(b'\\') => {
+                open(&mut hunks);
+                continue;
+            }
             _ => continue,
         };
         hunk.lines.push(Line { old: goes.then_some(old), new: comes.then_some(new), text });
@@ -38,6 +43,23 @@ pub(crate) fn hunks(patch: &[u8]) -> Vec<Hunk> {
         }
     }
     hunks
+}
+
+/// "\ No newline at end of file": the line before it is the last one, and has no end.
+fn open(hunks: &mut [Hunk]) {
+    let Some(hunk) = hunks.last_mut() else { return };
+    let Some(line) = hunk.lines.last() else { return };
+    hunk.old_open |= line.old.is_some();
+    hunk.new_open |= line.new.is_some();
+}
+
+/// Whether the hunks of a patch say all of it: every line is text, and none is too long.
+pub(crate) fn exact(patch: &[u8]) -> bool {
+    let whole = |line: &[u8]| std::str::from_utf8(line).is_ok_and(|line| line.chars().count() <= LONGEST_LINE);
+    patch
+        .split(|b| *b == b'\n')
+        .skip_while(|line| !line.starts_with(b"@@ "))
+        .all(|line| line.starts_with(b"@@ ") || whole(line))
 }
 
 /// Which lines of the base each file's patch without context changes; an insertion has the line before it twice.
@@ -137,10 +159,12 @@ mod tests {
                 (Some(3), Some(3), "a"),
                 (Some(4), None, "--- odd"),
                 (None, Some(4), "++ odder"),
-                (None, Some(5), "c"),
+                (None, Some(5), "c\r"),
                 (Some(5), Some(6), "d")
             ]
         );
+        assert!(hunks[0].old_open && hunks[0].new_open && !hunks[1].old_open);
+        assert!(exact(b"@@ -1 +1 @@ \xff\n-a\n+\xc3\xa4\n") && !exact(b"@@ -1 +1 @@\n-a\n+\xff\n"));
         assert_eq!((hunks[1].old_start, hunks[1].new_start), (9, 10));
         assert_eq!((hunks[1].lines[0].old, hunks[1].lines[0].new), (Some(9), None));
     }

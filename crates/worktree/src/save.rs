@@ -20,6 +20,8 @@ use crate::{Options, Result, Worktrees};
 
 /// How much is read before it is decided that there is something to write.
 const AT_ONCE: u64 = 16 << 20;
+/// How many files that it has not a save names.
+const MOST_LEFT_OUT: usize = 1000;
 
 /// One save of a workspace's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,15 @@ pub struct Save {
     pub head: Option<String>,
     /// What could not be saved at that time.
     pub left_out: Vec<LeftOut>,
+    /// The save that was brought back, when that is what this one has.
+    pub restored: Option<String>,
+}
+
+impl Save {
+    /// The paths that it says it has not.
+    pub(crate) fn noted(&self) -> BTreeSet<String> {
+        self.left_out.iter().map(|out| out.path.clone()).collect()
+    }
 }
 
 /// A file that could not be saved.
@@ -64,6 +75,8 @@ pub(crate) struct Note {
     pub(crate) head: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOut>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restored: Option<String>,
 }
 
 /// The hidden ref of a workspace, in the store of its repository.
@@ -125,8 +138,8 @@ impl Space {
         for path in self.closed.clone() {
             self.leave_out(&path, "this folder cannot be looked into".into());
         }
-        let mut changes = Changes { space: self, options, left: options.largest_save, removed: vec![], put: vec![] };
-        changes.removed.extend(ignored);
+        let (removed, left) = (ignored.into_iter().collect(), options.largest_save);
+        let mut changes = Changes { space: self, options, left, removed, put: vec![], outdated: vec![] };
         for path in committed {
             if matches!(root.look(&path), Ok(Found::File { .. } | Found::Link(_))) {
                 changes.sort_out(&root, path);
@@ -135,15 +148,17 @@ impl Space {
         for path in changed {
             changes.sort_out(&root, path);
         }
-        let Changes { mut removed, put, left, .. } = changes;
+        let Changes { mut removed, put, left, outdated, .. } = changes;
         removed.retain(|path| self.since.get(path) != Some(&None));
+        removed.extend(self.store.having(self.tree.as_str(), &outdated).await?);
         let root = Arc::new(root);
         let put = if options.largest_save - left <= AT_ONCE {
             self.read(&root, options, put).await
         } else {
             put.into_iter().map(|path| (path, None)).collect()
         };
-        let new = if removed.is_empty() && put.is_empty() && new_tips.is_empty() {
+        let told = !self.untold(matches!(scope, Scope::All));
+        let new = if removed.is_empty() && put.is_empty() && new_tips.is_empty() && told {
             None
         } else {
             Some(self.write(options, &root, removed, put, new_tips).await?)
@@ -185,7 +200,8 @@ impl Space {
             at: now(),
             files: u32::try_from(removed.len() + put.len()).unwrap_or(u32::MAX),
             head: self.head().map(|head| head.to_string()),
-            left_out: self.left_out.values().take(1000).cloned().collect(),
+            left_out: self.left_out.values().take(MOST_LEFT_OUT).cloned().collect(),
+            restored: self.restored.take(),
         };
         let json = serde_json::to_string(&note).unwrap_or_default();
         // Until it is known how this ends; a cancelled save may have been written or not.
@@ -223,8 +239,17 @@ impl Space {
         if self.saved.as_str().starts_with('0') {
             self.differs.tidy(&self.store);
         }
-        let Note { at, files, head, left_out } = note;
-        Ok(Save { id: self.saved.to_string(), at, files, head, left_out })
+        let Note { at, files, head, left_out, restored } = note;
+        let save = Save { id: self.saved.to_string(), at, files, head, left_out, restored };
+        self.noted = save.noted();
+        Ok(save)
+    }
+
+    /// Whether the newest save says something else about what it has not; `all`: everything was looked at.
+    fn untold(&self, all: bool) -> bool {
+        let now: BTreeSet<&str> = self.left_out.values().take(MOST_LEFT_OUT).map(|out| out.path.as_str()).collect();
+        let new = now.iter().any(|path| !self.noted.contains(*path));
+        new || (all && self.noted.iter().any(|path| !now.contains(path.as_str())))
     }
 
     /// Makes the index agree with the newest save; done only when the index is needed, because it is not cheap.
@@ -243,6 +268,8 @@ impl Space {
             (self.saved, self.tree) = (saved, tree);
         }
         follow(&self.home, &self.saved).await?;
+        let last = crate::saves::list(&self.store, self.facts.id, 1).await?.pop();
+        self.noted = last.map(|save| save.noted()).unwrap_or_default();
         self.since.clear();
         self.kept.clear();
         self.blurred = true;

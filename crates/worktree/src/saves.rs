@@ -1,17 +1,24 @@
 //! The chain of saves, and bringing one back.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use domain::{Timestamp, WorkspaceId};
 
-use crate::bare::Oid;
+use crate::bare::{Oid, oid};
 use crate::create::{agents_git, blocking};
 use crate::git::Git;
 use crate::layout::{Home, folder};
 use crate::save::{Note, Save, newest, saved_ref};
 use crate::scan::Scope;
+use crate::space::Space;
 use crate::store::Store;
-use crate::{Error, Result, Worktrees};
+use crate::{Author, Error, Result, Worktrees};
+
+/// How many digits name a save at least.
+const SHORTEST: usize = 4;
+/// How many saves are compared with what is there, to find the one that is meant.
+const MOST_LOOKED_AT: usize = 1000;
 
 /// Where a save is brought back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +47,8 @@ pub(crate) async fn list(store: &Store, id: WorkspaceId, most: usize) -> Result<
             note.at.as_millis()
         };
         let at = Timestamp::from_millis(at);
-        saves.push(Save { id: id.to_owned(), at, files: note.files, head: note.head, left_out: note.left_out });
+        let Note { files, head, left_out, restored, .. } = note;
+        saves.push(Save { id: id.to_owned(), at, files, head, left_out, restored });
     }
     Ok(saves)
 }
@@ -51,42 +59,71 @@ impl Worktrees {
         list(&self.store_of(id).await?, id, most).await
     }
 
-    /// Brings a save back, the newest when none is named; also of a workspace whose folder is gone.
+    /// Brings a save back; also of a workspace whose folder is gone. When none is named: in a workspace, the newest that
+    /// has something that is not there now; elsewhere, the newest.
     pub async fn restore(&self, id: WorkspaceId, save: Option<&str>, into: &Into) -> Result<PathBuf> {
         let store = self.store_of(id).await?;
-        let save = chosen(&store, id, save).await?;
+        let named = match save {
+            Some(wanted) => Some(named(&store, id, wanted).await?),
+            None => None,
+        };
         match into {
             Into::Folder(path) => {
+                let save = match named {
+                    Some(save) => save,
+                    None => last(&store, id).await?,
+                };
                 empty(path)?;
                 folder(path)?;
                 check_out(&store, &save, path).await?;
                 Ok(path.clone())
             }
-            Into::Workspace => self.restore_in_place(id, &save).await,
+            Into::Workspace => self.restore_in_place(id, named).await,
         }
     }
 
-    async fn restore_in_place(&self, id: WorkspaceId, save: &Oid) -> Result<PathBuf> {
+    async fn restore_in_place(&self, id: WorkspaceId, named: Option<Oid>) -> Result<PathBuf> {
         let held = self.space(id);
         let mut held = held.lock().await;
         let options = self.options().clone();
         let space = self.found(id, &mut held).await?;
         let tree = space.home.tree();
-        if tree.symlink_metadata().is_ok() {
-            let saved = space.save(&options, &Scope::All).await?;
-            if !saved.left_out.is_empty() {
-                tracing::info!(workspace = %id, files = saved.left_out.len(), "not all of it could be saved before a restore");
+        let save = if tree.symlink_metadata().is_ok() {
+            space.save(&options, &Scope::All).await?;
+            let mended = space.mend(options.author.as_ref()).await?;
+            let save = match named {
+                Some(save) => save,
+                None => match space.newest_with_more().await? {
+                    Some(save) => save,
+                    None if mended => return Ok(tree),
+                    None => return Err(Error::NothingBack { workspace: id }),
+                },
+            };
+            let lost: Vec<PathBuf> = space.left_out.keys().cloned().collect();
+            let lost = space.store.having(save.as_str(), &lost).await?;
+            if !lost.is_empty() {
+                let paths = lost.iter().take(5).map(|path| crate::error::printable(&path.to_string_lossy())).collect();
+                return Err(Error::Overwrites { paths });
             }
             space.catch_up().await?;
             let git = Git::new(&space.home.control(), "read-tree").work_tree(&tree);
-            git.args(["-u", "--reset"]).operands([save]).run().await?;
+            git.args(["-u", "--reset"]).operands([&save]).run().await?;
+            save
         } else {
-            rebuild(&space.home, &space.store, &space.facts, space.head(), save).await?;
-        }
+            let save = match named {
+                Some(save) => save,
+                None => last(&space.store, id).await?,
+            };
+            let author = options.author.as_ref();
+            rebuild(&space.home, &space.store, &space.facts, author, space.head(), &save).await?;
+            save
+        };
         // The files are those of another save than the newest: that is a change like any other.
         space.in_doubt = true;
-        space.save(&options, &Scope::All).await?;
-        Ok(tree)
+        space.restored = Some(save.to_string());
+        let saved = space.save(&options, &Scope::All).await;
+        space.restored = None;
+        saved.map(|_| tree)
     }
 
     /// The store that has saves of a workspace.
@@ -106,18 +143,73 @@ impl Worktrees {
     }
 }
 
-/// The commit of a save; only the workspace's own chain counts, whatever id is given.
-async fn chosen(store: &Store, id: WorkspaceId, save: Option<&str>) -> Result<Oid> {
-    let no_save = |save: &str| Error::NoSave { workspace: id, save: crate::error::printable(save) };
-    let Some(wanted) = save else {
-        return Ok(newest(store, id).await?.ok_or_else(|| no_save("newest"))?.0);
-    };
-    let wanted: Oid = wanted.parse().map_err(|()| no_save(wanted))?;
+impl Space {
+    /// The newest save that has a file which is missing, or another, in the workspace; the last save is what is there.
+    async fn newest_with_more(&self) -> Result<Option<Oid>> {
+        let mut seen = BTreeSet::from([self.tree.to_string()]);
+        for save in list(&self.store, self.facts.id, MOST_LOOKED_AT).await? {
+            let git = self.store.git("rev-parse").args(["--verify"]);
+            let tree = git.operands([format!("{}^{{tree}}", save.id)]).line().await?;
+            if !seen.insert(tree.clone()) {
+                continue;
+            }
+            let git =
+                self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only", "--diff-filter=AMT"]);
+            if !git.operands([self.tree.as_str(), &tree]).run().await?.is_empty() {
+                return Ok(Some(oid(&save.id)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the agent's `.git` anew when it is gone, at the last commit that is known; whether that was so.
+    async fn mend(&mut self, author: Option<&Author>) -> Result<bool> {
+        let gone = self.home.tree().join(".git").symlink_metadata().is_err();
+        if !gone || self.facts.location.is_none() {
+            return Ok(false);
+        }
+        let making = making(&self.home, &self.store).await?;
+        let commit = last_commit(&self.store, &self.facts, None).await?;
+        if let Some(commit) = &commit {
+            Git::new(&making.control(), "read-tree").args(["-m"]).operands([commit]).run().await?;
+        }
+        agents_git(&making, &self.store, &self.facts, author, commit.as_ref()).await?;
+        let (from, to) = (making.tree().join(".git"), self.home.tree().join(".git"));
+        std::fs::rename(&from, &to).map_err(Error::io("move into place", &to))?;
+        let aside = making.0.clone();
+        blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
+        Ok(true)
+    }
+}
+
+fn no_save(workspace: WorkspaceId, save: &str) -> Error {
+    Error::NoSave { workspace, save: crate::error::printable(save) }
+}
+
+/// The newest save.
+async fn last(store: &Store, id: WorkspaceId) -> Result<Oid> {
+    Ok(newest(store, id).await?.ok_or_else(|| no_save(id, "newest"))?.0)
+}
+
+/// The commit of a save by its id or the beginning of it; only the workspace's own chain counts, whatever is given.
+async fn named(store: &Store, id: WorkspaceId, wanted: &str) -> Result<Oid> {
+    let wanted = wanted.to_ascii_lowercase();
+    if wanted.len() < SHORTEST || !wanted.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(no_save(id, &wanted));
+    }
     let git = store.git("rev-list").args(["--first-parent"]).operands([saved_ref(id)]);
     let known = git.run().await?;
     let known = String::from_utf8_lossy(&known);
     let chain = list(store, id, known.lines().count()).await?;
-    if chain.iter().any(|save| save.id == wanted.as_str()) { Ok(wanted) } else { Err(no_save(wanted.as_str())) }
+    let found: Vec<&str> = chain.iter().map(|save| save.id.as_str()).filter(|id| id.starts_with(&wanted)).collect();
+    match found[..] {
+        [] => Err(no_save(id, &wanted)),
+        [one] => oid(one),
+        _ => {
+            let found = found.iter().take(5).map(|id| id.chars().take(wanted.len() + 4).collect()).collect();
+            Err(Error::ManySaves { workspace: id, save: wanted, found })
+        }
+    }
 }
 
 fn empty(path: &Path) -> Result<()> {
@@ -140,21 +232,20 @@ async fn check_out(store: &Store, save: &Oid, into: &Path) -> Result<()> {
 }
 
 /// The agent's folder is gone: makes it anew, with its `.git` at the commit that it had, and the files of the save.
-async fn rebuild(home: &Home, store: &Store, facts: &crate::Facts, head: Option<Oid>, save: &Oid) -> Result<()> {
-    let making = Home(home.0.join("tree.making"));
-    let aside = making.0.clone();
-    blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
-    folder(&making.tree())?;
-    crate::bare::make(&making.control(), &[&store.objects()])?;
-    let note = list(store, facts.id, 1).await?.into_iter().next().and_then(|save| save.head?.parse().ok());
-    let base = facts.base_commit.as_deref().and_then(|base| base.parse().ok());
-    let commit: Option<Oid> = head.or(note).or(base);
-    if let (Some(location), Some(branch)) = (&facts.location, &facts.branch) {
-        if let Some(commit) = &commit {
-            Git::new(&making.control(), "read-tree").args(["-m"]).operands([commit]).run().await?;
-        }
-        agents_git(&making, store, location, branch, facts.base.as_ref(), commit.as_ref()).await?;
+async fn rebuild(
+    home: &Home,
+    store: &Store,
+    facts: &crate::Facts,
+    author: Option<&Author>,
+    head: Option<Oid>,
+    save: &Oid,
+) -> Result<()> {
+    let making = making(home, store).await?;
+    let commit = last_commit(store, facts, head).await?;
+    if let Some(commit) = commit.as_ref().filter(|_| facts.location.is_some()) {
+        Git::new(&making.control(), "read-tree").args(["-m"]).operands([commit]).run().await?;
     }
+    agents_git(&making, store, facts, author, commit.as_ref()).await?;
     let git = Git::new(&making.control(), "read-tree").work_tree(&making.tree());
     git.args(["-u", "--reset"]).operands([save]).run().await?;
     let (from, to) = (making.control().join("index"), home.control().join("index"));
@@ -163,4 +254,21 @@ async fn rebuild(home: &Home, store: &Store, facts: &crate::Facts, head: Option<
     std::fs::rename(making.tree(), home.tree()).map_err(Error::io("move into place", &home.tree()))?;
     let aside = making.0.clone();
     blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))
+}
+
+/// A place beside the agent's folder where what it lost is made.
+async fn making(home: &Home, store: &Store) -> Result<Home> {
+    let making = Home(home.0.join("tree.making"));
+    let aside = making.0.clone();
+    blocking(move || crate::beneath::delete(&aside)).await.map_err(Error::io("delete", &making.0))?;
+    folder(&making.tree())?;
+    crate::bare::make(&making.control(), &[&store.objects()])?;
+    Ok(making)
+}
+
+/// The commit that the agent had checked out, as far as anybody knows.
+async fn last_commit(store: &Store, facts: &crate::Facts, head: Option<Oid>) -> Result<Option<Oid>> {
+    let known = list(store, facts.id, MOST_LOOKED_AT).await?.into_iter().find_map(|save| save.head?.parse().ok());
+    let base = facts.base_commit.as_deref().and_then(|base| base.parse().ok());
+    Ok(head.or(known).or(base))
 }

@@ -34,6 +34,10 @@ pub(crate) struct Space {
     pub(crate) not_kept: Option<String>,
     /// Files that could not be saved.
     pub(crate) left_out: BTreeMap<PathBuf, LeftOut>,
+    /// What the newest save says that it has not.
+    pub(crate) noted: BTreeSet<String>,
+    /// The save that was just brought back, for the next one to say so.
+    pub(crate) restored: Option<String>,
     /// Folders that cannot be looked into.
     pub(crate) closed: BTreeSet<PathBuf>,
     /// Folders with a repository of their own.
@@ -79,7 +83,8 @@ impl Worktrees {
             path: store.0.clone(),
             why: format!("it has no save of workspace {}", facts.id),
         })?;
-        let saved_at = crate::saves::list(&store, facts.id, 1).await?.first().map(|save| save.at);
+        let last = crate::saves::list(&store, facts.id, 1).await?.pop();
+        let saved_at = last.as_ref().map(|save| save.at);
         // A kill between a save and the update of the index leaves the index behind.
         for lock in ["index.lock", "HEAD.lock"] {
             let _ = std::fs::remove_file(home.control().join(lock));
@@ -96,6 +101,8 @@ impl Worktrees {
             kept: BTreeSet::new(),
             not_kept: None,
             left_out: BTreeMap::new(),
+            noted: last.map(|save| save.noted()).unwrap_or_default(),
+            restored: None,
             closed: BTreeSet::new(),
             nested: BTreeSet::new(),
             blurred: true,

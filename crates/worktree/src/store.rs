@@ -1,5 +1,6 @@
 //! The shared object store of a repository: cloned once, fetched often, borrowed from by every workspace.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -92,6 +93,31 @@ impl Store {
         Ok(pairs.filter_map(|(oid, name)| Some((name.to_owned(), oid.parse().ok()?))).collect())
     }
 
+    /// Those of some paths that a tree has, as a file or as a folder, or that lie beneath a file of it.
+    pub(crate) async fn having(&self, tree: &str, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let mut having = Vec::new();
+        for some in paths.chunks(500) {
+            let above = some.iter().flat_map(|path| path.ancestors().filter(|path| !path.as_os_str().is_empty()));
+            let above: BTreeSet<&Path> = above.collect();
+            let git = self.git("ls-tree").args(["-z", "-d", "-t", "--full-tree"]);
+            let folders = names(&git.operands([tree]).args(["--"]).args(&above).run().await?);
+            let git = self.git("ls-tree").args(["-z", "--full-tree"]);
+            let all = names(&git.operands([tree]).args(["--"]).args(&above).run().await?);
+            let file = |path: &Path| all.contains(path) && !folders.contains(path);
+            let there = |path: &&PathBuf| all.contains(*path) || path.ancestors().skip(1).any(file);
+            having.extend(some.iter().filter(there).cloned());
+        }
+        Ok(having)
+    }
+
+    /// What at the remote keeps a new branch from being made there: the same name, or one beneath or above it.
+    pub(crate) async fn in_the_way(&self, branch: &BranchName) -> Result<Option<String>> {
+        let wanted = branch.as_str();
+        let clash = |name: &str| domain::branch::clash(name, wanted);
+        let known = self.refs(HEADS).await?;
+        Ok(known.iter().filter_map(|(name, _)| name.strip_prefix(HEADS)).find(|name| clash(name)).map(str::to_owned))
+    }
+
     /// The error of a branch that is not there.
     pub(crate) async fn no_branch(&self, location: &Location, branch: &BranchName) -> Error {
         let known = self.refs(HEADS).await.unwrap_or_default();
@@ -128,6 +154,14 @@ impl Store {
             _ => Err(failed("merge-base", &ended)),
         }
     }
+}
+
+/// The paths of a listing of a tree.
+fn names(out: &[u8]) -> BTreeSet<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let entries = out.split(|b| *b == 0);
+    let paths = entries.filter_map(|entry| entry.iter().position(|b| *b == b'\t').map(|tab| &entry[tab + 1..]));
+    paths.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))).collect()
 }
 
 /// A killed git leaves locks; nobody of ours holds one for long.

@@ -9,6 +9,7 @@ mod cut;
 mod exact;
 mod examined;
 mod hostile;
+mod kept;
 mod names;
 mod ready;
 mod traps;

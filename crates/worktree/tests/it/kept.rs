@@ -1,0 +1,182 @@
+//! What a save has of large files, which save is brought back, and whose branch and name the work carries.
+
+use domain::WorkspaceId;
+use worktree::{Error, Into, Options, Progress, Start, Unfinished, Worktrees};
+
+use crate::support::{Bench, content, git, write};
+
+/// The same data directory, with small limits.
+async fn small(bench: &Bench) -> Worktrees {
+    let options = Options { largest_file: 1000, ..Options::default() };
+    Worktrees::open(&bench.data(), options).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_file_that_grew_too_large_is_not_saved_as_it_was_before() {
+    let bench = Bench::new().await;
+    let trees = small(&bench).await;
+    let id = WorkspaceId::generate();
+    let space = trees.create(id, &bench.plan("work"), &Progress::none()).await.unwrap();
+    write(&space.path, "data.csv", "short");
+    trees.save(id).await.unwrap().new.unwrap();
+    write(&space.path, "data.csv", "x".repeat(2000));
+    let saved = trees.save(id).await.unwrap().new.expect("a save that says what it has not");
+    assert_eq!(saved.left_out.len(), 1, "{saved:?}");
+    assert_eq!(saved.left_out[0].path, "data.csv");
+    assert!(saved.left_out[0].why.contains("1000"), "{saved:?}");
+    assert_eq!(trees.save(id).await.unwrap().new, None, "once is enough");
+    let into = bench.path().join("back");
+    trees.restore(id, Some(&saved.id), &Into::Folder(into.clone())).await.unwrap();
+    assert!(!into.join("data.csv").exists(), "no older version is passed off as this one");
+    assert!(into.join("README.md").exists());
+    // The file itself stays where it is, and an older save does not overwrite what nobody else has.
+    trees.restore(id, Some(&saved.id), &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::metadata(space.path.join("data.csv")).unwrap().len(), 2000);
+    let older = trees.saves(id, 10).await.unwrap().pop().unwrap();
+    let refused = trees.restore(id, Some(&older.id), &Into::Workspace).await.unwrap_err();
+    assert!(refused.to_string().contains("data.csv"), "{refused}");
+    assert_eq!(std::fs::metadata(space.path.join("data.csv")).unwrap().len(), 2000);
+    std::fs::rename(space.path.join("data.csv"), bench.path().join("away")).unwrap();
+    trees.restore(id, Some(&older.id), &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("data.csv")).unwrap(), b"short");
+    assert!(trees.saves(id, 1).await.unwrap()[0].left_out.is_empty());
+}
+
+#[tokio::test]
+async fn a_large_file_is_told_although_nothing_else_changed() {
+    let bench = Bench::new().await;
+    let trees = small(&bench).await;
+    let id = WorkspaceId::generate();
+    let space = trees.create(id, &bench.plan("work"), &Progress::none()).await.unwrap();
+    write(&space.path, "core.dump", "x".repeat(5000));
+    trees.save(id).await.unwrap();
+    let told = |saves: Vec<worktree::Save>| saves.first().map(|save| save.left_out.len());
+    assert_eq!(told(trees.saves(id, 10).await.unwrap()), Some(1));
+    let again = small(&bench).await;
+    assert_eq!(again.save(id).await.unwrap().new, None, "it is remembered");
+    std::fs::remove_file(space.path.join("core.dump")).unwrap();
+    again.save(id).await.unwrap();
+    assert_eq!(told(again.saves(id, 10).await.unwrap()), Some(0));
+}
+
+#[tokio::test]
+async fn what_was_deleted_comes_back_without_naming_a_save() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "precious.txt", "precious");
+    bench.trees.save(id).await.unwrap();
+    let want = content(&space.path);
+    std::fs::remove_file(space.path.join("precious.txt")).unwrap();
+    // The watcher may have saved that already, or not.
+    bench.trees.save(id).await.unwrap();
+    bench.trees.restore(id, None, &Into::Workspace).await.unwrap();
+    assert_eq!(content(&space.path), want);
+    let newest = bench.trees.saves(id, 1).await.unwrap().remove(0);
+    let before = bench.trees.saves(id, 10).await.unwrap().pop().unwrap();
+    assert_eq!(newest.restored, Some(before.id), "the chain says what was brought back");
+    std::fs::remove_file(space.path.join("precious.txt")).unwrap();
+    bench.trees.restore(id, None, &Into::Workspace).await.unwrap();
+    assert_eq!(content(&space.path), want);
+    // What was spoilt comes back, too; what only came since is no reason.
+    write(&space.path, "precious.txt", "spoilt");
+    bench.trees.restore(id, None, &Into::Workspace).await.unwrap();
+    assert_eq!(content(&space.path), want);
+}
+
+#[tokio::test]
+async fn without_anything_to_bring_back_nothing_is_touched() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "one.txt", "one");
+    bench.trees.save(id).await.unwrap();
+    write(&space.path, "two.txt", "two");
+    let refused = bench.trees.restore(id, None, &Into::Workspace).await.unwrap_err();
+    assert!(matches!(refused, Error::NothingBack { .. }), "{refused}");
+    assert!(refused.to_string().contains("--save"), "{refused}");
+    assert!(space.path.join("two.txt").exists());
+}
+
+#[tokio::test]
+async fn a_save_is_known_by_its_first_digits() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "a.txt", "one");
+    let first = bench.trees.save(id).await.unwrap().new.unwrap();
+    write(&space.path, "a.txt", "two");
+    bench.trees.save(id).await.unwrap();
+    for short in [&first.id[..12], &first.id[..12].to_uppercase()] {
+        bench.trees.restore(id, Some(short), &Into::Workspace).await.unwrap();
+        assert_eq!(std::fs::read(space.path.join("a.txt")).unwrap(), b"one");
+        write(&space.path, "a.txt", "three");
+    }
+    for odd in [&first.id[..3], "zzzz", "", "--all", &format!("{}0", first.id)] {
+        let refused = bench.trees.restore(id, Some(odd), &Into::Workspace).await;
+        assert!(matches!(refused, Err(Error::NoSave { .. })), "{odd}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_the_remote_has_is_nobodys_new_one() {
+    let bench = Bench::new().await;
+    git(&bench.seed(), &["push", "-q", "origin", "main:taken", "main:deep/er"]);
+    for name in ["main", "taken", "taken/sub", "deep"] {
+        let id = WorkspaceId::generate();
+        let refused = bench.trees.create(id, &bench.plan(name), &Progress::none()).await.unwrap_err().to_string();
+        assert!(refused.contains("choose another name"), "{name}: {refused}");
+        assert!(!bench.data().join("workspaces").join(id.to_string()).exists());
+    }
+    // Work that goes on with a branch is another matter; so is a workspace that lost its folder after a push.
+    let mut plan = bench.plan("taken");
+    plan.from = Some(Start::Branch("taken".parse().unwrap()));
+    bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap();
+    let space = bench.workspace("fresh").await;
+    git(&space.path, &["push", "-q"]);
+    bench.trees.clean(space.facts.id, Unfinished::Refuse).await.unwrap();
+    bench.trees.create(space.facts.id, &bench.plan("fresh"), &Progress::none()).await.unwrap();
+}
+
+#[tokio::test]
+async fn commits_carry_the_persons_name_without_their_home() {
+    let bench = Bench::empty().await;
+    let author = Some(worktree::Author { name: "Ann \"the\" B\\x #1".into(), email: "ann@example.org".into() });
+    let trees = Worktrees::open(&bench.data(), Options { author, ..Options::default() }).await.unwrap();
+    let space = trees.create(WorkspaceId::generate(), &bench.plan("work"), &Progress::none()).await.unwrap();
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(args).current_dir(&space.path).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        let out = git.env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    write(&space.path, "a.txt", "one");
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "one"]);
+    assert_eq!(
+        git(&["log", "-1", "--format=%an <%ae>, %cn"]),
+        "Ann \"the\" B\\x #1 <ann@example.org>, Ann \"the\" B\\x #1\n"
+    );
+}
+
+#[tokio::test]
+async fn a_workspace_without_its_git_folder_says_how_to_go_on() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "new.txt", "new");
+    std::fs::remove_dir_all(space.path.join(".git")).unwrap();
+    let refused = bench.trees.clean(id, Unfinished::Refuse).await.unwrap_err();
+    let said = refused.to_string();
+    assert!(!said.contains("os error"), "{said}");
+    assert!(said.contains(".git") && said.contains("workspace restore"), "{said}");
+    assert_eq!(std::fs::read(space.path.join("new.txt")).unwrap(), b"new");
+    // What it says works: the `.git` is there again, and what was not committed is not committed.
+    bench.trees.restore(id, None, &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("new.txt")).unwrap(), b"new");
+    assert_eq!(git(&space.path, &["status", "--porcelain"]), "?? new.txt");
+    assert_eq!(git(&space.path, &["branch", "--show-current"]), "work");
+    let refused = bench.trees.clean(id, Unfinished::Refuse).await.unwrap_err();
+    assert!(matches!(&refused, Error::WouldLose { reasons, .. } if reasons.len() == 1), "{refused}");
+}
