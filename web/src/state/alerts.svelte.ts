@@ -2,7 +2,7 @@ import type { Escalation, Session } from "../protocol";
 import type { Floor } from "./floor";
 import { navigation } from "./navigation.svelte";
 import type { Route } from "./route";
-import { newWaits, waitingFor, waitKey } from "./sessions";
+import { newWaits, toldWaits, waitingFor } from "./sessions";
 import { recall, remember } from "./storage";
 import { escalationsFor } from "./workers";
 
@@ -45,7 +45,7 @@ class Alerts {
     const told = this.#told;
     const fresh = told === null ? [] : newWaits(told, waiting);
     const questions = told === null ? [] : asked.filter((one) => !told.has(one.id));
-    this.#told = new Set([...waiting.map(waitKey), ...asked.map((one) => one.id)]);
+    this.#told = new Set([...toldWaits(told ?? new Set(), floor), ...asked.map((one) => one.id)]);
     if (!this.on || document.hasFocus()) return;
     for (const one of questions.slice(0, 3)) this.#ask(one);
     for (const session of fresh.slice(0, 3)) this.#tell(session);

@@ -11,6 +11,11 @@ export function sizeOf(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** How many there are of which only so many are shown. */
+export function countOf(count: number, most: number): string {
+  return count > most ? `${most}+` : String(count);
+}
+
 /** A number of tokens, in few digits. */
 export function tokensOf(count: number): string {
   if (count < 1_000) return String(count);

@@ -1,10 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { costOf, lengthOf, sizeOf, tokensOf } from "./amounts";
+import { costOf, countOf, lengthOf, sizeOf, tokensOf } from "./amounts";
 import { coloursOf } from "./colours";
 import { EMPTY, type Floor } from "./floor";
 import { parseRoute, pathOf } from "./route";
-import { liveOf, liveSession, newWaits, sessionsOf, waitingFor, waitKey } from "./sessions";
-import { project, runner, session, status, user } from "./testing/samples";
+import {
+  absentRunner,
+  failedSession,
+  failedSessions,
+  liveOf,
+  liveSession,
+  neverStarted,
+  newWaits,
+  sessionsOf,
+  startsFirst,
+  toldWaits,
+  waitingFor,
+  waitKey,
+} from "./sessions";
+import { activity, project, runner, session, status, user } from "./testing/samples";
 import { needs } from "./tree";
 
 const bo = { id: "bo", name: "bo" };
@@ -43,6 +56,15 @@ describe("attention", () => {
     expect(newWaits(told, [again])).toEqual([again]);
   });
 
+  it("is not called by one that cannot be answered now", () => {
+    expect(waitingFor(cut)).toEqual([]);
+    expect(needs(cut)).toEqual([]);
+    // It is told once, also when its runner goes and comes back; one that began meanwhile is told then.
+    const told = new Set(toldWaits(new Set(), floor));
+    expect(toldWaits(told, cut)).toEqual([...told]);
+    expect(toldWaits(new Set(), cut)).toEqual([]);
+  });
+
   it("is not called by one that is being stopped", () => {
     const stopping = session("asks", { state: status("waiting"), stopping: true });
     expect(waitingFor({ ...floor, sessions: new Map([["asks", stopping]]) })).toEqual([]);
@@ -69,6 +91,34 @@ describe("a session", () => {
     expect(shown(floor, session("x", { state: status("lost") }))).toBe("Lost");
   });
 
+  it("failed when it never started, and has no recording then", () => {
+    const never = session("x", { state: status("exited", { detail: "there is no repository" }) });
+    expect(liveOf(floor, never)).toMatchObject({
+      tone: "failed",
+      word: "Did not start",
+      detail: "there is no repository",
+    });
+    expect(neverStarted(never)).toBe(true);
+    expect(shown(floor, { ...never, stopping: true })).toBe("Stopped");
+
+    const recording = { output_bytes: 9, disk_bytes: 90, duration_ms: 5, keep: false };
+    const forgotten = { ...never, recording };
+    expect([neverStarted(forgotten), shown(floor, forgotten)]).toEqual([false, "Ended"]);
+    for (const state of [
+      status("exited", { code: 0 }),
+      status("exited", { signal: 9 }),
+      status("lost", { detail: "its host is gone" }),
+      status("starting", { detail: "the workspace is made" }),
+    ])
+      expect(neverStarted(session("x", { state })), state.status).toBe(false);
+  });
+
+  it("has nothing to show while its runner is away, also when it is over", () => {
+    const over = session("x", { state: status("exited", { code: 0 }) });
+    expect(absentRunner(cut, over)?.id).toBe("r");
+    expect(absentRunner(floor, over)).toBeNull();
+  });
+
   it("is never dead because its runner is unreachable", () => {
     expect(liveOf(cut, session("x"))).toMatchObject({ word: "Last seen working", tone: "offline" });
     expect(shown(cut, session("x", { state: status("exited", { code: 0 }) }))).toBe("Finished");
@@ -78,6 +128,35 @@ describe("a session", () => {
     expect(liveSession(floor, "a")?.state.status).toBe("waiting");
     expect(sessionsOf(floor, { activity: "a" }).at(-1)?.id).toBe("done");
     expect(sessionsOf(floor, { activity: "b" })).toEqual([]);
+  });
+
+  it("is shown on the floor when it failed and nothing was started after it", () => {
+    const failed = session("failed", { state: status("exited", { code: 3 }) });
+    const later = "2026-11-15T12:00:00.000Z";
+    const on = (...more: ReturnType<typeof session>[]): Floor => ({
+      ...floor,
+      activities: new Map([["a", activity("a")]]),
+      sessions: new Map([failed, ...more].map((one) => [one.id, one])),
+    });
+    expect(failedSession(on(), "a")?.id).toBe("failed");
+    expect(failedSessions(on()).map((one) => one.id)).toEqual(["failed"]);
+    for (const next of [
+      session("again", { created_at: later }),
+      session("fine", { created_at: later, state: status("exited", { code: 0 }) }),
+    ])
+      expect(failedSessions(on(next)), next.id).toEqual([]);
+    const done = new Map([["a", activity("a", { status: "completed" })]]);
+    expect(failedSessions({ ...on(), activities: done })).toEqual([]);
+    // Workers try again by themselves, and say so elsewhere.
+    const worker = { id: "w", name: "w", colour: 0 };
+    const theirs = { ...failed, worker };
+    expect(failedSession({ ...on(), sessions: new Map([[theirs.id, theirs]]) }, "a")).toBeUndefined();
+  });
+
+  it("is the first of somebody who has none", () => {
+    expect(startsFirst(floor)).toBe(false);
+    expect(startsFirst({ ...floor, me: { ...me, user: user("cy") } })).toBe(true);
+    expect(startsFirst({ ...floor, me: { ...me, user: null } })).toBe(false);
   });
 
   it("has one colour, and many have many", () => {
@@ -97,6 +176,7 @@ describe("a session", () => {
 describe("amounts", () => {
   it("are short and have their unit", () => {
     expect([0, 999, 1_500, 123_456_789].map(sizeOf)).toEqual(["0 B", "999 B", "1.5 kB", "123 MB"]);
+    expect([0, 50, 51].map((count) => countOf(count, 50))).toEqual(["0", "50", "50+"]);
     expect([12, 1_234, 56_789, 1_234_567].map(tokensOf)).toEqual(["12", "1.2k", "57k", "1.23M"]);
     expect([0, 1_200, 2_500_000].map(costOf)).toEqual(["$0.00", "$0.0012", "$2.50"]);
     expect([0, 61_000, 3_661_000].map(lengthOf)).toEqual(["0:00", "1:01", "1:01:01"]);

@@ -15,10 +15,21 @@ export function isOver(session: Session): boolean {
   return session.state.status === "exited" || session.state.status === "lost";
 }
 
+/** Whether a session's process never ran, so that there is neither a screen nor a recording of it. */
+export function neverStarted({ state, recording }: Session): boolean {
+  const unknown = state.status === "exited" && state.code === null && state.signal === null;
+  return unknown && state.detail !== null && recording.output_bytes === 0 && recording.disk_bytes === 0;
+}
+
+/** The runner of a session when it is away: nothing can be fetched from it. */
+export function absentRunner(floor: Floor, session: Session): Runner | null {
+  const runner = floor.runners.get(session.runner);
+  return runner && !runner.connected ? runner : null;
+}
+
 /** The runner of a session when it has not been heard from: nobody knows what its sessions are at. */
 export function unreachableRunner(floor: Floor, session: Session): Runner | null {
-  const runner = floor.runners.get(session.runner);
-  return runner && !runner.connected && !isOver(session) ? runner : null;
+  return isOver(session) ? null : absentRunner(floor, session);
 }
 
 /** What a session is at, as far as that is known. */
@@ -60,13 +71,20 @@ function exited(session: Session): Live {
   const { code, signal, since, detail } = session.state;
   if (session.stopping) return { tone: "completed", word: "Stopped", detail, since };
   if (signal !== null) return { tone: "failed", word: `Killed by signal ${signal}`, detail, since };
+  if (neverStarted(session)) return { tone: "failed", word: "Did not start", detail, since };
+  // Its runner has forgotten how it ended.
+  if (code === null && detail !== null) return { tone: "offline", word: "Ended", detail, since };
   return code === null || code === 0
     ? { tone: "completed", word: "Finished", detail, since }
     : { tone: "failed", word: `Exited with ${code}`, detail, since };
 }
 
-/** This person's sessions that wait for them, longest first. */
+/** This person's sessions that wait for them and can be answered now, longest first. */
 export function waitingFor(floor: Floor): Session[] {
+  return allWaiting(floor).filter((one) => unreachableRunner(floor, one) === null);
+}
+
+function allWaiting(floor: Floor): Session[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
   return [...floor.sessions.values()]
@@ -82,6 +100,13 @@ export function waitKey(session: Session): string {
 /** Which of the waiting sessions have not been told yet; one that waits again is told again. */
 export function newWaits(told: ReadonlySet<string>, waiting: readonly Session[]): Session[] {
   return waiting.filter((session) => !told.has(waitKey(session)));
+}
+
+/** Which waits are told now: a runner that comes and goes makes no news of an old one. */
+export function toldWaits(told: ReadonlySet<string>, floor: Floor): string[] {
+  return allWaiting(floor)
+    .filter((one) => unreachableRunner(floor, one) === null || told.has(waitKey(one)))
+    .map(waitKey);
 }
 
 const URGENCY: Record<Session["state"]["status"], number> = {
@@ -126,6 +151,38 @@ export function liveSession(floor: Floor, activity: string): Session | undefined
     standing.set(floor.sessions, found);
   }
   return found.get(activity);
+}
+
+const failures = new WeakMap<Floor["sessions"], Map<string, Session>>();
+
+/** The session that a person started for an activity last, when that one failed: nothing else tells that no work is done. */
+export function failedSession(floor: Floor, activity: string): Session | undefined {
+  let found = failures.get(floor.sessions);
+  if (!found) {
+    found = new Map();
+    for (const one of floor.sessions.values()) {
+      const other = found.get(one.activity);
+      if (!other || other.created_at < one.created_at) found.set(one.activity, one);
+    }
+    for (const [of, last] of found)
+      if (!isOver(last) || last.worker !== null || liveOf(floor, last).tone !== "failed") found.delete(of);
+    failures.set(floor.sessions, found);
+  }
+  return found.get(activity);
+}
+
+/** The failed sessions that open activities were left with, latest first. */
+export function failedSessions(floor: Floor): Session[] {
+  return [...floor.activities.values()]
+    .filter((activity) => activity.status === "active" || activity.status === "blocked")
+    .flatMap((activity) => failedSession(floor, activity.id) ?? [])
+    .sort((a, b) => (a.state.since < b.state.since ? 1 : -1));
+}
+
+/** Whether this person has started no agent yet. */
+export function startsFirst(floor: Floor): boolean {
+  const me = floor.me?.user?.id;
+  return me !== undefined && ![...floor.sessions.values()].some((one) => one.owner.id === me);
 }
 
 /** What changes when a workspace's work does, as far as its statistics tell. */
