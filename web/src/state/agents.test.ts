@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FoundAgent } from "../protocol";
-import { agentChoices, argvOf, nameFromLocation } from "./agents";
+import { agentChoices, argvOf, nameFromLocation, runnerAdvice } from "./agents";
 import { EMPTY, type Floor } from "./floor";
 import { runner, user } from "./testing/samples";
 
@@ -37,6 +37,16 @@ describe("agents", () => {
 
   it("there are none without a connected runner", () => {
     expect(agentChoices({ ...floor, runners: new Map() })).toEqual([]);
+  });
+
+  it("need a runner: whoever was invited connects one, and does not start a hub", () => {
+    const invited = runnerAdvice(floor, "http://hub:1");
+    expect(invited.commands).toEqual(["shopfloor runner --hub http://hub:1 --token T --name N"]);
+    const owner = { ...me, user: user("ann", { hub_owner: true }) };
+    const own = runnerAdvice({ ...floor, me: owner }, "http://hub:1");
+    expect(own.commands).toEqual(["shopfloor up", ...invited.commands]);
+    // It is shown as text, not as markdown.
+    expect(invited.text + own.text).not.toMatch(/`|shopfloor up/);
   });
 });
 

@@ -40,6 +40,21 @@ export function agentChoices(floor: Floor): AgentChoice[] {
   return [...found.values()].sort((a, b) => rank(a) - rank(b));
 }
 
+/** How this person gets a runner: whoever owns the hub may have it beside the hub, everybody else connects a machine. */
+export function runnerAdvice(floor: Floor, origin: string): { text: string; commands: string[] } {
+  const own = "Agents run on your own machine, with your own credentials.";
+  const connect = `shopfloor runner --hub ${origin} --token T --name N`;
+  if (floor.me?.user?.hub_owner)
+    return {
+      text: `${own} The first command starts the hub with a runner beside it; the second connects any other machine, with a token from the Runners page.`,
+      commands: ["shopfloor up", connect],
+    };
+  return {
+    text: `${own} Register it on the Runners page, then start its runner there with the token that you get.`,
+    commands: [connect],
+  };
+}
+
 /** Whether an agent is only a program: it takes a command line, not a prompt. */
 export function isPlain(agent: string): boolean {
   return agent === "shell" || agent === "command";
