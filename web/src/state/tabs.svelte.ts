@@ -7,7 +7,7 @@ const MOST = 40;
 class Tabs {
   #open = $state.raw<readonly string[]>((recall("tabs") ?? "").split(" ").filter(Boolean));
   #grid = $state(recall("terminal-grid") === "yes");
-  #diff = $state(recall("terminal-diff") === "yes");
+  #diff = $state(recall("terminal-diff") === "yes" && recall("terminal-grid") !== "yes");
   #reader = $state(recall("screen-reader") === "yes");
   #fontSize = $state(Number(recall("terminal-font")) || 13);
 
@@ -44,22 +44,24 @@ class Tabs {
     remember("tabs", open.length > 0 ? open.join(" ") : null);
   }
 
-  /** Whether four terminals are shown at once. */
+  /** Whether four terminals are shown at once: they need the room that the diff takes. */
   get grid(): boolean {
     return this.#grid;
   }
   set grid(value: boolean) {
     this.#grid = value;
     remember("terminal-grid", value ? "yes" : null);
+    if (value) this.diff = false;
   }
 
-  /** Whether the workspace's diff is shown beside the terminal. */
+  /** Whether the workspace's diff is shown beside the one terminal. */
   get diff(): boolean {
     return this.#diff;
   }
   set diff(value: boolean) {
     this.#diff = value;
     remember("terminal-diff", value ? "yes" : null);
+    if (value) this.grid = false;
   }
 
   /** Whether terminals say what they show to a screen reader, which costs speed. */

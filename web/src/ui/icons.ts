@@ -31,6 +31,7 @@ export const ICONS = {
   floor: "M2.5 3h11v10h-11ZM6 3v10",
   inspector: "M2.5 3h11v10h-11ZM10 3v10",
   widen: "M9.5 3H13v3.5M13 3L9 7M6.5 13H3V9.5M3 13l4-4",
+  narrow: "M13.5 2.5L9.5 6.5M9.5 3V6.5H13M2.5 13.5l4-4M6.5 13V9.5H3",
   send: "M2.5 8L13.5 3L10.5 13L7.5 9Z",
   trash: "M3 4.5h10M6 4.5V3h4v1.5M4.5 4.5l.5 9h6l.5-9",
   copy: "M5.5 5.5h7.5v7.5h-7.5ZM3 10.5v-7.5h7.5",
