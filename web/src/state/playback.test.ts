@@ -60,6 +60,40 @@ describe("a recording", () => {
     expect(sizes).toEqual(["80x24", "100x30"]);
   });
 
+  it("opens with its first picture instead of a black screen, and plays it from the start", async () => {
+    const { playback, shown } = setUp();
+    await playback.seek(0);
+    expect(shown()).toBe("[screen 0]a0");
+    expect(playback.now).toBe(0);
+    await playback.advance(150, false);
+    expect([shown(), playback.now]).toEqual(["[screen 0]a0", 150]);
+    await playback.seek(50);
+    expect(shown()).toBe("[screen 0]");
+    await playback.seek(0);
+    expect(shown()).toBe("[screen 0]a0");
+  });
+
+  it("waits with its first picture for words", async () => {
+    const at = (at_ms: number, data: string) => ({ at_ms, code: "o" as const, data });
+    const events = [
+      at(10, "\x1b[?1049h\x1b[2J\x1b]0;title\x07\r\n "),
+      at(900, "\x1b[1mwords"),
+      at(1_100, "!"),
+      at(2_000, "later"),
+    ];
+    let shown = "";
+    const screen = {
+      reset: () => undefined,
+      write: (bytes: Uint8Array, parsed: () => void) => {
+        shown += new TextDecoder().decode(bytes);
+        parsed();
+      },
+    };
+    const part = { screen: "", cols: 80, rows: 24, from_ms: 0, next_ms: null, events };
+    await new Playback(screen, () => Promise.resolve(part)).seek(0);
+    expect(shown).toMatch(/words!$/);
+  });
+
   it("says when it is over", async () => {
     const { playback } = setUp();
     await playback.seek(29_000);

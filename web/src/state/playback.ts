@@ -5,6 +5,8 @@ import { Painter, type Screen } from "./painter";
 const IDLE_MS = 2_000;
 /** What is left of a pause that is skipped. */
 const BREATH_MS = 400;
+/** What comes so soon after the first words belongs to the same picture. */
+const BURST_MS = 250;
 /** The next part is fetched when so much is left of the current one. */
 const AHEAD_MS = 5_000;
 
@@ -46,7 +48,7 @@ export class Playback {
     const part = this.#part;
     if (part && covers(part, at)) {
       if (at < this.#now) this.#paint(part);
-      return this.#play(at);
+      return this.#show(at);
     }
     this.#busy = true;
     try {
@@ -55,7 +57,7 @@ export class Playback {
       if (ticket !== this.#seeks) return;
       this.#next = null;
       this.#paint(found);
-      this.#play(Math.max(at, found.from_ms));
+      this.#show(Math.max(at, found.from_ms));
     } finally {
       if (ticket === this.#seeks) this.#busy = false;
     }
@@ -120,7 +122,23 @@ export class Playback {
     this.#resized(part.cols, part.rows);
   }
 
+  // At its very start a recording is a black screen: the first picture says more.
+  #show(at: number): void {
+    this.#play(at);
+    if (at === 0) this.#draw(this.#firstPicture());
+  }
+
+  #firstPicture(): number {
+    const first = this.#part?.events.find((event) => event.code === "o" && hasWords(event.data));
+    return first ? first.at_ms + BURST_MS : 0;
+  }
+
   #play(to: number): void {
+    this.#draw(to);
+    this.#now = Math.max(this.#now, to);
+  }
+
+  #draw(to: number): void {
     const events = this.#part?.events ?? [];
     let output = "";
     const flush = () => {
@@ -135,7 +153,6 @@ export class Playback {
       }
     }
     flush();
-    this.#now = Math.max(this.#now, to);
   }
 
   #resize(event: RecordedEvent): void {
@@ -144,6 +161,12 @@ export class Playback {
     this.#painter.resize(cols, rows);
     this.#resized(cols, rows);
   }
+}
+
+function hasWords(output: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control sequences begin with one.
+  const plain = output.replace(/\x1b(\][^\x07\x1b]*(\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~])/g, "");
+  return /[^\s\p{Cc}]/u.test(plain);
 }
 
 function covers(part: RecordingPart, at: number): boolean {
