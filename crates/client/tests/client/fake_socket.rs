@@ -7,8 +7,9 @@ use protocol::{Change, Delta, FromHub, Me, PROTOCOL, ToHub, decode_to_hub};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
-use tokio_tungstenite::{WebSocketStream, accept_async};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 
 pub(crate) struct FakeHub {
     listener: TcpListener,
@@ -26,12 +27,19 @@ impl FakeHub {
     /// Takes the next connection and its `hello`.
     pub(crate) async fn accept(&self) -> Connection {
         let (stream, _) = self.listener.accept().await.unwrap();
-        let mut socket = accept_async(stream).await.unwrap();
+        let mut token = None;
+        #[allow(clippy::result_large_err, reason = "the library's signature")]
+        let look = |request: &Request, response: Response| {
+            let shown = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+            token = shown.and_then(|shown| shown.strip_prefix("Bearer ")).map(str::to_owned);
+            Ok(response)
+        };
+        let mut socket = accept_hdr_async(stream, look).await.unwrap();
         let Some(Ok(Message::Text(text))) = socket.next().await else { panic!("no hello") };
         let Ok(ToHub::Hello { protocol: PROTOCOL, hub, since, .. }) = decode_to_hub(text.as_bytes()) else {
             panic!("not a hello: {text}")
         };
-        Connection { socket, hub, since }
+        Connection { socket, hub, since, token }
     }
 
     /// Refuses the next connection with an HTTP response.
@@ -51,6 +59,7 @@ pub(crate) struct Connection {
     socket: WebSocketStream<TcpStream>,
     pub(crate) hub: Option<HubId>,
     pub(crate) since: Option<Seq>,
+    pub(crate) token: Option<String>,
 }
 
 /// What a client sent.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use client::watch::{Event, Watch};
-use client::{ClientError, Socket};
+use client::{Client, ClientError, Socket, Token};
 use domain::Seq;
 use protocol::{CloseCode, FromHub, Problem, ProblemKind};
 
@@ -102,6 +102,28 @@ async fn a_credential_that_ended_ends_the_watch() {
     let script = async { hub.accept().await.close(CloseCode::Unauthenticated.code()).await };
     let (error, ()) = tokio::join!(watch.next(), script);
     assert_eq!(kind(error.map(|_| ())), ProblemKind::Unauthenticated);
+}
+
+#[tokio::test]
+async fn a_credential_that_is_renewed_goes_on_where_the_last_one_ended() {
+    let hub = FakeHub::start().await;
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("watch-of-{}", std::process::id()));
+    std::fs::write(&path, "sf_one").unwrap();
+    let mut watch = Client::with(&hub.url, Token::File(path.clone())).unwrap().watch();
+    let script = async {
+        let mut first = hub.accept().await;
+        assert_eq!(first.token.as_deref(), Some("sf_one"));
+        first.send(&[hub.welcome(false), sync(5), live(5)]).await;
+        std::fs::write(&path, "sf_two").unwrap();
+        first.close(CloseCode::Unauthenticated.code()).await;
+        let mut second = hub.accept().await;
+        assert_eq!((second.token.as_deref(), second.since), (Some("sf_two"), Some(Seq(5))));
+        second.send(&[hub.welcome(true), delta(6)]).await;
+        second
+    };
+    let expected = ["welcome resumed=false", "sync", "live", "lost", "welcome resumed=true", "6"];
+    let (_connection, ()) = tokio::join!(script, expect(&mut watch, &expected));
+    std::fs::remove_file(path).unwrap();
 }
 
 #[tokio::test]
