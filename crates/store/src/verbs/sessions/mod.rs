@@ -1,5 +1,6 @@
 //! Sessions: what the hub wants to run, and what runners say of it.
 
+mod branches;
 mod desired;
 mod facts;
 pub(crate) mod spawn;

@@ -13,7 +13,7 @@ use protocol::{
 };
 use serde::Serialize;
 
-use super::{announce, find};
+use super::{announce, branches, find};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::{activities, projects, workspaces};
@@ -126,6 +126,9 @@ impl SpawnSession {
             }
             None => project.repositories.first().cloned(),
         };
+        if let (None, Some(repository), Some(wanted)) = (&workspace, &repository, &input.branch) {
+            branches::refuse_taken(tx, owner, &project, repository, wanted, input.base.as_deref()).await?;
+        }
         let runner = workspace.as_ref().map(|workspace| workspace.runner).or(input.runner);
         let runner = self.choose(tx, owner, runner).await?;
         Ok(Place { runner, project, activity, workspace, repository })

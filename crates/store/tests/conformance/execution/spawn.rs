@@ -14,6 +14,7 @@ both!(
     a_session_joins_an_activity_and_a_workspace,
     what_is_refused_leaves_nothing,
     hostile_names_are_refused_and_leave_nothing,
+    a_branch_is_one_workspaces_and_never_the_base,
     a_long_line_of_sessions_keeps_the_activity_in_its_limits,
     the_same_key_spawns_once_also_when_there_is_no_room_left,
     two_who_want_the_last_room_do_not_both_get_it,
@@ -231,6 +232,60 @@ async fn hostile_names_are_refused_and_leave_nothing(floor: Floor) {
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
     assert_eq!(made.title, "sh -c printf '[31m'");
     assert_eq!(floor.store.session_detail(&floor.ada, made.id).await.unwrap().argv, argv);
+}
+
+async fn a_branch_is_one_workspaces_and_never_the_base(floor: Floor) {
+    let here = project(&floor, Visibility::ReadWrite, true).await;
+    let elsewhere = project(&floor, Visibility::ReadWrite, true).await;
+    let hers = runner(&floor, &floor.ada, "ada's", 9).await;
+    let his = runner(&floor, &floor.bo, "bo's", 9).await;
+    let on = |project: &protocol::Project, branch: &str| {
+        spawn(SessionSpawn { branch: Some(branch.into()), ..in_project(project, "work") }, &[hers, his])
+    };
+    let made = floor.done(&floor.ada, on(&here, "dup")).await;
+    let before = everything(&floor).await;
+    let refused = async |caller: &Caller, project: &protocol::Project, branch: &str, word: &str| {
+        let error = floor.refused(caller, on(project, branch)).await;
+        let StoreError::Invalid { field: "branch", message } = &error else { panic!("{branch}: {error:?}") };
+        assert!(message.contains(word) && message.contains("choose"), "{branch}: {message}");
+    };
+    refused(&floor.ada, &here, "main", "starts from").await;
+    refused(&floor.ada, &here, "main/sub", "`main`").await;
+    refused(&floor.ada, &here, "shopfloor", "shopfloor/").await;
+    let own_base = SessionSpawn { base: Some("next".into()), branch: Some("next".into()), ..in_project(&here, "work") };
+    let error = floor.refused(&floor.ada, spawn(own_base, &[hers])).await;
+    assert!(matches!(error, StoreError::Invalid { field: "branch", .. }), "{error:?}");
+    let workspace = made.workspace.to_string();
+    refused(&floor.ada, &here, "dup", &format!("--workspace {workspace}")).await;
+    refused(&floor.ada, &elsewhere, "dup", &workspace).await;
+    refused(&floor.bo, &here, "dup", &workspace).await;
+    refused(&floor.ada, &here, "dup/sub", &workspace).await;
+    assert_eq!(everything(&floor).await, before);
+    let error = floor.refused(&floor.ada, on(&here, "refs/heads/x")).await;
+    assert!(error.to_string().contains("refs/heads/"), "{error}");
+
+    // Another repository, another stranger's project, and names that only look alike are no matter.
+    let other = SessionSpawn {
+        branch: Some("dup".into()),
+        repository: Some("https://example.org/lexer".into()),
+        ..in_project(&here, "work")
+    };
+    floor.done(&floor.ada, spawn(other, &[hers])).await;
+    floor.done(&floor.bo, on(&elsewhere, "dup")).await;
+    floor.done(&floor.ada, on(&here, "dup2")).await;
+    // In the workspace itself one goes on; and once it could not be made, or is gone, its name is free.
+    let again = SessionSpawn {
+        activity: Some(made.activity),
+        workspace: Some(made.workspace),
+        branch: Some("dup".into()),
+        ..in_project(&here, "more")
+    };
+    floor.done(&floor.ada, spawn(again, &[hers])).await;
+    let mut memory = Memory::new(hers);
+    memory.happened(&floor, FactBody::WorkspaceCleaned { workspace: made.workspace }).await;
+    let failed = floor.done(&floor.ada, on(&here, "dup")).await.workspace;
+    memory.happened(&floor, FactBody::WorkspaceFailed { workspace: failed, detail: "no disk".into() }).await;
+    floor.done(&floor.ada, on(&here, "dup")).await;
 }
 
 async fn a_long_line_of_sessions_keeps_the_activity_in_its_limits(floor: Floor) {

@@ -1,0 +1,61 @@
+//! Which branch a new workspace may have: never the one that work starts from, never one that another workspace has.
+
+use domain::{UserId, branch};
+use protocol::{Project, Repository};
+
+use crate::StoreError;
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::workspaces::json_or_none;
+
+/// Names that are made begin with this and a slash.
+const MADE: &str = "shopfloor";
+
+/// Refuses a branch that somebody chose, when what is pushed from it would land on, or be kept out by, another one.
+pub(super) async fn refuse_taken(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    project: &Project,
+    repository: &Repository,
+    wanted: &str,
+    base: Option<&str>,
+) -> Result<(), StoreError> {
+    let invalid = |why: String| Err(StoreError::invalid("branch", why));
+    for base in [base, repository.base_branch.as_deref()].into_iter().flatten() {
+        if base == wanted {
+            return invalid(format!(
+                "`{base}` is the branch that the work starts from, and what the agent pushes would land on it: choose \
+                 another name, or name none and one is made"
+            ));
+        }
+        if branch::clash(base, wanted) {
+            return invalid(format!("git cannot have `{wanted}` beside the base branch `{base}`: choose another name"));
+        }
+    }
+    if wanted == MADE {
+        return invalid(format!(
+            "git could have no branch `{MADE}/…` beside it, and such names are made: choose another"
+        ));
+    }
+    // What strangers do in projects of their own is not told here; their branches are found out at the remote.
+    let sql = "SELECT id, branch, repository, owner FROM workspaces WHERE repository IS NOT NULL AND \
+               status IN ('preparing', 'ready') AND (project = $1 OR owner = $2) ORDER BY created_at, id";
+    for row in tx.read().all(sql, vec![text(project.id), text(owner)]).await? {
+        let found: Option<Repository> = json_or_none(&row, "repository")?;
+        let (id, taken) = (row.text("id")?, row.text("branch")?);
+        if found.is_none_or(|found| found.location != repository.location) || !branch::clash(&taken, wanted) {
+            continue;
+        }
+        if taken != wanted {
+            return invalid(format!(
+                "git cannot have `{wanted}` beside `{taken}`, the branch of workspace {id}: choose another name"
+            ));
+        }
+        let join = match row.parsed::<UserId>("owner")? == owner {
+            true => format!(", or work in that one with its activity and `--workspace {id}`"),
+            false => String::new(),
+        };
+        return invalid(format!("workspace {id} has the branch `{taken}` already: choose another name{join}"));
+    }
+    Ok(())
+}
