@@ -7,7 +7,7 @@ use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
 use serde::Serialize;
 
-use super::{users, versions};
+use super::{users, versions, workspaces};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
@@ -329,6 +329,7 @@ impl Command for DeleteProject {
         if tx.read().first(live, vec![text(before.id)]).await?.is_some() {
             return Err(StoreError::Conflict("sessions still run in this project: stop them first".into()));
         }
+        workspaces::nothing_unfinished(tx.read(), before.id).await?;
         let links = tx.read().all("SELECT id FROM observers WHERE project = $1", vec![text(before.id)]).await?;
         let mut links: Vec<String> = links.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
         for sql in [

@@ -1,7 +1,7 @@
 //! Workspaces: what the hub knows of the worktrees on runners.
 
 use domain::{Action, ProjectFacts, ProjectId, Resource, WorkspaceId, WorkspaceStatus};
-use protocol::{Change, ExecutionFilter, Repository, Workspace};
+use protocol::{Change, ExecutionFilter, GitStats, Repository, Workspace};
 
 use super::{projects, users};
 use crate::sql::{Connection, Row, Value, args, text, to_json};
@@ -146,6 +146,37 @@ pub(crate) async fn update(tx: &mut Tx<'_>, after: Workspace) -> Result<(), Stor
 fn announce(tx: &mut Tx<'_>, workspace: Workspace) {
     let (project, owner) = (workspace.project, workspace.owner.id);
     tx.announce_execution(project, owner, Change::Workspace { workspace });
+}
+
+/// Refuses to forget a project's workspaces while one has work that is nowhere else. Those of runners that were removed
+/// are beyond anybody's reach.
+pub(crate) async fn nothing_unfinished(c: &mut Connection<'_>, project: ProjectId) -> Result<(), StoreError> {
+    let sql = "SELECT w.id, w.path, w.stats, r.name AS runner_name FROM workspaces w JOIN runners r ON r.id = w.runner \
+               WHERE w.project = $1 AND w.status <> 'cleaned' AND w.stats IS NOT NULL ORDER BY w.created_at, w.id";
+    let mut unfinished = Vec::new();
+    for row in c.all(sql, vec![text(project)]).await? {
+        let Some(stats) = json_or_none::<GitStats>(&row, "stats")? else { continue };
+        let commits = (stats.unpushed > 0).then(|| match stats.unpushed {
+            1 => "one commit that is not pushed".to_owned(),
+            more => format!("{more} commits that are not pushed"),
+        });
+        let files = stats.uncommitted.then(|| "files that are not committed".to_owned());
+        let what: Vec<String> = files.into_iter().chain(commits).collect();
+        if !what.is_empty() {
+            unfinished.push((row.text("id")?, what.join(" and "), row.text("runner_name")?, row.text_or_none("path")?));
+        }
+    }
+    let Some((id, what, runner, path)) = unfinished.first() else { return Ok(()) };
+    let place = path.as_ref().map(|path| format!(", in {path}")).unwrap_or_default();
+    let more = match unfinished.len() - 1 {
+        0 => String::new(),
+        1 => " Another workspace has work, too.".to_owned(),
+        more => format!(" {more} other workspaces have work, too."),
+    };
+    Err(StoreError::Conflict(format!(
+        "workspace {id} has {what} (on `{runner}`{place}), which nobody would find after this project is deleted: commit \
+         and push it, or throw it away there, then `shopfloor workspace clean {id}` and delete the project again.{more}"
+    )))
 }
 
 /// A workspace that a session can be spawned into.

@@ -2,7 +2,7 @@
 
 use domain::{SessionId, SessionStatus, Visibility};
 use protocol::link::FactBody;
-use protocol::{RecordingKeep, SessionSpawn, SessionStop, Usage};
+use protocol::{GitStats, RecordingKeep, SessionSpawn, SessionStop, Usage};
 use store::{Caller, DeleteProject, KeepRecording, RemoveRunner, ResumeSession, StopSession, StoreError};
 
 use super::{Memory, everything, in_project, project, runner, show, spawn};
@@ -14,6 +14,7 @@ both!(
     a_conversation_is_resumed_where_it_was,
     a_recording_is_kept_or_not,
     a_project_with_live_sessions_stays,
+    a_project_with_unfinished_work_stays,
     a_runner_with_live_sessions_stays,
 );
 
@@ -155,6 +156,42 @@ async fn a_project_with_live_sessions_stays(floor: Floor) {
     }
     // What comes late about it is taken and changes nothing.
     assert_eq!(memory.at(&floor, made, SessionStatus::Working).await, 2);
+}
+
+async fn a_project_with_unfinished_work_stays(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 4).await;
+    let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let mut memory = Memory::new(mine);
+    let workspace = made.workspace;
+    let counted = |uncommitted: bool, unpushed: u32| {
+        let stats = GitStats {
+            ahead: unpushed,
+            behind: 0,
+            files: 1,
+            insertions: 1,
+            deletions: 0,
+            untracked: 0,
+            uncommitted,
+            unpushed,
+            conflicts: vec![],
+        };
+        FactBody::WorkspaceStats { workspace, stats: Some(stats), disk_bytes: None, saved_at: None }
+    };
+    let delete = || DeleteProject { project: project.id };
+    for (uncommitted, unpushed, word) in [(true, 0, "not committed"), (false, 2, "2 commits that are not pushed")] {
+        memory.happened(&floor, counted(uncommitted, unpushed)).await;
+        memory.at(&floor, made.id, SessionStatus::Exited).await;
+        let before = everything(&floor).await;
+        let error = floor.refused(&floor.ada, delete()).await;
+        let StoreError::Conflict(reason) = &error else { panic!("{error:?}") };
+        for said in [word, &workspace.to_string(), "`box`", "workspace clean"] {
+            assert!(reason.contains(said), "{said}: {reason}");
+        }
+        assert_eq!(everything(&floor).await, before);
+    }
+    memory.happened(&floor, counted(false, 0)).await;
+    floor.done(&floor.ada, delete()).await;
 }
 
 async fn a_runner_with_live_sessions_stays(floor: Floor) {
