@@ -316,6 +316,11 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   try {
     await expect(page.getByText(/is unreachable/).first()).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/^Last seen/).first()).toBeVisible();
+    await expect(page.getByText(/this is the last that was seen/)).toBeVisible();
+    // Without a screen there is no last one, and none that is about to come.
+    await page.reload();
+    await expect(page.getByText(/^The screen comes when .* is back/)).toBeVisible();
+    await expect(page.getByText(/the last that was seen|Fetching the screen/)).toHaveCount(0);
   } finally {
     process.kill(pid, "SIGCONT");
   }
@@ -360,12 +365,13 @@ test("the owner's window sets the size, others see all of it", async ({ floor })
   await bo.goto(`/s/${id}`);
   await expect(screen(bo)).toContainText(`${rows} ${cols}`);
   await expect(bo.locator(".xterm-rows > div")).toHaveCount(rows);
-  const fits = await bo.evaluate(() => {
-    const inner = document.querySelector(".xterm-screen")?.getBoundingClientRect();
-    const outer = document.querySelector(".screen")?.getBoundingClientRect();
-    return inner && outer ? inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1 : false;
-  });
-  expect(fits).toBe(true);
+  const fits = () =>
+    bo.evaluate(() => {
+      const inner = document.querySelector(".xterm-screen")?.getBoundingClientRect();
+      const outer = document.querySelector(".screen")?.getBoundingClientRect();
+      return inner && outer ? inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1 : false;
+    });
+  await expect.poll(fits).toBe(true);
   await ann.setViewportSize({ width: 900, height: 600 });
   await expect(async () => expect((await size())[1]).toBeLessThan(cols)).toPass();
   const [after] = await size();

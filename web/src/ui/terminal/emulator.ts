@@ -30,6 +30,8 @@ export type Events = {
 export type Look = { accent: string; ground: string };
 
 const SCROLLBACK = 5_000;
+/** Letters are never smaller. */
+const SMALLEST = 4;
 
 /** One xterm.js terminal that answers nothing, opens nothing by itself, and can be used for one session after another. */
 export class Emulator {
@@ -168,15 +170,22 @@ export class Emulator {
   scale(place: HTMLElement, own: boolean): void {
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
     const now = this.#terminal.options.fontSize ?? this.#baseSize;
-    let size = this.#baseSize;
-    if (!own && screen && screen.offsetWidth > 0 && place.clientWidth > 0) {
-      const ratio = Math.min(
-        (place.clientWidth - 18) / screen.offsetWidth,
-        (place.clientHeight - 8) / screen.offsetHeight,
-      );
-      size = Math.min(this.#baseSize * 1.3, Math.max(4, Math.floor(now * ratio * 10) / 10));
+    if (own || !screen || screen.offsetWidth === 0 || place.clientWidth === 0)
+      return this.#draw(this.#baseSize);
+    const [wide, high] = [place.clientWidth - 18, place.clientHeight - 8];
+    const ratio = Math.min(wide / screen.offsetWidth, high / screen.offsetHeight);
+    let size = Math.min(this.#baseSize * 1.3, Math.max(SMALLEST, Math.floor(now * ratio * 10) / 10));
+    this.#draw(size);
+    // Cells are whole pixels: a little more of a letter can be a whole pixel more of every row.
+    while (size > SMALLEST && (screen.offsetWidth > wide || screen.offsetHeight > high)) {
+      size = Math.max(SMALLEST, size - 0.1);
+      this.#draw(size);
     }
-    if (Math.abs(size - now) >= 0.1) this.#terminal.options.fontSize = size;
+  }
+
+  #draw(size: number): void {
+    if (Math.abs(size - (this.#terminal.options.fontSize ?? 0)) > 0.05)
+      this.#terminal.options.fontSize = size;
   }
 
   /** Draws with the graphics card or not; without one, or when the browser takes it away, the page draws. */
