@@ -12,6 +12,8 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
   await expect(screen(page)).toContainText("recorded line 8");
   await page.getByRole("link", { name: "Play recording" }).click();
   await expect(page).toHaveURL(`/s/${id}/recording`);
+  await expect(screen(page)).toContainText("recorded line 1");
+  await expect(screen(page)).not.toContainText("recorded line 2");
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await expect(screen(page)).toContainText("recorded line 2");
   await page.getByRole("button", { name: "Pause" }).click();
