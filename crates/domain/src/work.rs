@@ -24,11 +24,11 @@ words! {
         Validating = "validating",
         /// The report was accepted; final. Entered by the hub or a person's answer.
         Done = "done",
-        /// It will not be done, and what depends on it stays blocked; a person may retry it.
+        /// It will not be done, and what depends on it stays blocked; a person may retry it. Entered by a person's answer.
         Failed = "failed",
-        /// A person must decide; nobody works on it.
+        /// A person must decide; nobody works on it. Entered by the hub, and by a worker that gives up.
         Escalated = "escalated",
-        /// A person does not want it any more; final unless retried.
+        /// A person does not want it any more; final unless retried. Entered by a person.
         Cancelled = "cancelled",
     }
 }
@@ -164,5 +164,17 @@ words! {
         Fail = "fail",
         /// Cancels the task.
         Cancel = "cancel",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_says_who_enters_it() {
+        for status in TaskStatus::ALL {
+            assert!(status.meaning().contains("Entered "), "{status}: {}", status.meaning());
+        }
     }
 }
