@@ -1,6 +1,9 @@
 //! Tasks from JSON, and from lines of JSON.
 
-use protocol::task_schema;
+use std::collections::HashMap;
+
+use protocol::{TaskAdd, task_schema};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::node::{Kind, Node};
@@ -77,12 +80,41 @@ fn one(node: &Node, schema: &Value, path: String, found: &mut Found) {
     let faults = shape::check(node, schema, "TaskAdd", &path);
     let fine = faults.is_empty();
     found.faults.extend(faults);
-    match serde_json::from_value(node.to_value()) {
-        Ok(task) => found.entries.push(Entry { task, path, lines: lines(node) }),
-        Err(error) if fine => found.faults.push(Fault::new(node.line, path, error.to_string())),
-        // What is wrong was said, in better words.
-        Err(_) => {}
+    let (task, places) = match serde_json::from_value(node.to_value()) {
+        Ok(task) => (task, HashMap::new()),
+        Err(error) if fine => return found.faults.push(Fault::new(node.line, path, error.to_string())),
+        // What is wrong was said, in better words; the rest is looked at all the same.
+        Err(_) if matches!(node.kind, Kind::Fields(_)) => salvage(node),
+        Err(_) => return,
+    };
+    found.entries.push(Entry { task, path, lines: lines(node), places });
+}
+
+/// What can be read of a task that is wrong somewhere, with where the items of its lists were.
+fn salvage(node: &Node) -> (TaskAdd, HashMap<&'static str, Vec<usize>>) {
+    fn one<T: DeserializeOwned>(node: &Node) -> Option<T> {
+        serde_json::from_value(node.to_value()).ok()
     }
+    fn several<T: DeserializeOwned>(node: &Node, name: &'static str, places: &mut Places) -> Vec<T> {
+        let Some(Kind::List(items)) = node.field(name).map(|list| &list.kind) else { return Vec::new() };
+        let good: Vec<(usize, T)> = items.iter().enumerate().filter_map(|(at, item)| Some((at, one(item)?))).collect();
+        places.insert(name, good.iter().map(|(at, _)| *at).collect());
+        good.into_iter().map(|(_, item)| item).collect()
+    }
+    type Places = HashMap<&'static str, Vec<usize>>;
+    let mut places = Places::new();
+    let task = TaskAdd {
+        id: node.field("id").and_then(one),
+        description: node.field("description").and_then(one).unwrap_or_default(),
+        context: node.field("context").and_then(one).unwrap_or_default(),
+        acceptance: several(node, "acceptance", &mut places),
+        files: several(node, "files", &mut places),
+        deps: several(node, "deps", &mut places),
+        priority: node.field("priority").and_then(one),
+        needs: several(node, "needs", &mut places),
+        activity: node.field("activity").and_then(one),
+    };
+    (task, places)
 }
 
 fn lines(node: &Node) -> Lines {

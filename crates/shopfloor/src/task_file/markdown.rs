@@ -2,10 +2,12 @@
 
 mod grammar;
 
+use std::collections::HashMap;
+
 use protocol::TaskAdd;
 
 use super::{Entry, Fault, Found, Lines, criterion};
-use grammar::{Field, bullet, checkbox, fence, field, indentation, named, plain, shift};
+use grammar::{Field, bullet, checkbox, fence, field, indentation, named, plain, shift, slip};
 
 /// An item while it is read.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ struct Item {
     details: Vec<String>,
     /// Fields with their values, each with its line.
     fields: Vec<(Field, String, usize)>,
+    /// Names that are probably those of fields, and what was meant, each with its line.
+    slips: Vec<(String, &'static str, usize)>,
     /// The items that are in it, by their place in the list.
     parts: Vec<usize>,
 }
@@ -77,6 +81,9 @@ impl Reader {
                 self.push(field, value, number);
             }
             None => {
+                if let (Some((name, meant)), Some(at)) = (slip(text), self.open.last()) {
+                    self.items[*at].slips.push((name.to_owned(), meant, number));
+                }
                 self.fence = fence(text);
                 self.detail(line);
             }
@@ -93,7 +100,16 @@ impl Reader {
         let (title, name) = named(title);
         let fields = name.map(|name| (Field::Id, name.to_owned(), line)).into_iter().collect();
         let title = title.to_owned();
-        self.items.push(Item { indent, line, done, title, details: Vec::new(), fields, parts: Vec::new() });
+        self.items.push(Item {
+            indent,
+            line,
+            done,
+            title,
+            details: Vec::new(),
+            fields,
+            slips: Vec::new(),
+            parts: Vec::new(),
+        });
         self.open.push(at);
     }
 
@@ -175,13 +191,20 @@ impl Reader {
 
 impl Item {
     fn entry(self, path: String) -> (Entry, Vec<Fault>) {
-        let mut entry = Entry { task: TaskAdd::default(), path, lines: Lines::new(self.line) };
+        let mut entry = Entry { task: TaskAdd::default(), path, lines: Lines::new(self.line), places: HashMap::new() };
         let mut faults = Vec::new();
         entry.task.description = self.description();
         if self.title.is_empty() {
             faults.push(entry.fault("description", "the item has no title after `[ ]`"));
         }
+        for (name, meant, line) in &self.slips {
+            let reason = format!(
+                "there is no such field; did you mean `{meant}`? If it belongs to the description, leave out the dash"
+            );
+            faults.push(Fault::new(*line, super::join(&entry.path, name), reason));
+        }
         let mut context: Vec<String> = Vec::new();
+        let (mut criteria, mut readable) = (0, Vec::new());
         for (field, value, line) in self.fields {
             let value = value.trim();
             let task = &mut entry.task;
@@ -195,10 +218,12 @@ impl Item {
                     entry.lines.note("id", line);
                 }
                 Field::Accept => {
-                    let place = format!("acceptance[{}]", task.acceptance.len());
+                    let place = format!("acceptance[{criteria}]");
+                    criteria += 1;
                     match criterion::parse(value) {
                         Ok(criterion) => {
                             task.acceptance.push(criterion);
+                            readable.push(criteria - 1);
                             entry.lines.note(place, line);
                         }
                         Err(reason) => faults.push(Fault::new(line, super::join(&entry.path, &place), reason)),
@@ -217,6 +242,7 @@ impl Item {
             }
         }
         entry.task.context = context.join("\n");
+        entry.places.insert("acceptance", readable);
         (entry, faults)
     }
 

@@ -24,7 +24,7 @@ pub(super) fn check(found: &mut Found) {
         faults.extend(deps(entry, &names, &found.done));
         faults.extend(texts(entry));
         for (at, criterion) in entry.task.acceptance.iter().enumerate() {
-            let place = format!("acceptance[{at}]");
+            let place = entry.item("acceptance", at);
             faults.extend(
                 criterion_faults(criterion)
                     .into_iter()
@@ -34,7 +34,9 @@ pub(super) fn check(found: &mut Found) {
     }
     faults.extend(cycle(&found.entries, &names));
     found.faults.extend(faults);
-    found.notes.extend(similar(&found.entries));
+    found.similar.extend(similar(&found.entries));
+    let unchecked = found.entries.iter().filter(|entry| entry.task.acceptance.is_empty()).count();
+    found.notes.extend(no_acceptance(unchecked));
     // What is done already needs nobody's waiting, and to wait twice is to wait once.
     for entry in &mut found.entries {
         let mut seen = HashSet::new();
@@ -74,7 +76,7 @@ fn shown(entry: &Entry) -> &str {
 fn deps(entry: &Entry, names: &Names, done: &[String]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, dep) in entry.task.deps.iter().enumerate() {
-        let place = format!("deps[{at}]");
+        let place = entry.item("deps", at);
         if !names.contains_key(dep) && !done.contains(dep) && dep.parse::<TaskId>().is_err() {
             let meant = hint(dep, names.keys().map(String::as_str));
             let reason = format!("no task in this file has the name `{dep}`, and it is no id (tsk_…){meant}");
@@ -102,11 +104,11 @@ fn texts(entry: &Entry) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (field, list) in [("files", &task.files), ("needs", &task.needs)] {
         for (at, _) in list.iter().enumerate().filter(|(_, text)| text.trim().is_empty()) {
-            faults.push(entry.fault(&format!("{field}[{at}]"), "is empty"));
+            faults.push(entry.fault(&entry.item(field, at), "is empty"));
         }
     }
     for (at, file) in task.files.iter().enumerate() {
-        faults.extend(outside(file).map(|reason| entry.fault(&format!("files[{at}]"), reason)));
+        faults.extend(outside(file).map(|reason| entry.fault(&entry.item("files", at), reason)));
     }
     faults
 }
@@ -158,13 +160,23 @@ fn outside(path: &str) -> Option<String> {
     None
 }
 
+/// What it means that so many tasks have no acceptance; nothing when all have.
+pub(crate) fn no_acceptance(count: usize) -> Option<String> {
+    let (tasks, have) = if count == 1 { ("task", "has") } else { ("tasks", "have") };
+    (count > 0).then(|| format!("{count} {tasks} {have} no acceptance: whatever is reported counts"))
+}
+
 fn similar(entries: &[Entry]) -> Vec<String> {
     if entries.len() > COMPARED {
         return Vec::new();
     }
-    let gists: Vec<Gist> = entries.iter().map(|entry| Gist::of(&entry.task.description)).collect();
+    let gists: Vec<Gist> = entries.iter().map(|entry| Gist::of(&entry.task.description, &entry.task.files)).collect();
     let mut notes = Vec::new();
     for (at, gist) in gists.iter().enumerate() {
+        // One that says nothing is wrong, and like no other.
+        if entries[at].task.description.trim().is_empty() {
+            continue;
+        }
         if let Some(before) = gists[..at].iter().position(|before| before.is_near(gist)) {
             notes.push(format!("{} says nearly the same as {}", shown(&entries[at]), shown(&entries[before])));
         }

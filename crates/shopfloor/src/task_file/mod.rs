@@ -10,6 +10,7 @@ mod node;
 mod shape;
 mod words;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
@@ -19,6 +20,7 @@ use protocol::TaskAdd;
 use serde::Serialize;
 
 pub(crate) use criterion::{parse as criterion, say as say_criterion};
+pub(crate) use meaning::no_acceptance;
 
 use crate::Failure;
 use lines::Lines;
@@ -72,6 +74,8 @@ pub(crate) struct TaskFile {
     pub(crate) faults: Vec<Fault>,
     /// What is worth knowing and not wrong.
     pub(crate) notes: Vec<String>,
+    /// Tasks that say nearly the same; a hub says it of those that it takes.
+    pub(crate) similar: Vec<String>,
 }
 
 /// A task with where it was written.
@@ -80,12 +84,20 @@ struct Entry {
     task: TaskAdd,
     path: String,
     lines: Lines,
+    /// Where the items of a list were written, when some of them could not be read.
+    places: HashMap<&'static str, Vec<usize>>,
 }
 
 impl Entry {
     /// What is wrong with a field of the task.
     fn fault(&self, field: &str, reason: impl Into<String>) -> Fault {
         Fault { line: self.lines.of(field), path: join(&self.path, field), reason: reason.into() }
+    }
+
+    /// Where an item of a list was written, as `deps[1]`.
+    fn item(&self, list: &str, at: usize) -> String {
+        let written = self.places.get(list).and_then(|places| places.get(at));
+        format!("{list}[{}]", written.unwrap_or(&at))
     }
 }
 
@@ -99,6 +111,7 @@ struct Found {
     entries: Vec<Entry>,
     faults: Vec<Fault>,
     notes: Vec<String>,
+    similar: Vec<String>,
     /// Names of tasks that are done already, which others may wait for.
     done: Vec<String>,
 }
@@ -126,7 +139,7 @@ pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile
     meaning::check(&mut found);
     found.faults.sort_by_key(|fault| fault.line);
     let tasks = found.entries.into_iter().map(|entry| entry.task).collect();
-    TaskFile { tasks, faults: found.faults, notes: found.notes }
+    TaskFile { tasks, faults: found.faults, notes: found.notes, similar: found.similar }
 }
 
 /// The bytes of a file; `-` is standard input.

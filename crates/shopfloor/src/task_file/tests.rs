@@ -55,9 +55,12 @@ fn every_error_is_said_with_its_place() {
             "line 2, tasks[0].priority: is 12; expected a number from 0 up to 9",
             "line 3, tasks[1].description: is empty",
             "line 3, tasks[1].deps[1]: is a number; expected a text",
+            "line 3, tasks[1].deps[0]: no task in this file has the name `nobody`",
             "line 4, tasks[1].acceptance[0].kind: `comand` is not one of: file_exists, file_matches, command",
             "line 5, tasks[1].acceptance[1].argv: is empty",
             "line 6, tasks[1].acceptance[3]: is a text; expected an object with a `kind`",
+            "line 6, tasks[1].acceptance[2].path: `../x` leads out",
+            "line 6, tasks[1].acceptance[2].regex: is not a regular expression",
             "line 7, tasks[2].priority: is a number; expected a whole number",
             "line 7, tasks[2].activity: does not look as it should",
             "line 7, tasks[2].description: is there twice",
@@ -185,7 +188,14 @@ fn a_markdown_list_is_read_with_its_details() {
         assert!(tasks[4].description.contains("- [ ] an example"), "{}", tasks[4].description);
     }
     let notes = read(LIST.as_bytes(), "plan.md", None).notes;
-    assert_eq!(notes, ["2 ticked off, passed over", "1 lines outside of items, the first on line 3, are in no task"]);
+    assert_eq!(
+        notes,
+        [
+            "2 ticked off, passed over",
+            "1 lines outside of items, the first on line 3, are in no task",
+            "4 tasks have no acceptance: whatever is reported counts",
+        ]
+    );
 }
 
 #[test]
@@ -205,9 +215,36 @@ fn a_wrong_list_says_where() {
 }
 
 #[test]
+fn a_field_s_name_that_is_misspelt_is_no_description() {
+    check_fault(
+        "a.md",
+        "- [ ] x\n  - accpet: committed\n  - **Priorty**: 3\n  - note: this is fine\n  fils: so is this\n",
+        &[
+            "line 2, tasks[0].accpet: there is no such field; did you mean `accept`?",
+            "line 3, tasks[0].Priorty: there is no such field; did you mean `priority`?",
+        ],
+    );
+}
+
+#[test]
+fn places_are_right_after_a_fault() {
+    check_fault(
+        "a.md",
+        "- [ ] x\n  - accept: comand: x\n  - accept: file_exists: ../y\n",
+        &["line 2, tasks[0].acceptance[0]: `comand`", "line 3, tasks[0].acceptance[1].path: `../y` leads out"],
+    );
+    check_fault(
+        "a.json",
+        r#"{"description": "x", "files": [1, "/etc"]}"#,
+        &["files[0]: is a number", "files[1]: `/etc` leads out"],
+    );
+}
+
+#[test]
 fn the_same_said_twice_is_pointed_out() {
     let file = read(b"- [ ] Fix the login page\n- [ ] Write docs\n- [ ] fix the login page!\n", "a.md", None);
-    assert_eq!(file.notes, ["tasks[2] says nearly the same as tasks[0]"]);
+    assert_eq!(file.similar, ["tasks[2] says nearly the same as tasks[0]"]);
+    assert_eq!(file.notes, ["3 tasks have no acceptance: whatever is reported counts"]);
     assert_eq!((file.faults.len(), file.tasks.len()), (0, 3));
 }
 

@@ -27,7 +27,8 @@ struct Checked<'a> {
 /// Says everything that is wrong in a file.
 pub(crate) fn check(args: &CheckArgs, out: &Output) -> Result<Exit, Failure> {
     let (name, bytes) = (task_file::name_of(&args.file), task_file::bytes_of(&args.file)?);
-    let TaskFile { tasks, faults, notes } = task_file::read(&bytes, &name, args.format);
+    let TaskFile { tasks, faults, mut notes, similar } = task_file::read(&bytes, &name, args.format);
+    notes.extend(similar);
     let checked = Checked { file: &name, tasks: tasks.len(), errors: &faults, notes: &notes };
     out.show(&checked, |_| verdict(&checked))?;
     Ok(if faults.is_empty() { Exit::Done } else { Exit::Usage })
@@ -69,10 +70,16 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
     let project = pick::<Project>(&client, &project_name).await?;
     let tasks = match from_file {
         Some(file) => {
+            // What is like what, the hub says: it knows the other tasks, too.
             file.notes.iter().for_each(|note| out.note(&format!("note: {note}")));
             file.tasks
         }
-        None => vec![one(args, &client).await?],
+        None => {
+            let task = one(args, &client).await?;
+            let open = usize::from(task.acceptance.is_empty());
+            task_file::no_acceptance(open).iter().for_each(|note| out.note(&format!("note: {note}")));
+            vec![task]
+        }
     };
     let added = client.ask::<AddedTasks>(Call::TaskAdd { project, input: TasksAdd { tasks } }).await;
     let added = added.map_err(|error| match &error {

@@ -1,5 +1,7 @@
 //! The lines of a list: how deep they stand, and whether they are items, fields or neither.
 
+use crate::task_file::near::nearest;
+
 /// The names of fields, with other ways to say them.
 const FIELDS: &[(&str, Field)] = &[
     ("id", Field::Id),
@@ -82,6 +84,16 @@ pub(super) fn field(text: &str) -> Option<(Field, &str)> {
     let (name, value) = text.split_once(':')?;
     let name = name.trim().trim_matches('*').to_ascii_lowercase();
     FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| (*field, value.trim_start_matches('*').trim()))
+}
+
+/// A word before a colon that is probably a field's name, written wrong, and that name. Only items of a list are looked at:
+/// words may contain anything.
+pub(super) fn slip(text: &str) -> Option<(&str, &'static str)> {
+    let (name, _) = bullet(text)?.split_once(':')?;
+    let name = name.trim().trim_matches('*');
+    let word = name.to_ascii_lowercase();
+    let meant = nearest(&word, FIELDS.iter().map(|(known, _)| *known))?;
+    name.chars().all(char::is_alphabetic).then_some((name, meant))
 }
 
 /// What ends the block of code that begins here.

@@ -35,20 +35,20 @@ pub(super) struct Similar {
     like: Vec<(usize, Like)>,
 }
 
-fn part(description: &str) -> String {
-    description.chars().take(COMPARED).collect()
+fn gist(description: &str, files: &[String]) -> Gist {
+    Gist::of(&description.chars().take(COMPARED).collect::<String>(), files)
 }
 
 /// Says which numbers the tasks of a list have, for reading many at once.
 pub(super) fn foresee(project: ProjectId, tasks: &[TaskAdd], wanted: &mut Wanted) {
     for task in tasks.iter().take(256) {
-        wanted.gists.extend(Gist::of(&part(&task.description)).numbers().map(|number| (project, number)));
+        wanted.gists.extend(gist(&task.description, &task.files).numbers().map(|number| (project, number)));
     }
 }
 
 /// Looks for tasks that say nearly the same as those of a list.
 pub(super) async fn find(tx: &mut Tx<'_>, project: ProjectId, tasks: &[TaskAdd]) -> Result<Similar, StoreError> {
-    let gists: Vec<Gist> = tasks.iter().map(|task| Gist::of(&part(&task.description))).collect();
+    let gists: Vec<Gist> = tasks.iter().map(|task| gist(&task.description, &task.files)).collect();
     let numbers: Vec<[i64; 2]> = gists.iter().map(Gist::numbers).collect();
     let wanted: Vec<(ProjectId, i64)> = numbers.iter().flatten().map(|number| (project, *number)).collect();
     tx.know_gists(&wanted).await?;
@@ -80,7 +80,7 @@ pub(super) async fn find(tx: &mut Tx<'_>, project: ProjectId, tasks: &[TaskAdd])
         }
         for id in &near[at] {
             let Some(old) = tx.book().tasks.get(id).filter(|old| !old.status.is_over()) else { continue };
-            if Gist::of(&part(&old.description)).is_near(gist) {
+            if self::gist(&old.description, &old.files).is_near(gist) {
                 like.push((at, Like::Old(old.id, old.title.clone())));
             }
         }
