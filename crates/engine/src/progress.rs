@@ -34,7 +34,7 @@ impl Stuck {
 pub fn stuck(attempts: &[Attempt]) -> Option<Stuck> {
     let last = attempts.last()?;
     let same = attempts.iter().rev().take_while(|attempt| *attempt == last).count();
-    let reason = || format!("{same} attempts by {} left the same worktree and the same report", last.agent);
+    let reason = || format!("{same} reports by {} left the same worktree and the same report", last.agent);
     (same >= SAME).then(|| Stuck { same, reason: reason() })
 }
 
@@ -52,9 +52,9 @@ mod tests {
         assert_eq!(stuck(&[]), None);
         assert_eq!(stuck(&[same.clone(), same.clone()]), None);
         let third = stuck(&[same.clone(), same.clone(), same.clone()]).unwrap();
-        assert!(third.is_news() && third.reason.contains("3 attempts by codex"), "{third:?}");
+        assert!(third.is_news() && third.reason.contains("3 reports by codex"), "{third:?}");
         let fourth = stuck(&vec![same.clone(); 4]).unwrap();
-        assert!(!fourth.is_news() && fourth.reason.contains("4 attempts by codex"), "{fourth:?}");
+        assert!(!fourth.is_news() && fourth.reason.contains("4 reports by codex"), "{fourth:?}");
         for other in [attempt("claude", "t1", "r1"), attempt("codex", "t2", "r1"), attempt("codex", "t1", "r2")] {
             assert_eq!(stuck(&[same.clone(), other.clone(), same.clone()]), None);
             assert_eq!(stuck(&[same.clone(), same.clone(), other]), None);

@@ -118,7 +118,7 @@ async fn no_progress_is_noticed(floor: Floor) {
     assert_eq!(shop.task(task).await.assigned_to, None, "going on with the same one is useless");
     let log = shop.log().await;
     let stuck = log.iter().find(|entry| entry.what == "stuck").expect("it is written down");
-    assert!(stuck.reason.contains("3 attempts by codex"), "{}", stuck.reason);
+    assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
 async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
@@ -138,11 +138,11 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Escalated, 2));
     let asked = &detail.escalations[0];
     assert_eq!(asked.kind, EscalationKind::Stuck);
-    assert!(asked.question.contains("4 attempts by codex left the same worktree and the same report"), "{asked:?}");
+    assert!(asked.question.contains("4 reports by codex left the same worktree and the same report"), "{asked:?}");
     assert!(asked.context.text.contains("`out.txt` is empty"), "{asked:?}");
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
     let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what == "escalated").collect();
-    assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 attempts"), "{told:?}");
+    assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
     // Whoever says that it is to be tried again means more than once.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
     shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation: asked.id, input }).await;
