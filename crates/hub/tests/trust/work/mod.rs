@@ -102,8 +102,11 @@ pub(crate) async fn session_of(runner: &mut FakeRunner, task: TaskId, but: &[Ses
     sessions.into_iter().find(of).expect("it is there")
 }
 
-/// A session's process ended.
+/// A session's process ended; one that ended well said so.
 pub(crate) async fn exits(runner: &mut FakeRunner, session: SessionId, code: i32) {
+    if code == 0 {
+        runner.fact(FactBody::SessionSaid { session, text: "I did it.".into() }).await;
+    }
     let state = SessionState { code: Some(code), ..state(domain::SessionStatus::Exited) };
     runner.fact(FactBody::SessionState { session, state }).await;
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::check::{self, MAX_TASKS, wrong};
 use super::moves::vain;
+use super::reach::EDGES;
 use super::row::TaskRow;
 use super::{Wanted, similar};
 use crate::sql::{args, text};
@@ -166,6 +167,8 @@ impl Command for AddTasks {
         // Nothing is refused from here on.
         let ids: Vec<TaskId> = tasks.iter().map(|_| TaskId::generate()).collect();
         let mut lines = Vec::with_capacity(tasks.len());
+        // What waits only for new ones waits for nothing that has ended.
+        let old = deps.iter().any(|deps| !deps.old.is_empty());
         for (at, task) in tasks.iter().enumerate() {
             let mut row = fresh(tx, self.project, ids[at], task, author.clone());
             row.deps = deps[at].new.iter().map(|on| ids[*on]).chain(deps[at].old.iter().copied()).collect();
@@ -173,11 +176,13 @@ impl Command for AddTasks {
             row.waits_for = u32::try_from(row.deps.iter().filter(open).count()).unwrap_or(u32::MAX);
             if row.waits_for > 0 {
                 row.status = TaskStatus::Blocked;
-                row.reason = vain(tx, &deps[at].old, None).await?;
+                row.reason = match old {
+                    true => vain(tx, &row.deps).await?,
+                    false => None,
+                };
             }
-            let dependency = "INSERT INTO task_deps (task, dep)";
             for dep in &row.deps {
-                tx.later(dependency, args![row.id.to_string(), dep.to_string()]);
+                tx.later(EDGES, args![row.id.to_string(), dep.to_string()]);
                 if let Some(waiting) = tx.change().dependants.get_mut(dep) {
                     waiting.push(row.id);
                 }
@@ -231,6 +236,7 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: pr
         queue_key: engine::order::queue_key(tx.now, priority),
         ready_at: Some(tx.now),
         taken_at: None,
+        asked: false,
         created_by: author,
         created_at: tx.now,
         updated_at: tx.now,

@@ -46,8 +46,8 @@ impl Command for CancelTask {
             _ => {}
         }
         let reason = with_author(&by.name, "cancelled it", self.input.reason.as_deref());
-        let after = moves::cancel(tx, self.task, Some(reason.clone())).await?;
         moves::answer_all(tx, self.task, AnswerAct::Cancel, "", &by).await?;
+        let after = moves::cancel(tx, self.task, Some(reason.clone())).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
         Ok(after.view())
     }

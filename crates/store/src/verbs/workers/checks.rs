@@ -4,7 +4,7 @@ use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStat
 use engine::conflict::{self, Kind, Meeting};
 use engine::progress::{self, Stuck, stuck};
 use protocol::link::{ChangedFile, Changes, CheckTrouble};
-use protocol::{CriterionResult, Escalation, EscalationContext};
+use protocol::{CriterionResult, Deliverables, Escalation, EscalationContext};
 use sha2::{Digest, Sha256};
 
 use super::log::decided;
@@ -19,6 +19,8 @@ use crate::verbs::workspaces::json_or_none;
 const COMPARED: u32 = 200;
 /// How much of a patch a person is shown.
 const SHOWN: usize = 20_000;
+/// How many files a report that was collected names.
+const FILES: usize = 500;
 /// How long a result's words may be.
 const WORDS: usize = 4_000;
 
@@ -79,7 +81,22 @@ async fn verdict(
         let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
         tx.run(sql, args![to_json(changes), report.to_string()]).await?;
     }
+    let silent = fill_in(tx, report, changes).await?;
     let passed = results.iter().all(|result| result.passed != Some(false));
+    if silent && passed {
+        match changes {
+            Some(changes) if changes.files.is_empty() && (changes.head.is_empty() || changes.head == changes.base) => {
+                moves::came_to_nothing(tx, report, &results).await?;
+                return Ok(None);
+            }
+            None if results.iter().all(|result| result.passed.is_none()) => {
+                let ask = moves::asks::silence("Its runner does not tell what was changed.");
+                moves::escalate(tx, found.task, ask).await?;
+                return Ok(None);
+            }
+            _ => {}
+        }
+    }
     if passed
         && let Some(changes) = changes
         && let Some(other) = meets(tx, task.project, found.task, changes).await?
@@ -114,6 +131,7 @@ pub(crate) async fn check_failed(
         return Ok(None);
     }
     let row = tx.known_task(found.task).await?;
+    let acceptance = row.acceptance.clone();
     // Whoever worked on a runner was not asked to push what it names.
     if cause == CheckTrouble::Missing && row.session.and(row.workspace).is_none() {
         moves::refuse(tx, report, &[], &detail, None).await?;
@@ -122,10 +140,31 @@ pub(crate) async fn check_failed(
     if cause == CheckTrouble::Unreachable && moves::elsewhere(tx, row, report, None).await? {
         return Ok(None);
     }
-    let context = EscalationContext { text: detail, ..Default::default() };
-    let question = "The acceptance could not be checked. Is the work accepted?";
-    moves::escalate(tx, found.task, Ask::new(EscalationKind::Uncheckable, question, context)).await?;
+    let ask = match acceptance.is_empty() {
+        true => moves::asks::silence(&detail),
+        false => {
+            let context = EscalationContext { text: detail, ..Default::default() };
+            let question = "The acceptance could not be checked. Is the work accepted?";
+            Ask::new(EscalationKind::Uncheckable, question, context)
+        }
+    };
+    moves::escalate(tx, found.task, ask).await?;
     Ok(None)
+}
+
+/// Puts what was changed into a report that was made out of what an agent said; `true`: it said nothing.
+async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&Changes>) -> Result<bool, StoreError> {
+    let sql = "SELECT summary, deliverables FROM reports WHERE id = $1 AND collected = $2";
+    let Some(row) = tx.read().first(sql, args![report.to_string(), true]).await? else { return Ok(false) };
+    if let Some(changes) = changes {
+        let mut made: Deliverables = row.json("deliverables")?;
+        made.files = changes.files.iter().take(FILES).map(|file| file.path.clone()).collect();
+        let committed = !changes.head.is_empty() && changes.head != changes.base;
+        made.commits = committed.then(|| changes.head.clone()).into_iter().collect();
+        let sql = "UPDATE reports SET deliverables = $1 WHERE id = $2";
+        tx.run(sql, args![to_json(&made), report.to_string()]).await?;
+    }
+    Ok(row.text("summary")? == moves::asks::SILENT)
 }
 
 /// What a refused report's worker is told, if the task came back to it.

@@ -4,7 +4,7 @@ use domain::text::plain;
 use domain::{AttemptOutcome, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use engine::budget::{Purse, must_stop};
 use engine::liveness::paused_until;
-use protocol::{Session, Usage};
+use protocol::{Deliverables, Session, Usage};
 
 use super::able::{self, Money};
 use super::log::decided;
@@ -153,8 +153,16 @@ async fn collect(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(),
         return Ok(());
     }
     moves::started(tx, under.task, under.fence).await?;
-    let summary = said(tx, under).await?.unwrap_or_else(|| "The agent ended and said nothing.".to_owned());
-    let report = NewReport { summary, collected: true, ..Default::default() };
+    let summary = said(tx, under).await?.unwrap_or_else(|| moves::asks::SILENT.to_owned());
+    let sql = "SELECT branch, usage FROM attempts WHERE task = $1 AND fence = $2";
+    let attempt = tx.read().first(sql, args![under.task.to_string(), under.fence]).await?;
+    let (branch, usage) = match attempt {
+        Some(row) => (row.text_or_none("branch")?, Some(row.json::<Usage>("usage")?)),
+        None => (None, None),
+    };
+    let usage = usage.filter(|usage| *usage != Usage::default());
+    let deliverables = Deliverables { branch, ..Default::default() };
+    let report = NewReport { summary, deliverables, usage, collected: true, ..Default::default() };
     moves::report_in(tx, under.task, under.fence, report).await.map(|_| ())
 }
 

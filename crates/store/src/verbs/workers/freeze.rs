@@ -1,9 +1,12 @@
 //! Stop everything, and thaw.
 
+use std::collections::BTreeMap;
+
 use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
 use protocol::{Freeze, Frozen};
 use serde::Serialize;
 
+use super::log::decided;
 use super::rows::{self, get, put};
 use super::{settings, stop};
 use crate::sql::{Connection, args, text};
@@ -36,13 +39,15 @@ impl Command for FreezeFloor {
         let scope = self.input.project.map(|id| id.to_string()).unwrap_or_default();
         let sql =
             "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
-        tx.run(sql, args![me.to_string(), scope, tx.now]).await?;
+        let news = tx.run(sql, args![me.to_string(), scope, tx.now]).await? > 0;
         let mut workers = 0;
+        let mut stopped: BTreeMap<ProjectId, u32> = self.input.project.iter().map(|project| (*project, 0)).collect();
         for mut slot in rows::of(tx, self.input.project).await? {
             if slot.owner.id != me {
                 continue;
             }
             workers += 1;
+            *stopped.entry(slot.project).or_default() += 1;
             if slot.task.is_some() {
                 stop::release(tx, &slot, "everything was stopped", false).await?;
                 slot = get(tx, slot.id).await?.unwrap_or(slot);
@@ -58,6 +63,11 @@ impl Command for FreezeFloor {
             sessions += 1;
         }
         announce(tx, me, self.input.project).await?;
+        let by = tx.caller.person()?.name;
+        for (project, count) in stopped.into_iter().filter(|_| news) {
+            let reason = format!("{by} stopped everything of theirs: {} take nothing", workers_in_words(count));
+            decided(tx, project, None, None, "frozen", reason).await?;
+        }
         let detail = format!("stopped everything: {workers} workers, {sessions} sessions");
         tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
         Ok(Frozen { frozen: true, workers, sessions })
@@ -77,16 +87,15 @@ impl Command for ThawFloor {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
         let me = caller(tx, self.input.project).await?;
-        match self.input.project {
+        let news = match self.input.project {
             Some(project) => {
                 let sql = "DELETE FROM freezes WHERE user_id = $1 AND project = $2";
-                tx.run(sql, vec![text(me), text(project)]).await?;
+                tx.run(sql, vec![text(me), text(project)]).await?
             }
-            None => {
-                tx.run("DELETE FROM freezes WHERE user_id = $1", vec![text(me)]).await?;
-            }
-        }
+            None => tx.run("DELETE FROM freezes WHERE user_id = $1", vec![text(me)]).await?,
+        };
         let mut workers = 0;
+        let mut thawed: BTreeMap<ProjectId, u32> = BTreeMap::new();
         let mut still = false;
         for mut slot in rows::of(tx, self.input.project).await? {
             if slot.owner.id != me {
@@ -97,6 +106,7 @@ impl Command for ThawFloor {
                 continue;
             }
             workers += 1;
+            *thawed.entry(slot.project).or_default() += 1;
             if slot.status == WorkerStatus::Paused && slot.until.is_none() {
                 slot.becomes(WorkerStatus::Idle, None, None);
                 slot.idle_since = Some(tx.now);
@@ -104,9 +114,17 @@ impl Command for ThawFloor {
             }
         }
         announce(tx, me, self.input.project).await?;
+        let by = tx.caller.person()?.name;
+        for (project, count) in thawed.into_iter().filter(|_| news > 0) {
+            decided(tx, project, None, None, "thawed", format!("{by} thawed {}", workers_in_words(count))).await?;
+        }
         tx.audit(Self::VERB, me, scoped(me, self.input.project), format!("thawed {workers} workers"));
         Ok(Frozen { frozen: still, workers, sessions: 0 })
     }
+}
+
+fn workers_in_words(count: u32) -> String {
+    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
 }
 
 /// Who stops or thaws; a project must be one that they see.

@@ -262,6 +262,10 @@ fn check_input(input: &WorkerStart) -> Result<(), StoreError> {
     }
     check_abilities(&input.abilities)?;
     check_budget(input.budget_micros)?;
+    if input.budget_micros == Some(0) {
+        let message = "`budget_micros` is 0: a worker that may cost nothing takes nothing; leave it out for no limit";
+        return Err(StoreError::invalid("budget_micros", message));
+    }
     let (count, length) = MAX_ARGV;
     let total: usize = input.argv.iter().map(String::len).sum();
     if input.argv.len() > count || total > length {

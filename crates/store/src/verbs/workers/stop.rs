@@ -102,6 +102,8 @@ pub(crate) async fn with_session(tx: &mut Tx<'_>, session: SessionId, under: Und
 /// Takes a worker's task back at once; it is stopping until its session is over.
 pub(crate) async fn stop(tx: &mut Tx<'_>, worker: Slot, force: bool) -> Result<Worker, StoreError> {
     let (id, running) = (worker.id, live(tx, worker.session).await?);
+    let stopped = worker.status == WorkerStatus::Stopped || (worker.status == WorkerStatus::Stopping && !force);
+    let task = worker.task;
     if worker.task.is_some() {
         release(tx, &worker, "its worker was stopped", force).await?;
     } else if let (true, Some(id)) = (force, running) {
@@ -114,6 +116,11 @@ pub(crate) async fn stop(tx: &mut Tx<'_>, worker: Slot, force: bool) -> Result<W
     worker.becomes(status, None, None);
     let view = worker.view.clone();
     put(tx, worker);
+    if !stopped {
+        let (by, how) = (tx.caller.person()?.name, if force { " by force" } else { "" });
+        let reason = format!("{by} stopped it{how}: it takes nothing until it is restarted");
+        decided(tx, view.project, Some(id), task, "stopped", reason).await?;
+    }
     Ok(view)
 }
 

@@ -1,11 +1,12 @@
 //! Asking a person: the answer goes into the task, and work goes on.
 
 use domain::{AnswerAct, EscalationKind, TaskStatus, Visibility};
-use protocol::{Change, EscalationAnswer, EscalationFilter, TaskAsk};
+use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk};
 use store::{AnswerEscalation, AskPerson, EventBody, StoreError};
 
 use super::{
-    LEASE, add_one, answers, beat, cancel, conflict, detail, finish, invalid, retry, shared, status, taken, task,
+    LEASE, add_one, answers, beat, cancel, conflict, detail, failure, finish, invalid, retry, shared, status, taken,
+    task,
 };
 use crate::floor::Floor;
 
@@ -16,6 +17,9 @@ both! {
     an_answer_is_given_once,
     cancel_and_retry_answer_what_was_asked,
     only_open_ones_are_in_the_state,
+    questions_end_with_their_task,
+    what_is_to_be_judged_is_said,
+    why_it_was_given_up_is_said_and_stays,
 }
 
 fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> AskPerson {
@@ -128,4 +132,60 @@ async fn only_open_ones_are_in_the_state(floor: Floor) {
         .filter(|event| matches!(&event.body, EventBody::Change { change: Change::Escalation { .. } }))
         .count();
     assert_eq!(heard, 3);
+}
+
+async fn questions_end_with_their_task(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let asked = ask_again(&floor, id, held.lease.fence).await;
+    finish(&floor, &held).await;
+    assert!(floor.store.escalations(&floor.ada, EscalationFilter::default()).await.unwrap().is_empty(), "it is done");
+    let shown = detail(&floor, id).await;
+    let settled = &shown.escalations[0];
+    assert_eq!((settled.id, &settled.answered_by), (asked, &None));
+    assert!(settled.answered_at.is_some() && settled.answer.as_deref() == Some("the task is done"), "{settled:?}");
+    let late = floor.refused(&floor.ada, answers(asked, "yes")).await;
+    assert!(conflict(&late).contains("nobody needs to answer any more"), "{late}");
+
+    let id = add_one(&floor, project, task("two")).await;
+    let held = taken(&floor, project, "a").await;
+    let question = ask_again(&floor, id, held.lease.fence).await;
+    let given_up = floor.done(&floor.ada, ask(id, held.lease.fence, &[], true)).await.id;
+    let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: None };
+    floor.done(&floor.bo, AnswerEscalation { escalation: given_up, input }).await;
+    let shown = detail(&floor, id).await;
+    let by = |id| shown.escalations.iter().find(|asked| asked.id == id).unwrap().clone();
+    assert_eq!(by(given_up).answered_by.map(|by| by.name).as_deref(), Some("Bo"));
+    assert_eq!((by(question).answered_by, by(question).answer.as_deref()), (None, Some("the task failed")));
+}
+
+async fn what_is_to_be_judged_is_said(floor: Floor) {
+    let project = shared(&floor).await;
+    let mut poem = task("Write a poem");
+    let text = |text: &str| Criterion::Text { text: text.into() };
+    poem.acceptance = vec![text("It rhymes"), text("It is short")];
+    let id = add_one(&floor, project, poem).await;
+    let held = taken(&floor, project, "a").await;
+    finish(&floor, &held).await;
+    let shown = detail(&floor, id).await;
+    let asked = &shown.escalations[0];
+    assert_eq!(asked.kind, EscalationKind::Judgement);
+    assert!(asked.question.contains("It rhymes") && asked.question.contains("It is short"), "{}", asked.question);
+    assert!(asked.context.text.contains("done"), "what was reported: {:?}", asked.context);
+}
+
+async fn why_it_was_given_up_is_said_and_stays(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    for worker in ["a", "b"] {
+        let held = taken(&floor, project, worker).await;
+        floor.done(&floor.ada, failure(id, held.lease.fence, "there is no compiler")).await;
+    }
+    let asked = detail(&floor, id).await.escalations[0].clone();
+    assert_eq!(asked.question, "The task could not be done: there is no compiler. What should happen?");
+    let input = EscalationAnswer { option: Some("Let it fail".into()), act: None, text: None };
+    floor.done(&floor.bo, AnswerEscalation { escalation: asked.id, input }).await;
+    let reason = detail(&floor, id).await.task.reason.unwrap();
+    assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");
 }

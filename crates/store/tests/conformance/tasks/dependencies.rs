@@ -15,6 +15,8 @@ both! {
     what_waits_for_the_dead_says_so_at_once,
     a_diamond_is_done_once,
     a_deep_chain_runs_through,
+    what_waits_in_vain_far_off_says_so,
+    of_two_that_failed_one_is_enough,
 }
 
 fn id(added: &AddedTasks, name: &str) -> TaskId {
@@ -64,9 +66,12 @@ async fn a_failed_dependency_blocks_visibly(floor: Floor) {
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: Some("give it up".into()) };
     floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input }).await;
     let failed = detail(&floor, id(&added, "a")).await.task;
-    assert_eq!((failed.status, failed.reason.as_deref()), (TaskStatus::Failed, Some("Bo: give it up")));
+    assert_eq!(
+        (failed.status, failed.reason.as_deref()),
+        (TaskStatus::Failed, Some("The task could not be done: no compiler. Bo: give it up"))
+    );
     let reason = detail(&floor, id(&added, "b")).await.task.reason.unwrap();
-    assert!(reason.contains("which failed: Bo: give it up"), "{reason}");
+    assert!(reason.contains("which failed: The task could not be done: no compiler. Bo: give it up"), "{reason}");
 }
 
 async fn what_is_done_already_is_not_waited_for(floor: Floor) {
@@ -118,4 +123,39 @@ async fn a_deep_chain_runs_through(floor: Floor) {
         finish(&floor, &held).await;
     }
     assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 40);
+}
+
+async fn what_waits_in_vain_far_off_says_so(floor: Floor) {
+    let project = shared(&floor).await;
+    let tasks = vec![named("a", &[]), named("b", &["a"]), named("c", &["b"]), named("d", &["c", "b"])];
+    let added = add(&floor, project, tasks).await;
+    let reason = async |name: &str| detail(&floor, id(&added, name)).await.task.reason;
+    cancel(&floor, id(&added, "a")).await;
+    for (name, near) in [("c", "`Do b`"), ("d", "`Do ")] {
+        let said = reason(name).await.expect("it waits in vain");
+        assert!(said.starts_with(&format!("waits for {near}")) && said.contains("`Do a`"), "{name}: {said}");
+        assert!(said.contains("was cancelled"), "{name}: {said}");
+    }
+    let mut later = task("later");
+    later.deps = vec![id(&added, "d").to_string()];
+    let later = add(&floor, project, vec![later]).await.tasks.remove(0);
+    assert!(later.reason.as_deref().is_some_and(|said| said.contains("`Do a`")), "added later: {:?}", later.reason);
+    retry(&floor, id(&added, "a")).await;
+    for name in ["b", "c", "d"] {
+        assert_eq!(reason(name).await, None, "{name} waits for what may be done after all");
+    }
+    assert_eq!(detail(&floor, later.id).await.task.reason, None);
+}
+
+async fn of_two_that_failed_one_is_enough(floor: Floor) {
+    let project = shared(&floor).await;
+    let tasks = vec![named("a", &[]), named("b", &[]), named("c", &["a", "b"]), named("d", &["c"])];
+    let added = add(&floor, project, tasks).await;
+    cancel(&floor, id(&added, "a")).await;
+    cancel(&floor, id(&added, "b")).await;
+    retry(&floor, id(&added, "b")).await;
+    let said = detail(&floor, id(&added, "d")).await.task.reason.expect("it waits in vain");
+    assert!(said.contains("`Do a`") && !said.contains("`Do b`"), "{said}");
+    retry(&floor, id(&added, "a")).await;
+    assert_eq!(detail(&floor, id(&added, "d")).await.task.reason, None);
 }

@@ -13,6 +13,7 @@ mod lost;
 mod metrics;
 mod scale;
 mod settings;
+mod silent;
 mod start;
 mod stops;
 mod take_over;

@@ -48,6 +48,7 @@ async fn what_cannot_work_is_refused(floor: Floor) {
         WorkerStart { model: Some("-x".into()), ..named("codex", 1) },
         WorkerStart { abilities: vec![String::new()], ..named("codex", 1) },
         WorkerStart { budget_micros: Some(u64::MAX), ..named("codex", 1) },
+        WorkerStart { budget_micros: Some(0), ..named("codex", 1) },
     ] {
         let error = refused(input.clone()).await;
         assert!(matches!(error, StoreError::Invalid { .. }), "{input:?}: {error}");

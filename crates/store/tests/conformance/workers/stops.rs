@@ -1,13 +1,17 @@
 //! A person stops the session of a worker, and means it.
 
 use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
-use protocol::SessionStop;
-use store::{RestartWorker, StopSession};
+use protocol::{Freeze, SessionStop, WorkerStop};
+use store::{FreezeFloor, RestartWorker, StopAllWorkers, StopSession, StopWorker, ThawFloor};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
 
-both!(who_stops_a_session_stops_its_worker_and_others_go_on, a_session_whose_report_is_checked_just_ends,);
+both!(
+    who_stops_a_session_stops_its_worker_and_others_go_on,
+    a_session_whose_report_is_checked_just_ends,
+    who_stopped_a_worker_is_in_the_log,
+);
 
 async fn stop(shop: &Shop, session: domain::SessionId, force: bool) {
     shop.floor.done(&shop.floor.ada, StopSession { session, input: SessionStop { force } }).await;
@@ -65,4 +69,41 @@ async fn a_session_whose_report_is_checked_just_ends(floor: Floor) {
     shop.found(task, true, "it is there", None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Idle);
+}
+
+async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(4).await;
+    let task = shop.add(vec![plain("A job")]).await[0];
+    shop.dispatch().await;
+    let held = shop.task(task).await.assigned_to.unwrap();
+    let (ada, project) = (&shop.floor.ada, shop.project.id);
+    let stopping = |worker, force| StopWorker { worker, input: WorkerStop { force } };
+    shop.floor.done(ada, stopping(held, false)).await;
+    let other = workers.iter().map(|worker| worker.id).find(|id| *id != held).unwrap();
+    shop.floor.done(ada, stopping(other, true)).await;
+    let said = async || -> Vec<_> {
+        let log = shop.log().await.into_iter();
+        log.filter(|entry| entry.what == "stopped").map(|entry| (entry.worker, entry.task, entry.reason)).collect()
+    };
+    let expected = [
+        (Some(held), Some(task), "Ada stopped it: it takes nothing until it is restarted".to_owned()),
+        (Some(other), None, "Ada stopped it by force: it takes nothing until it is restarted".to_owned()),
+    ];
+    assert_eq!(said().await, expected);
+    shop.floor.done(ada, StopAllWorkers { project, input: WorkerStop { force: false } }).await;
+    assert_eq!(said().await.len(), 4, "only of those that were not stopped already");
+
+    let input = Freeze { project: Some(project) };
+    shop.floor.done(ada, FreezeFloor { input: input.clone() }).await;
+    shop.floor.done(ada, FreezeFloor { input: input.clone() }).await;
+    shop.floor.done(ada, ThawFloor { input: input.clone() }).await;
+    shop.floor.done(ada, ThawFloor { input }).await;
+    let log = shop.log().await;
+    let frozen: Vec<&str> = log
+        .iter()
+        .filter(|entry| ["frozen", "thawed"].contains(&entry.what.as_str()))
+        .map(|e| e.reason.as_str())
+        .collect();
+    assert_eq!(frozen, ["Ada stopped everything of theirs: 4 workers take nothing", "Ada thawed 4 workers"]);
 }

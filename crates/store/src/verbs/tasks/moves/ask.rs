@@ -4,7 +4,7 @@ use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId,
 use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
 use super::evidence::announce;
-use super::{cancel, close_attempt, fail, judge, retry};
+use super::{asks, cancel, close_attempt, fail, judge, retry};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -102,7 +102,11 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         row.progress = None;
         row.status = TaskStatus::Escalated;
         row.reason = Some(ask.question.clone());
+        row.asked = true;
         tx.put_task(row.clone());
+    } else if !row.asked {
+        row.asked = true;
+        tx.put_task_quietly(row.clone());
     }
     let asked = Escalation {
         id: EscalationId::generate(),
@@ -155,18 +159,36 @@ pub(crate) async fn answer(
         row.context = with_answer(&row, &open.question, words, &by.name);
         tx.put_task(row.clone());
     }
-    let reason = if words.is_empty() { format!("{} decided", by.name) } else { format!("{}: {words}", by.name) };
+    let reason = decision(act, words, &by.name);
+    // First: what ends with the task is what nobody answered.
+    let closed = close(tx, open, act, words, Some(by)).await?;
+    let task = closed.task;
     match act {
         AnswerAct::Accept => judge::accept_last(tx, row).await?,
-        AnswerAct::Fail => fail(tx, open.task, Some(reason)).await.map(|_| ())?,
-        AnswerAct::Cancel => cancel(tx, open.task, Some(reason)).await.map(|_| ())?,
+        AnswerAct::Fail => {
+            let known = asks::known_reason(closed.kind, &closed.question);
+            let reason = known.map_or_else(|| reason.clone(), |known| format!("{known} {reason}"));
+            fail(tx, task, Some(reason)).await.map(|_| ())?;
+        }
+        AnswerAct::Cancel => cancel(tx, task, Some(reason)).await.map(|_| ())?,
         AnswerAct::Retry | AnswerAct::Tell if row.status == TaskStatus::Escalated => {
-            judge::refuse_pending(tx, open.task, &reason).await?;
-            retry(tx, open.task, Some(reason)).await.map(|_| ())?;
+            judge::refuse_pending(tx, task, &reason).await?;
+            retry(tx, task, Some(reason)).await.map(|_| ())?;
         }
         AnswerAct::Retry | AnswerAct::Tell => {}
     }
-    close(tx, open, act, words, Some(by)).await
+    Ok(closed)
+}
+
+/// What somebody decided, as the reason of what follows.
+fn decision(act: AnswerAct, words: &str, by: &str) -> String {
+    let did = match act {
+        _ if !words.is_empty() => return format!("{by}: {words}"),
+        AnswerAct::Fail => "let it fail",
+        AnswerAct::Cancel => "cancelled it",
+        AnswerAct::Accept | AnswerAct::Retry | AnswerAct::Tell => "decided",
+    };
+    format!("{by} {did}")
 }
 
 /// The task's context with a question and its answer at the end.
@@ -207,11 +229,23 @@ pub(crate) async fn answer_all(
     words: &str,
     by: &UserRef,
 ) -> Result<(), StoreError> {
-    tx.settle().await?;
-    let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL");
-    let rows = tx.read().all(&sql, vec![text(task)]).await?;
-    for open in rows.iter().map(escalation).collect::<Result<Vec<_>, _>>()? {
+    for open in all_open(tx, task).await? {
         close(tx, open, act, words, Some(by.clone())).await?;
     }
     Ok(())
+}
+
+/// What is still asked about a task that has ended needs nobody any more.
+pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Result<(), StoreError> {
+    for open in all_open(tx, task).await? {
+        close(tx, open, AnswerAct::Tell, why, None).await?;
+    }
+    Ok(())
+}
+
+/// What is asked about a task and not answered.
+async fn all_open(tx: &mut Tx<'_>, task: TaskId) -> Result<Vec<Escalation>, StoreError> {
+    tx.settle().await?;
+    let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL ORDER BY e.created_at, e.id");
+    tx.read().all(&sql, vec![text(task)]).await?.iter().map(escalation).collect()
 }

@@ -1,14 +1,19 @@
 //! How a task ends, what that means for those that wait for it, and how it begins again.
 
+use std::collections::{HashSet, VecDeque};
+
 use domain::{AttemptOutcome, TaskId, TaskStatus};
 
-use super::{back_to_queue, close_attempt};
+use super::{back_to_queue, close_attempt, settle_all};
 use crate::StoreError;
 use crate::tx::Tx;
 use crate::verbs::sessions;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
+
+/// At how many tasks one transaction says that they wait in vain; those further off say what they wait for.
+const TOLD: usize = 1000;
 
 /// Those that wait for a task that is done now wait for one less; those that wait for nothing become ready.
 pub(super) async fn free_dependants(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
@@ -23,17 +28,43 @@ pub(super) async fn free_dependants(tx: &mut Tx<'_>, task: TaskId) -> Result<(),
     Ok(())
 }
 
-/// Says at those that wait for a task why they wait in vain.
-async fn block_dependants(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
-    let because = of.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let reason = format!("waits for {}, which {}{because}", of.named(), ended_as(of.status));
-    for mut row in tx.dependants(of.id).await? {
-        if row.status == TaskStatus::Blocked {
-            row.reason = Some(reason.clone());
-            tx.put_task(row);
+/// Those that wait for a task and for those, nearest first, each with what of them it waits for; so many at most.
+async fn all_dependants(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, StoreError> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::from([of.id]));
+    let mut next = VecDeque::from([of.clone()]);
+    while let Some(dep) = next.pop_front() {
+        for row in tx.dependants(dep.id).await? {
+            if found.len() >= TOLD {
+                return Ok(found);
+            }
+            if row.status == TaskStatus::Blocked && seen.insert(row.id) {
+                found.push((row.clone(), dep.clone()));
+                next.push_back(row);
+            }
         }
     }
+    Ok(found)
+}
+
+/// Says at those that wait for a task, and at those that wait for them, why they wait in vain.
+async fn block_dependants(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
+    for (mut row, dep) in all_dependants(tx, of).await? {
+        row.reason = Some(because(&dep, of));
+        tx.put_task(row);
+    }
     Ok(())
+}
+
+/// Why what waits for `dep` waits in vain: `dead` has ended.
+fn because(dep: &TaskRow, dead: &TaskRow) -> String {
+    let (named, ended) = (dead.named(), ended_as(dead.status));
+    match dep.id == dead.id {
+        true => {
+            let why = dead.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("waits for {named}, which {ended}{why}")
+        }
+        false => format!("waits for {}, which waits in vain: {named} {ended}", dep.named()),
+    }
 }
 
 /// How a task's end is told to others.
@@ -44,23 +75,33 @@ pub(crate) fn ended_as(status: TaskStatus) -> &'static str {
     }
 }
 
-/// Says at those that wait for a task that it may be done after all.
-async fn unblock_dependants(tx: &mut Tx<'_>, of: TaskId) -> Result<(), StoreError> {
-    for mut row in tx.dependants(of).await? {
-        if row.status != TaskStatus::Blocked || row.reason.is_none() {
-            continue;
+/// Says at those that wait for a task, and at those that wait for them, that it may be done after all.
+async fn unblock_dependants(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
+    for (mut row, _) in all_dependants(tx, of).await? {
+        if row.reason.is_some() {
+            row.reason = vain(tx, &row.deps).await?;
+            tx.put_task(row);
         }
-        row.reason = vain(tx, &row.deps, Some(of)).await?;
-        tx.put_task(row);
     }
     Ok(())
 }
 
-/// Why a task with these dependencies waits in vain, if it does; `but` is looked away from.
-pub(crate) async fn vain(tx: &mut Tx<'_>, deps: &[TaskId], but: Option<TaskId>) -> Result<Option<String>, StoreError> {
-    let deps = tx.tasks(deps).await?;
-    let dead = |dep: &&TaskRow| matches!(dep.status, TaskStatus::Failed | TaskStatus::Cancelled) && Some(dep.id) != but;
-    Ok(deps.iter().find(dead).map(|dep| format!("waits for {}, which {}", dep.named(), ended_as(dep.status))))
+/// Why a task with these dependencies waits in vain, if it does: one of them has ended, or waits in vain itself.
+pub(crate) async fn vain(tx: &mut Tx<'_>, deps: &[TaskId]) -> Result<Option<String>, StoreError> {
+    let direct = tx.tasks(deps).await?;
+    let mut seen: HashSet<TaskId> = deps.iter().copied().collect();
+    let mut next: VecDeque<(usize, TaskRow)> = direct.iter().cloned().enumerate().collect();
+    while let Some((at, row)) = next.pop_front() {
+        if matches!(row.status, TaskStatus::Failed | TaskStatus::Cancelled) {
+            return Ok(Some(because(&direct[at], &row)));
+        }
+        // What waits, and not in vain, has no reason; further than this nobody looks.
+        if row.status == TaskStatus::Blocked && row.reason.is_some() && seen.len() < TOLD {
+            let further: Vec<TaskId> = row.deps.iter().copied().filter(|dep| seen.insert(*dep)).collect();
+            next.extend(tx.tasks(&further).await?.into_iter().map(|dep| (at, dep)));
+        }
+    }
+    Ok(None)
 }
 
 /// Ends a task for good, held or not: its session stops, its worker is free, those that wait for it are told.
@@ -83,8 +124,12 @@ async fn end(
     row.lease_until = None;
     row.status = status;
     row.reason = reason;
+    let asked = std::mem::take(&mut row.asked);
     tx.put_task(row.clone());
     block_dependants(tx, &row).await?;
+    if asked {
+        settle_all(tx, task, &format!("the task {}", ended_as(status))).await?;
+    }
     if let Some(session) = session {
         tx.settle().await?;
         sessions::ask_to_stop(tx, session, false).await?;
@@ -118,11 +163,11 @@ pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>)
     row.reason = reason;
     back_to_queue(&mut row, tx.now);
     if row.status == TaskStatus::Blocked {
-        row.reason = vain(tx, &row.deps, None).await?;
+        row.reason = vain(tx, &row.deps).await?;
     }
     tx.put_task(row.clone());
     if was_dead {
-        unblock_dependants(tx, task).await?;
+        unblock_dependants(tx, &row).await?;
     }
     Ok(row)
 }

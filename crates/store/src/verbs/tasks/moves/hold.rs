@@ -4,7 +4,7 @@ use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Time
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, Usage, WorkSettings};
 
-use super::{Ask, back_to_queue, close_attempt, escalate};
+use super::{asks, back_to_queue, close_attempt, escalate};
 use crate::StoreError;
 use crate::sql::{args, to_json};
 use crate::tx::Tx;
@@ -189,13 +189,12 @@ pub(super) async fn let_go_stuck(
         row.reason = reason.clone();
         tx.put_task(row);
         let context = EscalationContext { text: words(), ..Default::default() };
-        let (kind, why) = match (stuck, outcome) {
-            (Some(stuck), _) => (EscalationKind::Stuck, stuck),
-            (None, AttemptOutcome::Refused) => (EscalationKind::Refused, "The work was refused too often"),
-            (None, _) => (EscalationKind::GaveUp, "The task could not be done"),
+        let (kind, why, because) = match (stuck, outcome) {
+            (Some(stuck), _) => (EscalationKind::Stuck, stuck, None),
+            (None, AttemptOutcome::Refused) => (EscalationKind::Refused, "The work was refused too often", reason),
+            (None, _) => (EscalationKind::GaveUp, "The task could not be done", reason),
         };
-        let question = format!("{why}. What should happen?");
-        escalate(tx, task, Ask::new(kind, question, context)).await?;
+        escalate(tx, task, asks::stopped(kind, why, because.as_deref(), context)).await?;
         return tx.known_task(task).await;
     }
     back_to_queue(&mut row, tx.now);

@@ -2,11 +2,11 @@
 
 use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerId};
 use engine::retry::{Next, after_refusal};
-use protocol::{Criterion, CriterionResult, Deliverables, EscalationContext, Report, Usage};
+use protocol::{CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
 use super::hold::{let_go_stuck, limits, tries};
 use super::place::{self, Place, Spot};
-use super::{Ask, close_attempt, ends, escalate, held, let_go};
+use super::{Ask, asks, close_attempt, ends, escalate, held, let_go, settle_all};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -34,6 +34,13 @@ pub(crate) struct NewReport {
     pub(crate) collected: bool,
     /// Why it could not be done.
     pub(crate) failed: Option<String>,
+}
+
+impl NewReport {
+    /// Whether nobody said anything: then only what was changed shows that something was done.
+    fn is_silent(&self) -> bool {
+        self.collected && self.summary == asks::SILENT
+    }
 }
 
 /// Reads a row of [`COLUMNS`].
@@ -110,9 +117,9 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     if !matches!(row.status, TaskStatus::Assigned | TaskStatus::Running) {
         return Err(StoreError::Conflict(format!("{} was reported already and is being checked", row.named())));
     }
-    let failed = new.failed.is_some();
-    let words_only = row.acceptance.iter().all(|criterion| matches!(criterion, Criterion::Text { .. }));
-    let place = match failed || words_only {
+    let (failed, silent) = (new.failed.is_some(), new.is_silent());
+    let words_only = asks::words_only(&row.acceptance);
+    let place = match failed || (words_only && !silent) {
         true => None,
         false => Some(place::find(tx, &row, &new.deliverables).await?),
     };
@@ -129,7 +136,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         let_go(tx, task, AttemptOutcome::Failed, report.reason.clone()).await?;
         return Ok(report);
     }
-    if row.acceptance.is_empty() {
+    if row.acceptance.is_empty() && !silent {
         report.verdict = ReportVerdict::Accepted;
         keep(tx, &row, fence, &report, None);
         finish(tx, row, report.context_score).await?;
@@ -139,11 +146,13 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     let (spot, ask) = match place {
         Some(Place::There(spot)) => (Some(spot), None),
         Some(Place::Branch(branch)) => (Some(branch.make(tx, &mut row, report.id).await?), None),
+        Some(Place::Nowhere(why)) if words_only => (None, Some(asks::silence(&why))),
         Some(Place::Nowhere(why)) => {
             let question = format!("The acceptance needs files, and {why}. Is the work accepted?");
-            (None, Some((EscalationKind::Uncheckable, question)))
+            let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
+            (None, Some(Ask::new(EscalationKind::Uncheckable, question, context)))
         }
-        None => (None, Some((EscalationKind::Judgement, "Does this report meet the acceptance?".to_owned()))),
+        None => (None, Some(asks::judgement(&row, &[], &report.summary))),
     };
     keep(tx, &row, fence, &report, spot);
     row.status = if spot.is_some() { TaskStatus::Validating } else { TaskStatus::Reported };
@@ -152,9 +161,8 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         tx.settle().await?;
         tx.desire(runner).await?;
     }
-    if let Some((kind, question)) = ask {
-        let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
-        escalate(tx, task, Ask::new(kind, &question, context)).await?;
+    if let Some(ask) = ask {
+        escalate(tx, task, ask).await?;
     }
     Ok(report)
 }
@@ -200,9 +208,12 @@ async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<
     row.lease_until = None;
     row.progress = None;
     row.session = None;
-    let (id, activity) = (row.id, row.activity);
+    let (id, activity, asked) = (row.id, row.activity, std::mem::take(&mut row.asked));
     tx.put_task(row);
     ends::free_dependants(tx, id).await?;
+    if asked {
+        settle_all(tx, id, "the task is done").await?;
+    }
     match activity {
         Some(activity) => lines::look(tx, activity).await,
         None => Ok(()),
@@ -306,10 +317,29 @@ pub(crate) async fn judged(
     }
     let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
     tx.run("UPDATE reports SET results = $1 WHERE id = $2", args![to_json(&results), report.to_string()]).await?;
-    let context = EscalationContext { text: "All that can be checked is met.".into(), ..Default::default() };
-    let ask = Ask::new(EscalationKind::Judgement, "Does this report meet the acceptance?", context);
+    let found = tx.read().first("SELECT summary FROM reports WHERE id = $1", vec![text(report)]).await?;
+    let summary = found.map(|found| found.text("summary")).transpose()?.unwrap_or_default();
+    let ask = asks::judgement(&row, results, &summary);
     escalate(tx, row.id, ask).await?;
     Ok(true)
+}
+
+/// A report that says nothing about work that changed nothing: the attempt failed.
+pub(crate) async fn came_to_nothing(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    results: &[CriterionResult],
+) -> Result<(), StoreError> {
+    let Some((mut row, _)) = waiting(tx, report).await? else { return Ok(()) };
+    let reason = "its agent ended, said nothing and changed nothing";
+    rule(tx, report, ReportVerdict::Refused, results, Some(reason)).await?;
+    let id = row.id;
+    if row.status == TaskStatus::Escalated {
+        row.worker = last_worker(tx, &row).await?;
+        row.status = TaskStatus::Validating;
+        tx.put_task(row);
+    }
+    let_go(tx, id, AttemptOutcome::Failed, Some(reason.to_owned())).await.map(|_| ())
 }
 
 /// The newest report of a task that waits for its verdict.

@@ -5,16 +5,17 @@
 //! command. One event tells clients about all tasks that a transaction changed; callers announce nothing.
 
 pub(crate) mod ask;
+pub(crate) mod asks;
 mod ends;
 pub(crate) mod evidence;
 mod hold;
 pub(crate) mod judge;
 mod place;
 
-pub(crate) use ask::{Ask, answer, answer_all, escalate};
+pub(crate) use ask::{Ask, answer, answer_all, escalate, settle_all};
 pub(crate) use ends::{cancel, fail, retry, vain};
 pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
-pub(crate) use judge::{NewReport, judged, late, refuse, report_in};
+pub(crate) use judge::{NewReport, came_to_nothing, judged, late, refuse, report_in};
 pub(crate) use place::elsewhere;
 
 use domain::{AttemptOutcome, TaskStatus, Timestamp};

@@ -111,8 +111,12 @@ pub(crate) async fn elsewhere(
     report: ReportId,
     away: Option<RunnerId>,
 ) -> Result<bool, StoreError> {
-    let sql = "SELECT worker, deliverables FROM reports WHERE id = $1";
+    let sql = "SELECT worker, deliverables, collected FROM reports WHERE id = $1";
     let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(false) };
+    // Whoever did not report pushed nothing: its branch is where it worked.
+    if found.flag("collected")? {
+        return Ok(false);
+    }
     let (worker, made): (WorkerId, Deliverables) = (found.parsed("worker")?, found.json("deliverables")?);
     let sql = "SELECT runner FROM workspaces WHERE checks = $1";
     let tried = tx.read().all(sql, vec![text(report)]).await?;

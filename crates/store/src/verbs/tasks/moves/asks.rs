@@ -1,0 +1,54 @@
+//! What a person is asked about a report: enough to answer without looking for it.
+
+use domain::EscalationKind;
+use protocol::{Criterion, CriterionResult, EscalationContext};
+
+use super::Ask;
+use crate::verbs::tasks::row::TaskRow;
+
+/// What a report says of an agent that ended without a word.
+pub(crate) const SILENT: &str = "The agent ended and said nothing.";
+
+/// How much of a reason stands in a question.
+const SHOWN: usize = 300;
+
+/// Whether nothing of this acceptance can be checked without a person.
+pub(super) fn words_only(acceptance: &[Criterion]) -> bool {
+    acceptance.iter().all(|criterion| matches!(criterion, Criterion::Text { .. }))
+}
+
+/// Whether a report meets what only a person can judge; `results`: how what could be checked was met.
+pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &str) -> Ask {
+    let open = |at: usize| results.iter().find(|result| result.criterion as usize == at).is_none_or(|r| r.passed.is_none());
+    let left = row.acceptance.iter().enumerate().filter(|(at, _)| open(*at)).map(|(_, criterion)| match criterion {
+        Criterion::Text { text } => format!("- {}", text.trim()),
+        other => format!("- {}", crate::verbs::tasks::brief::words(other)),
+    });
+    let question = format!("Does this report meet what only a person can judge?\n{}", left.collect::<Vec<_>>().join("\n"));
+    let met = results.iter().any(|result| result.passed == Some(true));
+    let met = if met { "All that can be checked is met.\n\n" } else { "" };
+    let context = EscalationContext { text: format!("{met}{summary}"), ..Default::default() };
+    Ask::new(EscalationKind::Judgement, question, context)
+}
+
+/// Whether an agent that said nothing did anything: nobody could look.
+pub(crate) fn silence(why: &str) -> Ask {
+    let context = EscalationContext { text: why.to_owned(), ..Default::default() };
+    let question = "The agent said nothing, and whether it changed anything could not be found out. Is the task done?";
+    Ask::new(EscalationKind::Judgement, question, context)
+}
+
+/// What should happen with a task that nobody gets done; the reason stands in the question.
+pub(super) fn stopped(kind: EscalationKind, why: &str, reason: Option<&str>, context: EscalationContext) -> Ask {
+    let reason = reason.and_then(|reason| reason.trim().lines().next()).map(|line| line.trim_end_matches('.'));
+    let reason = reason.map(|line| format!(": {}", domain::text::plain(line, SHOWN))).unwrap_or_default();
+    Ask::new(kind, format!("{why}{reason}.{WHAT_NOW}"), context)
+}
+
+const WHAT_NOW: &str = " What should happen?";
+
+/// What is known of why nobody got a task done, from what was asked; nothing when that was not the question.
+pub(super) fn known_reason(kind: EscalationKind, question: &str) -> Option<&str> {
+    let told = matches!(kind, EscalationKind::GaveUp | EscalationKind::Refused | EscalationKind::Stuck);
+    told.then(|| question.trim_end_matches(WHAT_NOW))
+}

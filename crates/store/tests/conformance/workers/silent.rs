@@ -1,0 +1,127 @@
+//! Agents that end and say nothing: what they changed is looked at before anything is accepted.
+
+use domain::{AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
+use protocol::Criterion;
+use protocol::TaskAdd;
+use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
+
+use super::{Shop, plain};
+use crate::floor::Floor;
+
+both!(
+    nothing_said_and_nothing_changed_is_a_failed_attempt,
+    nothing_said_and_something_changed_is_done,
+    what_nobody_can_look_at_is_for_a_person,
+    nothing_said_does_not_meet_what_a_person_judges,
+    what_is_collected_says_where_it_is,
+);
+
+fn untouched() -> Changes {
+    Changes { base: "b0".into(), head: "b0".into(), tree: "t0".into(), files: Vec::new(), patch: String::new() }
+}
+
+fn touched() -> Changes {
+    let file = ChangedFile {
+        path: "src/a.rs".into(),
+        from: None,
+        change: "added".into(),
+        content: Some("c1".into()),
+        ranges: Vec::new(),
+    };
+    Changes { head: "h1".into(), tree: "t1".into(), files: vec![file], patch: "+a".into(), ..untouched() }
+}
+
+impl Shop {
+    /// Hands a task out, whose agent ends well without a word.
+    async fn ends_silently(&mut self, task: TaskId) {
+        assert_eq!(self.dispatch().await, 1);
+        let session = self.session(task).await;
+        self.at(session, SessionStatus::Working).await;
+        self.exits(session, 0).await;
+    }
+
+    async fn looked_at(&mut self, task: TaskId, changes: Option<Changes>) {
+        let report = self.pending(task).await;
+        self.memory.happened(&self.floor, FactBody::Checked { report, results: Vec::new(), changes }).await;
+    }
+}
+
+async fn nothing_said_and_nothing_changed_is_a_failed_attempt(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let task = shop.add(vec![plain("Do something")]).await[0];
+    shop.ends_silently(task).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Validating, "what it changed is looked at first");
+    shop.looked_at(task, Some(untouched())).await;
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Failed));
+    assert_eq!(detail.reports[0].verdict, ReportVerdict::Refused);
+    let reason = detail.attempts[0].reason.clone().unwrap();
+    assert!(reason.contains("said nothing") && reason.contains("changed nothing"), "{reason}");
+    assert_eq!(workers.len(), 2);
+    shop.ends_silently(task).await;
+    shop.looked_at(task, Some(untouched())).await;
+    let detail = shop.detail(task).await;
+    assert_eq!(detail.task.status, TaskStatus::Escalated, "two workers tried");
+    let asked = &detail.escalations[0];
+    assert_eq!(asked.kind, EscalationKind::GaveUp);
+    assert!(asked.question.contains("changed nothing"), "it says why: {}", asked.question);
+}
+
+async fn nothing_said_and_something_changed_is_done(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Do something")]).await[0];
+    shop.ends_silently(task).await;
+    shop.looked_at(task, Some(touched())).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+}
+
+async fn what_nobody_can_look_at_is_for_a_person(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    for told in [true, false] {
+        let task = shop.add(vec![plain("Do something")]).await[0];
+        shop.ends_silently(task).await;
+        let report = shop.pending(task).await;
+        let fact = match told {
+            true => FactBody::Checked { report, results: Vec::new(), changes: None },
+            false => FactBody::CheckFailed { report, detail: "no disk".into(), cause: CheckTrouble::Other },
+        };
+        shop.memory.happened(&shop.floor, fact).await;
+        let detail = shop.detail(task).await;
+        assert_eq!(detail.task.status, TaskStatus::Escalated);
+        assert_eq!(detail.escalations[0].kind, EscalationKind::Judgement, "{:?}", detail.escalations[0]);
+    }
+}
+
+async fn nothing_said_does_not_meet_what_a_person_judges(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let acceptance = vec![Criterion::Text { text: "It is beautiful".into() }];
+    let task = shop.add(vec![TaskAdd { acceptance, ..plain("Paint") }]).await[0];
+    shop.ends_silently(task).await;
+    shop.looked_at(task, Some(untouched())).await;
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.escalations.len()), (TaskStatus::Ready, 0), "nobody is asked about nothing");
+}
+
+async fn what_is_collected_says_where_it_is(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![super::checked("Write it")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.costs(session, 700).await;
+    shop.finishes(task, "Wrote it.").await;
+    shop.found(task, true, "it is there", Some(touched())).await;
+    let detail = shop.detail(task).await;
+    let report = &detail.reports[0];
+    assert!(report.collected);
+    assert_eq!(report.deliverables.files, ["src/a.rs"]);
+    assert_eq!(report.deliverables.commits, ["h1"]);
+    assert!(report.deliverables.branch.is_some());
+    assert_eq!(report.deliverables.branch, detail.attempts[0].branch);
+    assert_eq!(report.usage.as_ref().and_then(|usage| usage.cost_micros), Some(700));
+    assert_eq!(detail.attempts[0].usage.cost_micros, Some(700), "counted once");
+}
