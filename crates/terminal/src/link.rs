@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
-use crate::host::{alive, short_path};
+use crate::host::{alive, kill_host, short_path};
 use crate::spec::{Exit, Files};
 use crate::wire::{Event, Request, read_frame};
 
@@ -183,6 +183,25 @@ impl HostLink {
         host.watch(None)?;
         let heard = tokio::time::timeout(PATIENCE, events.next()).await;
         heard.ok().flatten().map(|_| ()).ok_or(LinkError::Closed)
+    }
+
+    /// Whether the host of the session in `dir` answers within this time.
+    pub async fn answers(dir: &Path, patience: Duration) -> bool {
+        let asked = async {
+            let (host, mut events) = HostLink::connect(dir).await.ok()?;
+            // Every host can be asked for this, also one that was started long ago.
+            host.watch(None).ok()?;
+            events.next().await
+        };
+        tokio::time::timeout(patience, asked).await.ok().flatten().is_some()
+    }
+
+    /// Kills a host that does not answer, and all processes of its session.
+    pub async fn kill(dir: &Path) -> Result<(), LinkError> {
+        let number = std::fs::read_to_string(Files::new(dir).pid())?;
+        let Ok(host) = number.trim().parse() else { return Ok(()) };
+        // Whoever locks the file wrote its number into it.
+        Ok(kill_host(host, || alive(dir)).await?)
     }
 
     fn request(&self, request: Request) -> Result<(), LinkError> {

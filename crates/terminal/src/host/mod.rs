@@ -10,6 +10,7 @@ mod run;
 mod watcher;
 
 pub(crate) use own::{alive, short_path};
+pub(crate) use processes::kill_host;
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The processes of a session: those that descend from the host, and no other.
 
 use std::collections::HashMap;
+use std::io;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
@@ -8,6 +9,8 @@ use tokio::time::Instant;
 
 /// How often the tree is looked at while it is being stopped.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long what is below a host may take to be gone; a process that the kernel holds is not waited for.
+const KILLING: Duration = Duration::from_secs(2);
 
 /// Parents of all processes that are not dead already.
 fn parents() -> HashMap<i32, i32> {
@@ -37,15 +40,22 @@ fn descends(parents: &HashMap<i32, i32>, mut pid: i32, ancestor: i32) -> bool {
 
 /// All processes that descend from this one. Orphans do too: this process adopts them.
 pub(crate) fn descendants() -> Vec<Pid> {
-    let own = std::process::id() as i32;
+    descendants_of(std::process::id() as i32)
+}
+
+fn descendants_of(ancestor: i32) -> Vec<Pid> {
     let parents = parents();
-    parents.keys().filter(|pid| descends(&parents, **pid, own)).filter_map(|pid| Pid::from_raw(*pid)).collect()
+    parents.keys().filter(|pid| descends(&parents, **pid, ancestor)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }
 
 /// Sends signals to one process if it still descends from us: its number may have gone to somebody else meanwhile.
 fn signal(pid: Pid, signals: &[Signal]) {
+    signal_below(std::process::id() as i32, pid, signals);
+}
+
+fn signal_below(ancestor: i32, pid: Pid, signals: &[Signal]) {
     let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
-    if !descends(&parents(), pid.as_raw_nonzero().get(), std::process::id() as i32) {
+    if !descends(&parents(), pid.as_raw_nonzero().get(), ancestor) {
         return;
     }
     for signal in signals {
@@ -84,4 +94,25 @@ pub(crate) async fn stop_all(grace: Duration, child: Option<Pid>) {
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+}
+
+/// Kills all processes below a host that does not answer, and then the host. `is_host` says whether the number still is
+/// the host's.
+pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>) -> io::Result<()> {
+    let Some(pid) = Pid::from_raw(host) else { return Ok(()) };
+    let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
+    if !is_host()? {
+        return Ok(());
+    }
+    let deadline = Instant::now() + KILLING;
+    // First what is below it: without the host nobody could tell whose they are.
+    loop {
+        let left = descendants_of(host);
+        if left.is_empty() || Instant::now() >= deadline {
+            break;
+        }
+        left.into_iter().for_each(|pid| signal_below(host, pid, &[Signal::KILL]));
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(rustix::process::pidfd_send_signal(&handle, Signal::KILL)?)
 }
