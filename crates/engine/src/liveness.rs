@@ -1,5 +1,5 @@
-//! Whether a worker that was not heard from is gone, how long a check waits for its runner, and how long a provider's
-//! limit pauses a worker.
+//! How often signs of life come, whether a worker that was not heard from is gone, how long a check waits for its runner,
+//! and how long a provider's limit pauses a worker.
 
 use domain::Timestamp;
 
@@ -18,9 +18,28 @@ impl Default for Heartbeat {
     }
 }
 
+/// Signs of life come at most this often: whoever is gone sooner than three of them take was never there.
+const SHORTEST_SECONDS: u32 = 1;
+/// And at least this often.
+const LONGEST_SECONDS: u32 = 10;
+
 /// When a worker that was last heard from at `last` counts as gone.
 pub fn gone_at(last: Timestamp, heartbeat: Heartbeat) -> Timestamp {
-    last.plus_millis(heartbeat.every_ms.saturating_mul(i64::from(heartbeat.missed)))
+    let silence = heartbeat.every_ms.saturating_mul(i64::from(heartbeat.missed));
+    last.plus_millis(silence.max(i64::from(3 * SHORTEST_SECONDS) * 1000))
+}
+
+/// How often a runner says that it is there, in seconds, so that three signs of life fit into a lease and into the time
+/// after which its workers count as gone.
+pub fn sign_seconds(lease_seconds: u32, heartbeat_seconds: u32, missed: u32) -> u32 {
+    let patience = lease_seconds.min(heartbeat_seconds.saturating_mul(missed));
+    (patience / 3).clamp(SHORTEST_SECONDS, LONGEST_SECONDS)
+}
+
+/// How often what was heard is written down, in seconds: as often as a worker is to be heard from, and thrice in a lease.
+pub fn renew_seconds(lease_seconds: u32, heartbeat_seconds: u32, missed: u32) -> u32 {
+    let patience = lease_seconds.min(heartbeat_seconds.saturating_mul(missed));
+    heartbeat_seconds.min(patience / 3).max(SHORTEST_SECONDS)
 }
 
 /// When nobody waits any more for a runner that was to check a report: after it was away for as long as a lease holds.
@@ -52,6 +71,16 @@ mod tests {
         assert_eq!(paused_until(at(0), Some(0)), at(1_000));
         assert_eq!(paused_until(at(0), Some(7 * 24 * 3600)), at(7 * 24 * 3_600_000));
         assert_eq!(paused_until(at(0), Some(u64::MAX)), at(8 * 24 * 3_600_000));
+    }
+
+    #[test]
+    fn signs_of_life_follow_the_shortest_patience() {
+        assert_eq!((sign_seconds(90, 30, 3), renew_seconds(90, 30, 3)), (10, 30));
+        assert_eq!((sign_seconds(6, 2, 3), renew_seconds(6, 2, 3)), (2, 2));
+        assert_eq!((sign_seconds(600, 30, 1), renew_seconds(600, 30, 1)), (10, 10), "one missed is one too many");
+        assert_eq!((sign_seconds(2, 1, 1), renew_seconds(2, 1, 1)), (1, 1));
+        let at = |ms| Timestamp::from_millis(ms);
+        assert_eq!(gone_at(at(0), Heartbeat { every_ms: 1_000, missed: 1 }), at(3_000), "three signs must be missed");
     }
 
     #[test]

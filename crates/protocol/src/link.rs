@@ -27,7 +27,11 @@ pub enum FromRunner {
     /// What happened, in the order of the numbers.
     Fact(Fact),
     /// Still there.
-    Heartbeat {},
+    Heartbeat {
+        /// Sessions of tasks whose hosts do not answer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        silent: Vec<SilentSession>,
+    },
     /// Answers an `ask`.
     Told {
         /// The ask's id.
@@ -84,6 +88,9 @@ pub enum ToRunner {
         /// Reports whose acceptance is to be checked; each until the hub has the results.
         #[serde(default)]
         checks: Vec<DesiredCheck>,
+        /// How often a heartbeat is to come, in seconds; absent: every `HEARTBEAT_SECONDS`.
+        #[serde(default)]
+        heartbeat_seconds: Option<u32>,
     },
     /// Facts up to this number are stored; the runner may forget them.
     Ack {
@@ -142,6 +149,15 @@ pub enum ToRunner {
         #[serde(default)]
         lives_seconds: Option<u32>,
     },
+}
+
+/// A session whose host does not answer its runner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SilentSession {
+    /// Which session.
+    pub session: SessionId,
+    /// For how long, in milliseconds.
+    pub silent_ms: u64,
 }
 
 /// What happened on a runner.
@@ -324,6 +340,10 @@ pub struct DesiredTask {
     pub fence: u64,
     /// Everything that the agent needs to know, as text.
     pub brief: String,
+    /// How long the lease holds after each word from the runner; without an answer from the hub the runner stops the
+    /// session before that. Absent: it goes on.
+    #[serde(default)]
+    pub lease_seconds: Option<u32>,
 }
 
 /// A report whose acceptance is to be checked in a workspace.
@@ -564,7 +584,7 @@ pub struct RecordingSummary {
     pub markers: Vec<Marker>,
 }
 
-/// How often a runner says that it is still there.
+/// How often a runner says that it is still there, unless it is told to do so more often.
 pub const HEARTBEAT_SECONDS: u64 = 10;
 
 /// The largest frame on a link, in both directions.

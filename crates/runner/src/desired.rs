@@ -12,7 +12,7 @@ use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, Memory, SessionRow, Step};
 use crate::reconcile::{Action, Phase, Wish, reconcile};
-use crate::sessions::Order;
+use crate::sessions::{Order, lease_of};
 
 /// What the hub wants of this runner.
 #[derive(Debug, Clone)]
@@ -64,6 +64,9 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         }
     }
     journal.write(&changes, &facts).await;
+    for desired in &wanted.sessions {
+        floor.sessions.lease(desired.session, lease_of(desired));
+    }
     for session in &wanted.keep {
         floor.sessions.order(*session, Order::Keep);
     }

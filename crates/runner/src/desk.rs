@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::UserId;
-use protocol::link::ToRunner;
+use protocol::link::{SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::desired::{Wanted, take_in};
 use crate::floor::Floor;
@@ -46,7 +47,8 @@ impl Ear for Desk {
         let floor = &self.floor;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired { generation, sessions, keep, checks } => {
+            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds } => {
+                floor.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
                 self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep, checks })));
             }
             ToRunner::Ack { number } => {
@@ -63,6 +65,18 @@ impl Ear for Desk {
                 floor.tokens.answer(session, secret, lives);
             }
         }
+    }
+
+    fn answered(&self, sent: Instant) {
+        self.floor.pulse.answered(sent);
+    }
+
+    fn every(&self) -> watch::Receiver<Option<Duration>> {
+        self.floor.pulse.every()
+    }
+
+    fn silent(&self) -> Vec<SilentSession> {
+        self.floor.sessions.silent()
     }
 
     fn terminal(&self, frame: TerminalFrame) {

@@ -14,6 +14,7 @@ use crate::Options;
 use crate::bundles::Bundles;
 use crate::checks::Checks;
 use crate::journal::Journal;
+use crate::lease::Pulse;
 use crate::link::Line;
 use crate::sessions::Sessions;
 use crate::terminals::Terminals;
@@ -34,6 +35,8 @@ pub(crate) struct Floor {
     pub(crate) tokens: Tokens,
     pub(crate) checks: Checks,
     pub(crate) bundles: Bundles,
+    /// How often the hub is told that the runner is there, and what it answered.
+    pub(crate) pulse: Pulse,
     /// How many asks are answered at once.
     pub(crate) asks: Semaphore,
     /// The connection to the hub, while there is one.

@@ -10,6 +10,7 @@ mod desk;
 mod disk;
 mod floor;
 mod journal;
+mod lease;
 mod link;
 mod options;
 mod programs;

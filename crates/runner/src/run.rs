@@ -14,11 +14,12 @@ use crate::clock::now;
 use crate::desk::Desk;
 use crate::floor::Floor;
 use crate::journal::Journal;
+use crate::lease::Pulse;
 use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::{Workspaces, follow_changes};
-use crate::{JournalError, Options, about, disk, link};
+use crate::{JournalError, Options, about, disk, lease, link};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
@@ -63,6 +64,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         tokens: Tokens::default(),
         checks: Checks::default(),
         bundles: Bundles::default(),
+        pulse: Pulse::default(),
         asks: Semaphore::new(ASKS),
         line: watch::Sender::new(None),
         stop: CancellationToken::new(),
@@ -81,6 +83,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     }
     floor.checks.resume(&floor).await?;
     floor.spawn(disk::watch(floor.clone()));
+    floor.spawn(lease::keep(floor.clone()));
     let about = about::follow(&floor).await;
     let desk = Arc::new(Desk::open(&floor));
     tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");

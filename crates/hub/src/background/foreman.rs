@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ProjectId, RunnerId, Timestamp};
-use protocol::link::HEARTBEAT_SECONDS;
-use store::{Caller, Dispatch, ExpireLeases, GiveUpChecks, GraceLeases, RenewLeases, StoreError, WorkDue};
+use store::{Caller, Dispatch, ExpireLeases, GiveUpChecks, GraceLeases, LastHeard, RenewLeases, StoreError, WorkDue};
 use tokio::time::{Instant, sleep_until};
 
 use crate::hub::Hub;
@@ -20,8 +19,6 @@ const LOOK: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(10);
 /// It never looks more often, whatever is due.
 const BREATH: Duration = Duration::from_millis(20);
-/// A runner is heard from this often, with some time on the way.
-const SILENCE: Duration = Duration::from_secs(HEARTBEAT_SECONDS + 2);
 /// After a start, leases hold at least so long: nobody could give a sign of life while there was no hub.
 const GRACE_SECONDS: u32 = 10;
 
@@ -87,7 +84,8 @@ impl Foreman {
             Err(error) => return self.failed("read which runners are there", &error, projects),
         };
         for project in projects {
-            let command = Dispatch { project, connected: connected.clone() };
+            let (connected, heard) = (connected.clone(), self.hub.links.heard());
+            let command = Dispatch { project, connected, heard };
             match self.hub.store.write(&self.caller, None, command).await {
                 Ok(done) if done.value.handed > 0 => {
                     tracing::debug!(%project, handed = done.value.handed, "handed out tasks");
@@ -104,16 +102,17 @@ impl Foreman {
         projects.into_iter().for_each(|project| self.hub.live.work.again(project));
     }
 
-    /// The runners that are there, wherever they are linked.
+    /// The runners that are there, wherever they are linked; one that is silent on its link is not.
     async fn connected(&self) -> Result<Vec<RunnerId>, StoreError> {
         let runners = self.hub.store.runners(&self.caller).await?.into_iter();
-        Ok(runners.filter(|runner| self.hub.live.is_there(runner)).map(|runner| runner.id).collect())
+        let there = runners.filter(|runner| self.hub.live.is_there(runner) && !self.hub.links.is_silent(runner.id));
+        Ok(there.map(|runner| runner.id).collect())
     }
 
     /// Does what is due, and says how long nothing will be.
     async fn look(&mut self) -> Duration {
-        let linked = self.hub.links.linked();
-        let runners: Vec<RunnerId> = linked.iter().map(|(runner, _)| *runner).collect();
+        let heard = self.hub.links.last_heard();
+        let runners: Vec<RunnerId> = heard.iter().map(|heard| heard.runner).collect();
         // Before it is read: what is held meanwhile must not be overlooked.
         self.hub.live.work.rests(true);
         let now = self.hub.store.now();
@@ -129,7 +128,9 @@ impl Foreman {
             return REST;
         }
         self.hub.live.work.rests(false);
-        self.renew(&due, linked).await;
+        // Before anybody is given up, what was heard from them last must count.
+        let late = due.lease.is_some_and(|lease| lease <= now) || due.projects.iter().any(|(_, at)| *at <= now);
+        self.renew(&due, heard, late).await;
         if due.lease.is_some_and(|lease| lease <= now) {
             self.expire().await;
         }
@@ -164,16 +165,14 @@ impl Foreman {
         })
     }
 
-    /// A runner that should have been heard from keeps its leases only from when it should have been.
-    async fn renew(&mut self, due: &WorkDue, linked: Vec<(RunnerId, Duration)>) {
+    /// Runners keep their leases from when they were really last heard.
+    async fn renew(&mut self, due: &WorkDue, runners: Vec<LastHeard>, now: bool) {
         let Some(seconds) = due.renew else { return };
         let every = Duration::from_secs(u64::from(seconds));
         // A little early: a second that is rounded up must not cost a heartbeat.
-        if self.renewed.is_some_and(|renewed| renewed.elapsed() + LOOK / 2 < every) {
+        if !now && self.renewed.is_some_and(|renewed| renewed.elapsed() + LOOK / 2 < every) {
             return;
         }
-        let late = |silence: Duration| silence.saturating_sub(SILENCE).as_millis().try_into().unwrap_or(u32::MAX);
-        let runners = linked.into_iter().map(|(runner, silence)| (runner, late(silence))).collect();
         match self.hub.store.write(&self.caller, None, RenewLeases { runners }).await {
             Ok(_) => self.renewed = Some(Instant::now()),
             Err(error) => tracing::warn!(%error, "could not renew leases"),
@@ -181,7 +180,8 @@ impl Foreman {
     }
 
     async fn expire(&self) {
-        match self.hub.store.write(&self.caller, None, ExpireLeases {}).await {
+        let command = ExpireLeases { heard: self.hub.links.heard() };
+        match self.hub.store.write(&self.caller, None, command).await {
             Ok(done) if !done.value.is_empty() => tracing::info!(tasks = done.value.len(), "leases ended"),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "could not end leases"),

@@ -16,7 +16,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
     let caller = Caller::hub("tidy");
     loop {
         hub.verdicts.notified().await;
-        for (runner, _) in hub.links.linked() {
+        for runner in hub.links.linked() {
             if let Err(error) = sweep(&hub, &caller, runner).await {
                 tracing::warn!(%error, %runner, "could not tidy up after checks");
             }

@@ -1,14 +1,14 @@
 //! The hub's end of one runner's link: what is to be sent, and who waits for an answer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::extract::ws::Message;
-use domain::RunnerId;
 use domain::text::plain;
+use domain::{RunnerId, SessionId};
 use parking_lot::Mutex;
-use protocol::link::{RunnerAnswer, RunnerAsk, ToRunner};
+use protocol::link::{HEARTBEAT_SECONDS, RunnerAnswer, RunnerAsk, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{Problem, ProblemKind};
 use tokio::sync::{mpsc, oneshot};
@@ -19,6 +19,8 @@ use crate::AppError;
 
 /// How many frames may wait for a runner that does not read; then the link is given up.
 const QUEUE: usize = 4096;
+/// How late a runner's sign of life may be.
+const SLACK: Duration = Duration::from_secs(2);
 
 type Waiting = oneshot::Sender<Result<RunnerAnswer, Problem>>;
 
@@ -29,9 +31,23 @@ pub(super) struct Link {
     waiting: Mutex<HashMap<u32, Waiting>>,
     ids: AtomicU32,
     patience: Duration,
-    heard: Mutex<Instant>,
+    heard: Mutex<Heard>,
     /// Cancelled when the link is over.
     pub(super) over: CancellationToken,
+}
+
+/// When a runner was last heard from, and how often it is to be.
+struct Heard {
+    at: Instant,
+    every: Duration,
+    /// Sessions that do not answer their runner, and when each last did.
+    silent: BTreeMap<SessionId, Instant>,
+}
+
+impl Heard {
+    fn is_late(&self) -> bool {
+        self.at.elapsed() > self.every + SLACK
+    }
 }
 
 impl Link {
@@ -39,18 +55,44 @@ impl Link {
     pub(super) fn new(runner: RunnerId, patience: Duration) -> (Self, mpsc::Receiver<Message>) {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
-        let heard = Mutex::new(Instant::now());
+        let every = Duration::from_secs(HEARTBEAT_SECONDS);
+        let heard = Mutex::new(Heard { at: Instant::now(), every, silent: BTreeMap::new() });
         (Self { runner, outgoing, waiting, ids, patience, heard, over }, queue)
     }
 
-    /// Notes that the runner was heard from.
-    pub(super) fn hears(&self) {
-        *self.heard.lock() = Instant::now();
+    /// Notes that the runner was heard from; whether it had been silent for too long.
+    pub(super) fn hears(&self) -> bool {
+        let mut heard = self.heard.lock();
+        let silent = heard.is_late();
+        heard.at = Instant::now();
+        silent
     }
 
-    /// For how long the runner was not heard from.
-    pub(super) fn silence(&self) -> Duration {
-        self.heard.lock().elapsed()
+    /// Notes which sessions do not answer the runner.
+    pub(super) fn hears_not(&self, silent: &[SilentSession]) {
+        let now = Instant::now();
+        let since = |one: &SilentSession| now.checked_sub(Duration::from_millis(one.silent_ms)).unwrap_or(now);
+        self.heard.lock().silent = silent.iter().map(|one| (one.session, since(one))).collect();
+    }
+
+    /// How often the runner is to be heard from.
+    pub(super) fn expects(&self, every: Option<u32>) {
+        self.heard.lock().every = Duration::from_secs(every.map_or(HEARTBEAT_SECONDS, u64::from));
+    }
+
+    /// When the runner was last heard from.
+    pub(super) fn heard_at(&self) -> Instant {
+        self.heard.lock().at
+    }
+
+    /// Whether the runner is heard from as often as it should be.
+    pub(super) fn is_heard(&self) -> bool {
+        !self.heard.lock().is_late()
+    }
+
+    /// The sessions that do not answer the runner, each with for how long.
+    pub(super) fn silent(&self) -> Vec<(SessionId, Duration)> {
+        self.heard.lock().silent.iter().map(|(session, since)| (*session, since.elapsed())).collect()
     }
 
     /// Queues a frame; false: the link is over.

@@ -17,7 +17,9 @@ use domain::{RunnerId, SessionId};
 use parking_lot::Mutex;
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{ProblemKind, Session};
+use store::LastHeard;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::AppError;
 use link::Link;
@@ -28,6 +30,8 @@ pub(crate) use terminal::Terminal;
 #[derive(Default)]
 pub(crate) struct Links {
     links: Mutex<HashMap<RunnerId, Arc<Link>>>,
+    /// When runners whose links are over were last heard from.
+    gone: Mutex<HashMap<RunnerId, Instant>>,
     terminals: Mutex<Terminals>,
     channels: AtomicU32,
 }
@@ -50,9 +54,34 @@ impl Links {
         self.reach(runner)?.ask(ask).await
     }
 
-    /// The runners that are linked to this hub, and for how long each was not heard from.
-    pub(crate) fn linked(&self) -> Vec<(RunnerId, Duration)> {
-        self.links.lock().iter().map(|(runner, link)| (*runner, link.silence())).collect()
+    /// When the runners that are, or were, linked to this hub were last heard from.
+    pub(crate) fn last_heard(&self) -> Vec<LastHeard> {
+        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+        let linked = self.links.lock();
+        let here = linked.iter().map(|(runner, link)| LastHeard {
+            runner: *runner,
+            ago_ms: ms(link.heard_at().elapsed()),
+            silent: link.silent().into_iter().map(|(session, silence)| (session, ms(silence))).collect(),
+        });
+        let gone = self.gone.lock();
+        let gone = gone.iter().filter(|(runner, _)| !linked.contains_key(runner));
+        let gone = gone.map(|(runner, at)| LastHeard { ago_ms: ms(at.elapsed()), ..LastHeard::now(*runner) });
+        here.chain(gone).collect()
+    }
+
+    /// The runners that are linked to this hub.
+    pub(crate) fn linked(&self) -> Vec<RunnerId> {
+        self.links.lock().keys().copied().collect()
+    }
+
+    /// The runners that are linked to this hub and heard from as often as they should be.
+    pub(crate) fn heard(&self) -> Vec<RunnerId> {
+        self.links.lock().iter().filter(|(_, link)| link.is_heard()).map(|(runner, _)| *runner).collect()
+    }
+
+    /// Whether a runner has a link here and is silent on it.
+    pub(crate) fn is_silent(&self, runner: RunnerId) -> bool {
+        self.links.lock().get(&runner).is_some_and(|link| !link.is_heard())
     }
 
     /// Refuses when a runner cannot be asked.
@@ -108,6 +137,7 @@ impl Links {
         let mut links = self.links.lock();
         if links.get(&link.runner).is_some_and(|current| Arc::ptr_eq(current, link)) {
             links.remove(&link.runner);
+            self.gone.lock().insert(link.runner, link.heard_at());
             terminals.of(link.runner).for_each(|terminal| terminal.attach(None));
         }
     }

@@ -146,7 +146,10 @@ impl Session {
             tokio::select! {
                 frame = socket.recv() => {
                     heard = Instant::now();
-                    link.hears();
+                    // That a connection is over is not the runner's word.
+                    if matches!(frame, Some(Ok(_))) && link.hears() {
+                        self.hub.live.work.anywhere();
+                    }
                     if self.on_frame(frame, link, facts).await?.is_break() {
                         return Ok(());
                     }
@@ -190,7 +193,11 @@ impl Session {
         match frame {
             // The storing task ends only with the link.
             FromRunner::Fact(fact) => drop(facts.send(fact).await),
-            FromRunner::Heartbeat {} | FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
+            FromRunner::Heartbeat { silent } => {
+                link.hears_not(&silent);
+                self.hub.touch(self.runner.to_string());
+            }
+            FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
             FromRunner::Told { id, answer } => link.answered(id, Ok(answer)),
             FromRunner::Refused { id, problem } => link.answered(id, Err(Link::refusal(&problem))),
             FromRunner::TokenWanted { session } => {
@@ -241,8 +248,9 @@ impl Session {
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
-                let Desired { generation, sessions, keep, checks, .. } = desired;
-                link.tell(&ToRunner::Desired { generation, sessions, keep, checks });
+                let Desired { generation, sessions, keep, checks, heartbeat_seconds, .. } = desired;
+                link.expects(heartbeat_seconds);
+                link.tell(&ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds });
                 Ok(())
             }
             Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),

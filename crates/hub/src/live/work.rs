@@ -102,6 +102,12 @@ impl Work {
         self.wake.notify_one();
     }
 
+    /// The same in any project: a runner that was silent is heard again.
+    pub(crate) fn anywhere(&self) {
+        self.state.lock().waiting.anywhere = true;
+        self.wake.notify_one();
+    }
+
     /// Whether nothing is held, so that the first hold wakes.
     pub(crate) fn rests(&self, idle: bool) {
         self.state.lock().idle = idle;

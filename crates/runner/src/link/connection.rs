@@ -1,15 +1,18 @@
 //! One connection: hello, then frames in both directions until it breaks.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::time::Duration;
 
 use domain::UserId;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use parking_lot::Mutex;
 use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, RunnerAbout};
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_tungstenite::MaybeTlsStream;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
@@ -25,6 +28,9 @@ const BATCH: u32 = 64;
 
 /// How much may be in the kernel's hands.
 const IN_FLIGHT: usize = 256 * 1024;
+
+/// How late an answer of the hub may be.
+const SLACK: Duration = Duration::from_secs(2);
 
 type Sink = SplitSink<client::RawSocket, Message>;
 type Stream = SplitStream<client::RawSocket>;
@@ -45,15 +51,18 @@ pub(super) async fn once(
     keep_short(&socket);
     let (mut sink, mut stream) = socket.split();
     let newest = about.borrow_and_update().clone();
+    let greeted = Instant::now();
     let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options.patience).await?;
     tracing::info!(hub = options.hub, "linked to the hub");
     let line = Line::new();
     let _over = Over { line: &line, ear };
     ear.connected(&line, owner);
+    ear.answered(greeted);
+    let beats = Beats::default();
     tokio::select! {
         ended = write(&mut sink, &line) => ended,
-        ended = read(&mut stream, &line, ear, options.patience) => ended,
-        ended = heartbeat(&line, options.patience) => ended,
+        ended = read(&mut stream, &line, ear, &beats, options.patience) => ended,
+        ended = heartbeat(&line, ear, &beats, options.patience) => ended,
         ended = tell_facts(&line, journal, acknowledged) => ended,
         // It is told with a hello, and only there.
         Ok(()) = about.changed() => Err(LinkError::News),
@@ -104,7 +113,7 @@ async fn greet(
                 }
                 other => tracing::debug!(?other, "before the welcome"),
             },
-            Heard::Terminal(_) | Heard::Life => {}
+            Heard::Terminal(_) | Heard::Answer(_) | Heard::Life => {}
         }
     };
     if version != PROTOCOL {
@@ -130,24 +139,64 @@ async fn write(sink: &mut Sink, line: &Line) -> Result<Infallible, LinkError> {
     }
 }
 
-async fn read(stream: &mut Stream, line: &Line, ear: &dyn Ear, patience: Patience) -> Result<Infallible, LinkError> {
+async fn read(
+    stream: &mut Stream,
+    line: &Line,
+    ear: &dyn Ear,
+    beats: &Beats,
+    patience: Patience,
+) -> Result<Infallible, LinkError> {
+    let every = ear.every();
     loop {
-        match next(stream, patience).await? {
+        let often = *every.borrow();
+        let silence = often.map_or(patience.silence, |every| (every * 3 + SLACK).min(patience.silence));
+        match next(stream, Patience { silence, ..patience }).await? {
             Heard::Frame(frame) => ear.frame(line, *frame),
             Heard::Terminal(frame) => ear.terminal(frame),
+            Heard::Answer(number) => {
+                if let Some(sent) = beats.answered(number) {
+                    ear.answered(sent);
+                }
+            }
             Heard::Life => {}
         }
     }
 }
 
-async fn heartbeat(line: &Line, patience: Patience) -> Result<Infallible, LinkError> {
-    let mut ticks = interval(patience.heartbeat);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+async fn heartbeat(line: &Line, ear: &dyn Ear, beats: &Beats, patience: Patience) -> Result<Infallible, LinkError> {
+    let mut every = ear.every();
     loop {
-        ticks.tick().await;
-        line.send(&FromRunner::Heartbeat {}).await.map_err(cut)?;
-        // Answered by every WebSocket: that is how we know that somebody is there.
-        line.ping().await.map_err(cut)?;
+        let wait = every.borrow_and_update().map_or(patience.heartbeat, |every| every.min(patience.heartbeat));
+        line.send(&FromRunner::Heartbeat { silent: ear.silent() }).await.map_err(cut)?;
+        // Answered by every WebSocket: that is how we know that somebody is there, and has heard this.
+        line.ping(beats.next()).await.map_err(cut)?;
+        tokio::select! {
+            () = sleep(wait) => {}
+            Ok(()) = every.changed() => {}
+        }
+    }
+}
+
+/// When the pings were sent that were not answered yet.
+#[derive(Debug, Default)]
+struct Beats(Mutex<(u64, BTreeMap<u64, Instant>)>);
+
+impl Beats {
+    /// The number of the next ping, which is sent from now on.
+    fn next(&self) -> u64 {
+        let mut beats = self.0.lock();
+        beats.0 += 1;
+        let number = beats.0;
+        beats.1.insert(number, Instant::now());
+        number
+    }
+
+    /// When a ping was sent that is answered now, and with it all before it.
+    fn answered(&self, number: u64) -> Option<Instant> {
+        let sent = &mut self.0.lock().1;
+        let at = sent.get(&number).copied();
+        *sent = sent.split_off(&number.saturating_add(1));
+        at
     }
 }
 
@@ -172,7 +221,9 @@ async fn tell_facts(line: &Line, journal: &Journal, acknowledged: u64) -> Result
 enum Heard {
     Frame(Box<ToRunner>),
     Terminal(TerminalFrame),
-    /// A ping or pong: somebody is there.
+    /// The ping with this number was answered.
+    Answer(u64),
+    /// Somebody is there.
     Life,
 }
 
@@ -198,7 +249,11 @@ async fn next(stream: &mut Stream, patience: Patience) -> Result<Heard, LinkErro
             Some(frame) if !frame.reason.is_empty() => LinkError::Broken(frame.reason.to_string()),
             _ => LinkError::Closed,
         }),
-        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(Heard::Life),
+        Some(Ok(Message::Pong(number))) => {
+            let number = <[u8; 8]>::try_from(number.as_ref()).map(u64::from_be_bytes);
+            Ok(number.map_or(Heard::Life, Heard::Answer))
+        }
+        Some(Ok(Message::Ping(_) | Message::Frame(_))) => Ok(Heard::Life),
     }
 }
 
@@ -206,7 +261,7 @@ async fn put(sink: &mut Sink, frame: Outgoing) -> Result<(), LinkError> {
     let message = match frame {
         Outgoing::Text(text) => Message::text(text),
         Outgoing::Bytes(bytes) => Message::binary(bytes),
-        Outgoing::Ping => Message::Ping(Bytes::new()),
+        Outgoing::Ping(number) => Message::Ping(Bytes::copy_from_slice(&number.to_be_bytes())),
     };
     sink.send(message).await.map_err(|error| LinkError::Broken(error.to_string()))
 }

@@ -25,7 +25,8 @@ pub(crate) struct Cut;
 pub(crate) enum Outgoing {
     Text(String),
     Bytes(Vec<u8>),
-    Ping,
+    /// With a number that comes back.
+    Ping(u64),
 }
 
 /// A connection as those see it who send. Ends with its connection: nothing of one reaches the next.
@@ -97,8 +98,8 @@ impl Line {
         self.push(Outgoing::Text(text)).await
     }
 
-    pub(super) async fn ping(&self) -> Result<(), Cut> {
-        self.push(Outgoing::Ping).await
+    pub(super) async fn ping(&self, number: u64) -> Result<(), Cut> {
+        self.push(Outgoing::Ping(number)).await
     }
 
     async fn push(&self, frame: Outgoing) -> Result<(), Cut> {
@@ -228,7 +229,7 @@ mod tests {
         match frame {
             Outgoing::Text(text) => text,
             Outgoing::Bytes(bytes) => format!("{} bytes of {}", bytes.len(), bytes[0]),
-            Outgoing::Ping => "ping".to_owned(),
+            Outgoing::Ping(_) => "ping".to_owned(),
         }
     }
 
@@ -240,7 +241,7 @@ mod tests {
         assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
         flood.send(vec![1; 30_000]).await.unwrap();
         echo.send(vec![2; 3]).await.unwrap();
-        line.send(&FromRunner::Heartbeat {}).await.unwrap();
+        line.send(&FromRunner::Heartbeat { silent: Vec::new() }).await.unwrap();
         assert!(text(line.next().await.unwrap()).contains("heartbeat"));
         assert_eq!(text(line.next().await.unwrap()), "3 bytes of 2");
         assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
@@ -281,7 +282,7 @@ mod tests {
         let waits = tokio::spawn(async move { lane.send(vec![2]).await });
         line.cut();
         assert_eq!(waits.await.unwrap(), Err(Cut));
-        assert_eq!(line.send(&FromRunner::Heartbeat {}).await, Err(Cut));
+        assert_eq!(line.send(&FromRunner::Heartbeat { silent: Vec::new() }).await, Err(Cut));
         assert_eq!(line.next().await, Err(Cut));
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use client::{Backoff, ClientError};
 use domain::UserId;
-use protocol::link::ToRunner;
+use protocol::link::{SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{ProblemKind, RunnerAbout};
 use tokio::sync::watch;
@@ -29,6 +29,12 @@ pub(crate) trait Ear: Send + Sync + 'static {
     fn frame(&self, line: &Line, frame: ToRunner);
     /// A watcher typed, or took something in.
     fn terminal(&self, frame: TerminalFrame);
+    /// The hub answered what was sent then.
+    fn answered(&self, sent: Instant);
+    /// How often the hub wants to hear from the runner; nothing: as usual.
+    fn every(&self) -> watch::Receiver<Option<Duration>>;
+    /// The sessions of tasks that do not answer the runner.
+    fn silent(&self) -> Vec<SilentSession>;
 }
 
 /// Why a connection ended.
@@ -116,6 +122,11 @@ fn jittered(wait: Duration) -> Duration {
 fn told(error: &LinkError) -> String {
     match error {
         LinkError::Client(ClientError::Unreachable { url, source }) => format!("{url}: {source}"),
+        LinkError::Client(ClientError::Problem(problem)) if problem.kind == ProblemKind::Unauthenticated => {
+            "its token is not valid, or not any more: make one with `shopfloor runner create NAME`, and start the runner \
+             with --token T or --token-file FILE"
+                .to_owned()
+        }
         other => other.to_string(),
     }
 }

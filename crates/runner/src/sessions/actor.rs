@@ -23,6 +23,8 @@ pub(super) enum Begun {
     Gone,
     /// It was never started, and will not be.
     Never(String),
+    /// The hub did not answer for too long before it was started.
+    CutOff(String),
 }
 
 /// Lives through a session, from wherever an earlier runner left it.
@@ -50,6 +52,7 @@ pub(super) async fn live(
         Begun::Ended(exit) => end::Ending::Exited(exit),
         Begun::Gone => end::Ending::Lost,
         Begun::Never(why) => end::Ending::Never(why),
+        Begun::CutOff(why) => end::Ending::CutOff(None, why),
     };
     token::forget(floor, session);
     end::end(floor, &mut row, ending).await;
@@ -61,7 +64,10 @@ pub(super) async fn live(
 async fn begin(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
     let ready = tokio::select! {
         biased;
-        () = stopped(inbox) => return Begun::Never("it was stopped before it started".to_owned()),
+        cut_off = stopped(inbox) => {
+            let never = || Begun::Never("it was stopped before it started".to_owned());
+            return cut_off.map_or_else(never, Begun::CutOff);
+        }
         ready = launch::prepare(floor, row) => ready,
     };
     match ready {
@@ -144,11 +150,12 @@ async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
     floor.journal.write(&changes, &facts).await;
 }
 
-/// Returns when it is told to stop; what else is said to it before it runs is refused.
-async fn stopped(inbox: &mut mpsc::UnboundedReceiver<Order>) {
+/// Returns when it is told to stop, and why if the hub does not answer; what else is said to it before it runs is refused.
+async fn stopped(inbox: &mut mpsc::UnboundedReceiver<Order>) -> Option<String> {
     while let Some(order) = inbox.recv().await {
         match order {
-            Order::Stop { .. } => return,
+            Order::Stop { .. } => return None,
+            Order::CutOff { why, .. } => return Some(why),
             Order::Say { done, .. } => {
                 let _ = done.send(Err("the session has not started yet".to_owned()));
             }

@@ -29,6 +29,8 @@ pub(super) enum Ending {
     Lost,
     /// It was never started.
     Never(String),
+    /// It was stopped because the hub did not answer for too long, for this reason; with its end, if it had begun.
+    CutOff(Option<Exit>, String),
 }
 
 impl Ending {
@@ -57,6 +59,13 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             let mut state = state::exited(None, exit.code, exit.signal);
             state.since = exit.at.parse().unwrap_or(state.since);
             state
+        }
+        Ending::CutOff(None, why) => state::lost(&why),
+        Ending::CutOff(Some(exit), why) => {
+            save(floor, row, false).await;
+            facts.extend(recorded(session, dir, exit.offset, false).await);
+            facts.extend(said(floor, row).await);
+            state::lost(&why)
         }
         Ending::Lost => {
             save(floor, row, false).await;

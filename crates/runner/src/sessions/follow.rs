@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::end::Ending;
+use super::health::Health;
 use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, usage};
@@ -33,6 +34,10 @@ const STILL: Duration = Duration::from_secs(60);
 const LIMIT_ROWS: usize = 12;
 /// What a marker says at most.
 const MARK: usize = 200;
+/// How long after a stop a host that does not answer is killed.
+const KILL: Duration = Duration::from_secs(5);
+/// How long a host may take to answer before it is killed.
+const LAST_ASKED: Duration = Duration::from_secs(2);
 
 /// A text on its way into the agent's screen.
 struct Typing {
@@ -57,6 +62,11 @@ struct Following<'a> {
     offset: u64,
     recorded: (u64, Instant),
     log_wait: Wait,
+    health: Health,
+    /// Why it was stopped, if the hub did not answer.
+    cut_off: Option<String>,
+    /// When its host must have ended it.
+    kill_at: Option<Instant>,
 }
 
 /// Looks for something ever more rarely.
@@ -104,10 +114,17 @@ pub(super) async fn follow(
         offset: 0,
         recorded: (0, now),
         log_wait: Wait { until: now, next: LOOK },
+        health: Health::new(now),
+        cut_off: None,
+        kill_at: None,
         how,
     };
     following.attach().await;
-    following.run(inbox).await
+    let ending = following.run(inbox).await;
+    match (following.cut_off, ending) {
+        (Some(why), Ending::Exited(exit)) => Ending::CutOff(Some(exit), why),
+        (_, ending) => ending,
+    }
 }
 
 impl Following<'_> {
@@ -116,7 +133,7 @@ impl Following<'_> {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                event = self.events.next() => match event {
+                event = self.events.next() => match event.inspect(|_| self.health.hears()) {
                     Some(Event::Exit { offset, code, signal }) => {
                         self.offset = offset;
                         self.look().await;
@@ -138,6 +155,7 @@ impl Following<'_> {
                     self.type_on().await;
                     self.still().await;
                     self.tell_recorded().await;
+                    self.look_after_host().await;
                 }
             }
         }
@@ -183,11 +201,40 @@ impl Following<'_> {
                 let grace = if force { Duration::ZERO } else { self.floor.options.stop_grace };
                 self.mark("state", if force { "stopped by force" } else { "asked to stop" });
                 let _ = self.host.stop(Some(grace));
+                self.kill_at = Some(Instant::now() + grace + KILL);
+            }
+            Order::CutOff { why, within } => {
+                // What is not saved in time is saved when the agent is out.
+                let _ = tokio::time::timeout(within, end::save(self.floor, self.row, true)).await;
+                self.mark("state", &why);
+                let _ = self.host.stop(Some(within.min(self.floor.options.stop_grace)));
+                self.kill_at = Some(Instant::now() + within + KILL);
+                self.cut_off = Some(why);
             }
             Order::Say { text, submit, done } => self.say(text, submit, done).await,
             Order::Committed(what) => self.mark("commit", &what),
             Order::Keep => {
                 let _ = self.host.keep();
+            }
+        }
+    }
+
+    /// Asks the host of a task's session whether it is there, and kills one that does not end what it was to.
+    async fn look_after_host(&mut self) {
+        let (session, dir) = (self.row.session, self.floor.session_dir(self.row.session));
+        if self.row.desired.task.is_some() {
+            let every = *self.floor.pulse.every().borrow();
+            let silent = self.health.look(&dir, every.unwrap_or(self.floor.options.patience.heartbeat)).await;
+            self.floor.sessions.answers(session, silent);
+        }
+        if self.kill_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        self.kill_at = Some(Instant::now() + KILL);
+        if !HostLink::answers(&dir, LAST_ASKED).await {
+            tracing::warn!(%session, "the session's host does not answer: it is killed with all that is below it");
+            if let Err(error) = HostLink::kill(&dir).await {
+                tracing::error!(%session, %error, "the session's host cannot be killed");
             }
         }
     }
@@ -270,7 +317,9 @@ impl Following<'_> {
         let used = (seen.usage != agents::Usage::default()).then(|| usage(&seen.usage));
         memory.usage = used.or(memory.usage);
         memory.model = seen.model.clone().or(memory.model);
-        memory.conversation = seen.conversation.clone().or(memory.conversation);
+        // One that nobody can take up again is no news for the hub.
+        let conversation = seen.conversation.clone().filter(|_| self.how.resumes());
+        memory.conversation = conversation.or(memory.conversation);
         let before = (&self.row.memory.usage, &self.row.memory.model, &self.row.memory.conversation);
         if (&memory.usage, &memory.model, &memory.conversation) != before {
             facts.push(end::used(session, &memory));
@@ -347,7 +396,7 @@ impl Following<'_> {
         let change = Change::Memory(self.row.session, Box::new(self.row.memory.clone()));
         self.floor.journal.write(&[change], &[]).await;
         let prompt = task::prompt(&self.row.desired).to_owned();
-        if !prompt.is_empty() {
+        if !prompt.is_empty() && self.how.takes_prompt() {
             self.mark("prompt", &prompt);
         }
     }

@@ -3,6 +3,7 @@
 mod actor;
 mod end;
 mod follow;
+mod health;
 mod how;
 mod launch;
 mod limited;
@@ -24,7 +25,9 @@ use std::time::Duration;
 
 use domain::SessionId;
 use parking_lot::Mutex;
+use protocol::link::{DesiredSession, SilentSession};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use crate::floor::Floor;
 use crate::journal::SessionRow;
@@ -34,6 +37,8 @@ use crate::journal::SessionRow;
 pub(crate) enum Order {
     /// End.
     Stop { force: bool },
+    /// End within this time: the hub does not answer.
+    CutOff { why: String, within: Duration },
     /// Type this as one paste, and send it off or not.
     Say { text: String, submit: bool, done: oneshot::Sender<Result<(), String>> },
     /// A commit was made in its workspace.
@@ -68,6 +73,16 @@ struct Handle {
     stopping: Option<bool>,
     stage: watch::Receiver<Stage>,
     workspace: domain::WorkspaceId,
+    /// How long the lease of its task holds.
+    lease: Option<Duration>,
+    /// Since when its host does not answer.
+    silent: Option<Instant>,
+}
+
+/// How long the lease of a session's task holds.
+pub(crate) fn lease_of(desired: &DesiredSession) -> Option<Duration> {
+    let seconds = desired.task.as_ref()?.lease_seconds?;
+    Some(Duration::from_secs(seconds.into()))
 }
 
 impl Sessions {
@@ -77,12 +92,13 @@ impl Sessions {
         let (stage_of, stage) = watch::channel(Stage::Preparing);
         let session = row.session;
         let workspace = row.desired.workspace.workspace;
+        let lease = lease_of(&row.desired);
         {
             let mut active = self.active.lock();
             if active.contains_key(&session) {
                 return;
             }
-            let handle = Handle { orders, stopping: None, stage, workspace };
+            let handle = Handle { orders, stopping: None, stage, workspace, lease, silent: None };
             active.insert(session, handle);
         }
         self.begun.send_replace(());
@@ -102,6 +118,52 @@ impl Sessions {
             handle.stopping = Some(force || handle.stopping.unwrap_or(false));
             let _ = handle.orders.send(Order::Stop { force });
         }
+    }
+
+    /// Tells a session to end because the hub does not answer; one that is ending already is.
+    pub(crate) fn cut_off(&self, session: SessionId, why: String, within: Duration) {
+        if let Some(handle) = self.active.lock().get_mut(&session).filter(|handle| handle.stopping.is_none()) {
+            handle.stopping = Some(false);
+            let _ = handle.orders.send(Order::CutOff { why, within });
+        }
+    }
+
+    /// How long the lease of a session's task holds from now on.
+    pub(crate) fn lease(&self, session: SessionId, lease: Option<Duration>) {
+        if let Some(handle) = self.active.lock().get_mut(&session)
+            && std::mem::replace(&mut handle.lease, lease) != lease
+        {
+            self.begun.send_replace(());
+        }
+    }
+
+    /// The sessions that work under leases and were not told to stop.
+    pub(crate) fn leases(&self) -> Vec<(SessionId, Duration)> {
+        let active = self.active.lock();
+        let held = active.iter().filter(|(_, handle)| handle.stopping.is_none());
+        held.filter_map(|(session, handle)| Some((*session, handle.lease?))).collect()
+    }
+
+    /// Rings when a session begins, or has another lease.
+    pub(crate) fn begun(&self) -> watch::Receiver<()> {
+        self.begun.subscribe()
+    }
+
+    /// Since when a session's host does not answer; nothing: it does.
+    fn answers(&self, session: SessionId, silent: Option<Instant>) {
+        if let Some(handle) = self.active.lock().get_mut(&session) {
+            handle.silent = silent;
+        }
+    }
+
+    /// The sessions whose hosts do not answer.
+    pub(crate) fn silent(&self) -> Vec<SilentSession> {
+        let active = self.active.lock();
+        let ms = |since: Instant| u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let silent = |(session, handle): (&SessionId, &Handle)| {
+            handle.silent.map(|since| SilentSession { session: *session, silent_ms: ms(since) })
+        };
+        active.iter().filter_map(silent).collect()
     }
 
     /// Whether a session was told to stop, and by force.

@@ -57,6 +57,9 @@ struct State {
     tokens: Vec<(SessionId, usize)>,
     tokens_live: Option<u32>,
     asks: u32,
+    heartbeat: Option<u32>,
+    /// The sessions that do not answer, as the last heartbeat named them.
+    silent: Vec<SessionId>,
 }
 
 impl FakeHub {
@@ -83,6 +86,8 @@ impl FakeHub {
             tokens: Vec::new(),
             tokens_live: Some(3600),
             asks: 0,
+            heartbeat: None,
+            silent: Vec::new(),
         };
         let shared = Arc::new(Shared {
             hub: HubId::generate(),
@@ -229,6 +234,21 @@ impl FakeHub {
         .await
     }
 
+    /// How often the runner is to be heard from, from the next wish on.
+    pub(crate) fn wants_to_hear(&self, seconds: u32) {
+        self.shared.state.lock().heartbeat = Some(seconds);
+    }
+
+    /// The sessions that do not answer, as the last heartbeat named them.
+    pub(crate) fn silent(&self) -> Vec<SessionId> {
+        self.shared.state.lock().silent.clone()
+    }
+
+    /// Waits until the runner says that a session does not answer it.
+    pub(crate) async fn misses(&self, session: SessionId) {
+        self.wait("a session that does not answer", |state| state.silent.contains(&session).then_some(())).await;
+    }
+
     /// The first fact of this kind.
     pub(crate) async fn fact<T>(&self, what: &str, find: impl Fn(&FactBody) -> Option<T>) -> T {
         self.wait(what, |state| state.facts.iter().find_map(|fact| find(&fact.body))).await
@@ -277,7 +297,8 @@ impl Shared {
     fn desired(&self) -> ToRunner {
         let state = self.state.lock();
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
-        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone() }
+        let heartbeat_seconds = state.heartbeat;
+        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone(), heartbeat_seconds }
     }
 
     fn ring(&self) {
@@ -304,7 +325,7 @@ impl Shared {
                 state.acknowledging.then_some(ToRunner::Ack { number })
             }
             FromRunner::TokenWanted { session } => {
-                state.tokens.push((session, connection));
+                state.tokens.push((session, connection.min(2)));
                 let number = state.tokens.iter().filter(|(asked, _)| *asked == session).count();
                 let secret = Some(format!("agent-token-{number}-of-{session}"));
                 Some(ToRunner::Token { session, secret, lives_seconds: state.tokens_live })
@@ -321,7 +342,11 @@ impl Shared {
                 state.unwatched.push((channel, problem));
                 None
             }
-            FromRunner::Heartbeat {} | FromRunner::Hello { .. } => None,
+            FromRunner::Heartbeat { silent } => {
+                state.silent = silent.iter().map(|silent| silent.session).collect();
+                None
+            }
+            FromRunner::Hello { .. } => None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod hub;
 mod link;
 mod restarts;
 mod sessions;
+mod silent;
 mod support;
 mod tasks;
 mod terminals;

@@ -153,6 +153,7 @@ async fn an_older_generation_is_refused() {
             sessions: vec![stopped(&first), second.clone()],
             keep: vec![],
             checks: vec![],
+            heartbeat_seconds: None,
         };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };

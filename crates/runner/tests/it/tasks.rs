@@ -11,7 +11,8 @@ use crate::support::{TestRunner, shell};
 const BRIEF: &str = "Fix the build.\n\nIt must pass `make test`; $(touch hacked)";
 
 fn for_task(mut session: DesiredSession) -> DesiredSession {
-    session.task = Some(DesiredTask { task: TaskId::generate(), fence: 7, brief: BRIEF.to_owned() });
+    let (task, brief) = (TaskId::generate(), BRIEF.to_owned());
+    session.task = Some(DesiredTask { task, fence: 7, brief, lease_seconds: None });
     session
 }
 

@@ -43,7 +43,7 @@ pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
 pub use workers::{
-    ConfigureWork, Dispatch, Dispatched, EndMove, FreezeFloor, GiveUpChecks, GraceLeases, HurryMove, Moving,
+    ConfigureWork, Dispatch, Dispatched, EndMove, FreezeFloor, GiveUpChecks, GraceLeases, HurryMove, LastHeard, Moving,
     RemoveWorker, RenewLeases, RestartWorker, Say, StartWorkers, StopAllWorkers, StopWorker, SweptCheck, TakeOver,
     ThawFloor, UpdateWorker, WorkDue,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::{JournalId, RunnerId, SessionId, SessionStatus, Timestamp};
 use futures_util::{SinkExt, StreamExt};
-use protocol::link::{DesiredSession, Fact, FactBody, FromRunner, ToRunner};
+use protocol::link::{DesiredSession, Fact, FactBody, FromRunner, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{Call, FoundAgent, NewRunner, PROTOCOL, Problem, ProblemKind, RunnerAbout, RunnerCreate, SessionState};
 use testkit::TestHub;
@@ -19,6 +19,9 @@ use super::{Credential, view};
 
 /// How long a frame may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it says that it is there while it waits.
+const BEAT: Duration = Duration::from_millis(500);
 
 /// What a hub said.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +51,7 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
         version: version.map(str::to_owned),
         install: None,
         headless: true,
+        modes: None,
     };
     let agents = vec![agent("codex", Some("1.0")), agent("gemini", None)];
     RunnerAbout { machine: "box".into(), version: "0.1.0".into(), labels: vec!["linux".into()], capacity, agents }
@@ -110,6 +114,13 @@ impl FakeRunner {
         let _ = self.stream.send(Message::text(serde_json::to_string(frame).expect("JSON"))).await;
     }
 
+    /// Says that it is there, and which sessions do not answer it.
+    pub(crate) async fn beats(&mut self, silent: &[(SessionId, u64)]) {
+        let silent =
+            silent.iter().map(|(session, silent_ms)| SilentSession { session: *session, silent_ms: *silent_ms });
+        self.tell(&FromRunner::Heartbeat { silent: silent.collect() }).await;
+    }
+
     /// Sends a terminal frame.
     pub(crate) async fn frame(&mut self, frame: TerminalFrame) {
         let _ = self.stream.send(Message::binary(frame.encode())).await;
@@ -144,8 +155,15 @@ impl FakeRunner {
         if let Some(at) = self.early.iter().position(&wanted) {
             return self.early.remove(at).expect("it is there");
         }
+        let began = std::time::Instant::now();
         loop {
-            match self.fresh().await {
+            // Whoever waits for long is there all the same.
+            let Ok(heard) = tokio::time::timeout(BEAT, self.fresh()).await else {
+                assert!(began.elapsed() < PATIENCE, "{what} does not come");
+                self.beats(&[]).await;
+                continue;
+            };
+            match heard {
                 Heard::Closed(code) => panic!("closed with {code:?} while waiting for {what}"),
                 heard if wanted(&heard) => return heard,
                 heard => self.early.push_back(heard),

@@ -22,11 +22,11 @@ async fn a_worker_whose_link_is_lost_loses_its_task_to_another() {
     view!(&shop.hub, &shop.olga, Workers, Call::WorkerStart { project: shop.project, input });
     // As long as the link is there, the lease is kept: this outlives several of them.
     let lease = shop.task(task).await.task.lease.expect("it is held").expires_at;
-    wait_until("the lease was renewed thrice", async || {
-        let held = shop.task(task).await.task.lease.expect("it is held while its runner is there");
-        (held.expires_at > lease.plus_millis(2_500)).then_some(())
-    })
-    .await;
+    let mut held = lease;
+    while held <= lease.plus_millis(2_500) {
+        shop.runner.beats(&[]).await;
+        held = shop.task(task).await.task.lease.expect("it is held while its runner is there").expires_at;
+    }
     shop.runner.stream.close(None).await.ok();
     let taken = session_of(&mut spare, task, &[]).await;
     let detail = shop.task(task).await;
@@ -49,6 +49,67 @@ async fn a_worker_whose_link_is_lost_loses_its_task_to_another() {
         (shop.worker(first.id).await.status == WorkerStatus::Idle).then_some(())
     })
     .await;
+    shop.hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_runner_that_is_silent_on_its_link_loses_its_task_and_gets_none() {
+    let mut shop = Shop::new().await;
+    let short = WorkConfigure { lease_seconds: Some(2), heartbeat_seconds: Some(1), ..Default::default() };
+    shop.configure(short).await;
+    let first = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Unplugged work")]).await[0];
+    let old = shop.session_of(task, &[]).await.session;
+    shop.runner.at(old, SessionStatus::Working).await;
+    // Nobody says anything on the link, which stays open.
+    wait_until("its lease is lost", async || (shop.worker(first.id).await.status == WorkerStatus::Lost).then_some(()))
+        .await;
+    let mut spare = FakeRunner::start(&shop.hub, &shop.olga, "spare").await;
+    let input = WorkerStart { agent: "codex".into(), runner: Some(spare.id), ..Default::default() };
+    view!(&shop.hub, &shop.olga, Workers, Call::WorkerStart { project: shop.project, input });
+    let taken = session_of(&mut spare, task, &[]).await;
+    assert!(taken.task.as_ref().is_some_and(|of| of.fence == 2 && of.lease_seconds == Some(2)), "{:?}", taken.task);
+    let detail = shop.task(task).await;
+    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Lost, AttemptOutcome::Open]);
+    assert_eq!(shop.worker(first.id).await.failures, 0, "its agent did not fail");
+    assert!(!shop.decided("restarted").await, "it is not there");
+    // It is heard again: it takes tasks again.
+    shop.runner.beats(&[]).await;
+    wait_until("it takes tasks again", async || {
+        (shop.worker(first.id).await.status == WorkerStatus::Idle).then_some(())
+    })
+    .await;
+    assert!(shop.decided("restarted").await);
+    shop.hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_does_not_answer_its_runner_is_stopped_by_force_and_begun_afresh() {
+    let mut shop = Shop::new().await;
+    let short = WorkConfigure { heartbeat_seconds: Some(1), lease_seconds: Some(60), ..Default::default() };
+    shop.configure(short).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Frozen work")]).await[0];
+    let old = shop.session_of(task, &[]).await.session;
+    shop.runner.at(old, SessionStatus::Working).await;
+    let began = std::time::Instant::now();
+    while shop.task(task).await.attempts[0].outcome == AttemptOutcome::Open {
+        let silent = u64::try_from(began.elapsed().as_millis()).expect("a test is short");
+        shop.runner.beats(&[(old, silent)]).await;
+    }
+    let forced = |frame: &ToRunner| match frame {
+        ToRunner::Desired { sessions, .. } => {
+            sessions.iter().any(|plan| plan.session == old && !plan.run && plan.force)
+        }
+        _ => false,
+    };
+    shop.runner.told("that it is to stop by force", forced).await;
+    shop.runner.at(old, SessionStatus::Lost).await;
+    let next = shop.session_of(task, &[old]).await;
+    assert_eq!(next.task.map(|of| of.fence), Some(2));
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
+    assert!(shop.decided("lease_lost").await && shop.decided("restarted").await);
     shop.hub.stop().await;
 }
 

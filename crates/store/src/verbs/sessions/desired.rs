@@ -1,12 +1,14 @@
 //! What a runner should have, as its link tells it.
 
 use domain::{ProjectId, RunnerId, SessionId, TaskStatus};
+use engine::liveness::sign_seconds;
 use protocol::EscalationContext;
 use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::workers::facts::Under;
+use crate::verbs::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Store, StoreError};
 
@@ -23,12 +25,15 @@ pub struct Desired {
     pub keep: Vec<SessionId>,
     /// Reports whose acceptance is to be checked.
     pub checks: Vec<DesiredCheck>,
+    /// How often it is to be heard from, in seconds; absent: it has no workers that anybody would miss.
+    pub heartbeat_seconds: Option<u32>,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
     s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.conversation, s.resumes, s.owner, s.task, s.fence, \
-    w.repository, w.base, w.branch, w.start_from, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner FROM sessions s \
-    JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity JOIN projects p ON p.id = s.project";
+    w.repository, w.base, w.branch, w.start_from, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner, k.settings AS work \
+    FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
+    JOIN projects p ON p.id = s.project LEFT JOIN work_settings k ON k.project = s.project";
 
 impl Store {
     /// What a runner should have; `None`: there is no such runner any more.
@@ -54,6 +59,7 @@ impl Store {
             sessions: sessions.iter().map(desired).collect::<Result<_, _>>()?,
             keep: keep.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?,
             checks: checks(&mut c, runner).await?,
+            heartbeat_seconds: heartbeat(&mut c, runner).await?,
         }))
     }
 
@@ -95,7 +101,21 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
 /// The task that a session works on; its prompt is the brief.
 fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     let Some(under) = Under::read(row)? else { return Ok(None) };
-    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")? }))
+    let lease_seconds = Some(json_or_none(row, "work")?.unwrap_or(DEFAULTS).lease_seconds);
+    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds }))
+}
+
+/// How often a runner is to be heard from, for the least patient of the projects that its workers are in.
+async fn heartbeat(c: &mut Connection<'_>, runner: RunnerId) -> Result<Option<u32>, StoreError> {
+    let sql = "SELECT DISTINCT w.project, s.settings FROM workers w LEFT JOIN work_settings s ON s.project = w.project \
+               WHERE w.runner = $1 AND w.kind = 'managed' AND w.removed_at IS NULL";
+    let mut shortest = None;
+    for row in c.all(sql, vec![text(runner)]).await? {
+        let known = json_or_none(&row, "settings")?.unwrap_or(DEFAULTS);
+        let every = sign_seconds(known.lease_seconds, known.heartbeat_seconds, known.missed);
+        shortest = Some(shortest.map_or(every, |other: u32| other.min(every)));
+    }
+    Ok(shortest)
 }
 
 /// The reports whose acceptance this runner is to check; those that a person was asked about because it was away, too.

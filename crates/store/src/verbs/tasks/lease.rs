@@ -1,6 +1,6 @@
 //! Writing under a lease: signs of life, giving back, asking. Every write names its fence.
 
-use domain::{Action, Actor, AttemptOutcome, EscalationKind, TaskId, Timestamp};
+use domain::{Action, Actor, AttemptOutcome, EscalationKind, RunnerId, TaskId, Timestamp, WorkerKind};
 use protocol::{Escalation, EscalationContext, EscalationOption, Lease, Task, TaskAsk, TaskHeartbeat, TaskRelease};
 use serde::Serialize;
 
@@ -148,8 +148,11 @@ impl Command for AskPerson {
 }
 
 /// Takes tasks away from workers that were not heard from; answers with those tasks.
-#[derive(Debug, Serialize)]
-pub struct ExpireLeases {}
+#[derive(Debug, Default, Serialize)]
+pub struct ExpireLeases {
+    /// The runners that are heard from: whoever is lost there has itself to blame.
+    pub heard: Vec<RunnerId>,
+}
 
 impl Command for ExpireLeases {
     type Output = Vec<TaskId>;
@@ -163,13 +166,23 @@ impl Command for ExpireLeases {
         let ids: Vec<TaskId> = rows.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?;
         for id in &ids {
             let row = tx.known_task(*id).await?;
-            let name = take::holder(tx, &row)
-                .await?
-                .map_or_else(|| "its worker".to_owned(), |slot| format!("`{}`", slot.name));
+            let holder = take::holder(tx, &row).await?;
+            let name = holder.as_ref().map_or_else(|| "its worker".to_owned(), |slot| format!("`{}`", slot.name));
             let until = row.lease_until.unwrap_or(tx.now);
-            let reason = format!("{name} was not heard from until its lease ended at {until}");
             let (project, worker, session) = (row.project, row.worker, row.session);
-            moves::let_go(tx, *id, AttemptOutcome::Lost, Some(reason.clone())).await?;
+            let runner = holder.filter(|slot| slot.kind == WorkerKind::Managed).and_then(|slot| slot.runner);
+            let reason = match runner.filter(|runner| !self.heard.contains(runner)) {
+                Some(_) => {
+                    let reason = format!("the runner of {name} was not heard from until the lease ended at {until}");
+                    moves::gone(tx, *id, reason.clone()).await?;
+                    reason
+                }
+                None => {
+                    let reason = format!("{name} was not heard from until its lease ended at {until}");
+                    moves::let_go(tx, *id, AttemptOutcome::Lost, Some(reason.clone())).await?;
+                    reason
+                }
+            };
             decided(tx, project, worker, Some(*id), "lease_lost", format!("{}: {reason}", row.named())).await?;
             if let Some(session) = session {
                 tx.settle().await?;

@@ -28,6 +28,9 @@ pub struct Dispatch {
     /// The runners that are there.
     #[serde(skip)]
     pub connected: Vec<RunnerId>,
+    /// Those of them that are heard from by whoever asks: their workers come back.
+    #[serde(skip)]
+    pub heard: Vec<RunnerId>,
 }
 
 /// What handing out came to.
@@ -46,7 +49,7 @@ impl Command for Dispatch {
             return Ok(Dispatched { handed: 0 });
         }
         let settings = tx.work_settings(self.project).await?;
-        tend::tend(tx, self.project, &settings, &self.connected).await?;
+        tend::tend(tx, self.project, &settings, &self.connected, &self.heard).await?;
         let slots = rows::of(tx, Some(self.project)).await?;
         let able = able::able(tx, self.project, &settings, &slots, &self.connected).await?;
         let handed = Round { settings, slots, able }.run(tx, self.project).await?;

@@ -121,9 +121,14 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
     let (outcome, reason) = match () {
         () if session.stopping => (AttemptOutcome::Released, "its session was stopped".to_owned()),
         () if limited => (AttemptOutcome::Released, "a provider's limit ended its session".to_owned()),
+        () if session.state.status == SessionStatus::Lost => (AttemptOutcome::Lost, format!("{how}{detail}")),
         () => (AttemptOutcome::Failed, format!("{how}{detail}")),
     };
-    moves::let_go(tx, under.task, outcome, Some(reason)).await.map(|_| ())
+    match outcome {
+        // Whoever killed its host, or cut it off, did not ask its agent.
+        AttemptOutcome::Lost => moves::session_gone(tx, under.task, reason).await.map(|_| ()),
+        outcome => moves::let_go(tx, under.task, outcome, Some(reason)).await.map(|_| ()),
+    }
 }
 
 /// The last report that came while this session worked, with its verdict.

@@ -17,8 +17,10 @@ pub(crate) enum Ended {
     Accepted(Option<u8>),
     /// It failed, its reports were refused for good, or it made no progress.
     Failed(String),
-    /// It was not heard from.
+    /// It was not heard from, though its runner was.
     Lost(String),
+    /// Its runner was not heard from, or its session is gone: no fault of its agent.
+    Gone(String),
     /// Somebody else decided: stopped, released, taken over, cancelled, asked.
     Released,
 }
@@ -94,7 +96,7 @@ async fn dismiss(tx: &mut Tx<'_>, session: SessionId, ended: &Ended) -> Result<(
         }
     }
     // Whoever was not heard from cannot be asked nicely: it must not write on when it comes back.
-    sessions::ask_to_stop(tx, session, matches!(ended, Ended::Lost(_))).await
+    sessions::ask_to_stop(tx, session, matches!(ended, Ended::Lost(_) | Ended::Gone(_))).await
 }
 
 /// What a worker becomes; says why its breaker opened, if it did.
@@ -117,6 +119,7 @@ fn end(slot: &mut Slot, ended: &Ended, breaker: Breaker, limits: Limits, now: Ti
                 open = Some((until, format!("{} failures in a row; the last: {reason}", slot.failures)));
             }
         }
+        Ended::Gone(_) => slot.failed += 1,
         Ended::Released => {}
     }
     // One that is paused, spent or stopping stays so; it is looked at again when that ends.
@@ -128,7 +131,9 @@ fn end(slot: &mut Slot, ended: &Ended, breaker: Breaker, limits: Limits, now: Ti
             slot.becomes(WorkerStatus::Offline, Some(reason.clone()), Some(until));
             return Some(reason);
         }
-        (None, Ended::Lost(reason)) => slot.becomes(WorkerStatus::Lost, Some(reason.clone()), None),
+        (None, Ended::Lost(reason) | Ended::Gone(reason)) => {
+            slot.becomes(WorkerStatus::Lost, Some(reason.clone()), None)
+        }
         (None, _) => slot.becomes(WorkerStatus::Idle, None, None),
     }
     None

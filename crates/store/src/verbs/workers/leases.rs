@@ -1,19 +1,43 @@
-//! Leases of managed workers: kept as long as their runners are heard from.
+//! Leases of managed workers: kept as long as their runners, and with them their sessions, are heard from.
 
 use std::collections::BTreeMap;
 
-use domain::{ProjectId, RunnerId, TaskId, Timestamp, WorkerId};
+use domain::{ProjectId, RunnerId, SessionId, TaskId, Timestamp, WorkerId};
 use serde::Serialize;
 
 use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
 use crate::{Command, StoreError};
 
-/// Keeps the leases of managed workers whose sessions live on runners that are linked here: their sign of life.
+/// When a runner was last heard from, and which of its sessions it does not hear from itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LastHeard {
+    /// Which runner.
+    pub runner: RunnerId,
+    /// How many milliseconds ago.
+    pub ago_ms: u32,
+    /// Sessions that do not answer their runner, each with for how many milliseconds.
+    pub silent: Vec<(SessionId, u32)>,
+}
+
+impl LastHeard {
+    /// A runner that was just heard from, and all of its sessions with it.
+    pub fn now(runner: RunnerId) -> Self {
+        Self { runner, ago_ms: 0, silent: Vec::new() }
+    }
+
+    /// How many milliseconds ago one of its sessions was last heard from.
+    fn of(&self, session: SessionId) -> u32 {
+        let silent = self.silent.iter().find(|(silent, _)| *silent == session);
+        silent.map_or(self.ago_ms, |(_, ms)| self.ago_ms.max(*ms))
+    }
+}
+
+/// Keeps the leases of managed workers from when their sessions were last heard from, be it long ago.
 #[derive(Debug, Serialize)]
 pub struct RenewLeases {
-    /// The runners that are linked to this hub, and by how many milliseconds each one's sign of life is late.
-    pub runners: Vec<(RunnerId, u32)>,
+    /// The runners that are, or were, linked to this hub.
+    pub runners: Vec<LastHeard>,
 }
 
 impl Command for RenewLeases {
@@ -21,16 +45,17 @@ impl Command for RenewLeases {
     const VERB: &'static str = "work.renew";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u32, StoreError> {
-        let linked: Vec<RunnerId> = self.runners.iter().map(|(runner, _)| *runner).collect();
+        let linked: Vec<RunnerId> = self.runners.iter().map(|heard| heard.runner).collect();
         let held = held_on(tx.read(), &linked).await?;
         let mut alike: BTreeMap<(u32, u32), Vec<&Held>> = BTreeMap::new();
         for hold in &held {
-            let late = self.runners.iter().find(|(runner, _)| *runner == hold.runner).map_or(0, |(_, late)| *late);
+            let heard = self.runners.iter().find(|heard| heard.runner == hold.runner);
+            let ago = heard.map_or(0, |heard| heard.of(hold.session));
             let lease = tx.work_settings(hold.project).await?.lease_seconds;
-            alike.entry((lease, late)).or_default().push(hold);
+            alike.entry((lease, ago)).or_default().push(hold);
         }
-        for ((lease, late), holds) in alike {
-            let heard = tx.now.plus_millis(-i64::from(late));
+        for ((lease, ago), holds) in alike {
+            let heard = tx.now.plus_millis(-i64::from(ago));
             let until = heard.plus_millis(i64::from(lease) * 1000);
             for some in holds.chunks(128) {
                 let tasks: Vec<TaskId> = some.iter().map(|hold| hold.task).collect();
@@ -45,7 +70,8 @@ impl Command for RenewLeases {
     }
 }
 
-/// Lets every lease hold a little longer: while there was no hub, nobody could give a sign of life.
+/// Lets every lease hold as long as if its worker had just been heard from: while there was no hub, nobody could be, and
+/// whoever was answered last before that may count on its lease.
 #[derive(Debug, Serialize)]
 pub struct GraceLeases {
     /// How long at least, from now.
@@ -57,9 +83,15 @@ impl Command for GraceLeases {
     const VERB: &'static str = "work.grace";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let until = tx.now.plus_millis(i64::from(self.seconds) * 1000);
-        let sql = "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1";
-        tx.run(sql, args![until]).await?;
+        let rows = tx.read().all("SELECT DISTINCT project FROM tasks WHERE lease_until IS NOT NULL", args![]).await?;
+        for row in rows {
+            let project: ProjectId = row.parsed("project")?;
+            let seconds = tx.work_settings(project).await?.lease_seconds.max(self.seconds);
+            let until = tx.now.plus_millis(i64::from(seconds) * 1000);
+            let sql = "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1 AND \
+                       project = $2";
+            tx.run(sql, args![until, project.to_string()]).await?;
+        }
         let sql = "UPDATE workers SET seen_at = $1 WHERE task IS NOT NULL AND removed_at IS NULL";
         tx.run(sql, args![tx.now]).await.map(|_| ())
     }
@@ -84,6 +116,7 @@ pub(crate) struct Held {
     pub(crate) worker: WorkerId,
     pub(crate) project: ProjectId,
     pub(crate) runner: RunnerId,
+    pub(crate) session: SessionId,
 }
 
 /// The tasks whose sessions live on these runners.
@@ -91,7 +124,7 @@ pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Res
     if runners.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = "SELECT t.id, t.worker, t.project, s.runner FROM tasks t JOIN workers w ON w.id = t.worker \
+    let sql = "SELECT t.id, t.worker, t.project, t.session, s.runner FROM tasks t JOIN workers w ON w.id = t.worker \
                JOIN sessions s ON s.id = t.session WHERE t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
                s.ended_at IS NULL";
     let mut held = Vec::new();
@@ -99,7 +132,8 @@ pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Res
         let runner = row.parsed("runner")?;
         if runners.contains(&runner) {
             let (task, worker, project) = (row.parsed("id")?, row.parsed("worker")?, row.parsed("project")?);
-            held.push(Held { task, worker, project, runner });
+            let session = row.parsed("session")?;
+            held.push(Held { task, worker, project, runner, session });
         }
     }
     Ok(held)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, WorkerId};
+use engine::liveness::{Heartbeat, gone_at, renew_seconds};
 use protocol::{Attempt, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
 
 use super::leases::held_on;
@@ -112,7 +113,10 @@ impl Store {
         for hold in held_on(&mut c, linked).await? {
             let every = match known.get(&hold.project) {
                 Some(every) => *every,
-                None => settings::of(&mut c, hold.project).await?.heartbeat_seconds,
+                None => {
+                    let known = settings::of(&mut c, hold.project).await?;
+                    renew_seconds(known.lease_seconds, known.heartbeat_seconds, known.missed)
+                }
             };
             known.insert(hold.project, every);
             renew = Some(renew.map_or(every, |other: u32| other.min(every)));
@@ -130,14 +134,14 @@ async fn timers(c: &mut Connection<'_>, since: Timestamp) -> Result<Vec<(Project
     for row in c.all(sql, args![]).await? {
         let project: ProjectId = row.parsed("project")?;
         let known = crate::verbs::workspaces::json_or_none(&row, "settings")?.unwrap_or(settings::DEFAULTS);
-        let silent = i64::from(known.heartbeat_seconds) * i64::from(known.missed) * 1000;
+        let heartbeat = Heartbeat { every_ms: i64::from(known.heartbeat_seconds) * 1000, missed: known.missed };
         let idle = i64::from(known.scale_idle_seconds) * 1000;
         let scales = row.flag("scaled")? && known.scale_most > 0;
         let held = row.time_or_none("lease_until")?.is_some();
         let seen = row.time_or_none("seen_at")?.filter(|_| held);
         let times = [
             row.time_or_none("until_at")?,
-            seen.map(|at| at.plus_millis(silent)),
+            seen.map(|at| gone_at(at, heartbeat)),
             row.time_or_none("idle_since")?.filter(|_| scales).map(|at| at.plus_millis(idle)),
         ];
         if let Some(first) = times.into_iter().flatten().filter(|at| *at > since).min() {

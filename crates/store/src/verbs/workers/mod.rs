@@ -28,7 +28,7 @@ pub use away::GiveUpChecks;
 pub(crate) use crew::Crew;
 pub use dispatch::{Dispatch, Dispatched};
 pub use freeze::{FreezeFloor, ThawFloor};
-pub use leases::{GraceLeases, RenewLeases};
+pub use leases::{GraceLeases, LastHeard, RenewLeases};
 pub use list::WorkDue;
 pub use moving::{EndMove, HurryMove, Moving};
 pub use settings::ConfigureWork;

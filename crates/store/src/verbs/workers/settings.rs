@@ -117,8 +117,22 @@ impl Command for ConfigureWork {
         tx.run(sql, args![stored, self.project.to_string()]).await?;
         tx.settle().await?;
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), differences(&before, &after));
+        let patience = |settings: &WorkSettings| (settings.lease_seconds, settings.heartbeat_seconds, settings.missed);
+        if patience(&before) != patience(&after) {
+            tell_runners(tx, self.project).await?;
+        }
         announce(tx, self.project).await
     }
+}
+
+/// Tells the runners of a project's workers how often they are to be heard from now.
+async fn tell_runners(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreError> {
+    let sql = "SELECT DISTINCT w.runner FROM workers w JOIN runners r ON r.id = w.runner WHERE w.project = $1 AND \
+               w.kind = 'managed' AND w.removed_at IS NULL ORDER BY w.runner";
+    for row in tx.read().all(sql, vec![text(project)]).await? {
+        tx.desire(row.parsed("runner")?).await?;
+    }
+    Ok(())
 }
 
 fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings, StoreError> {

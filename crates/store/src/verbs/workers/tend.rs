@@ -19,15 +19,17 @@ pub(crate) async fn tend(
     project: ProjectId,
     settings: &WorkSettings,
     connected: &[RunnerId],
+    heard: &[RunnerId],
 ) -> Result<(), StoreError> {
     for slot in rows::of(tx, Some(project)).await? {
         match slot.status {
             WorkerStatus::Paused if slot.until.is_some_and(|until| until <= tx.now) => resume(tx, slot).await?,
-            WorkerStatus::Lost if slot.runner.is_some_and(|runner| connected.contains(&runner)) => {
-                come_back(tx, slot, "its runner is back").await?;
+            // Only whoever has the runner's link knows.
+            WorkerStatus::Lost if slot.runner.is_some_and(|runner| heard.contains(&runner)) => {
+                come_back(tx, slot, "its runner is there").await?;
             }
             WorkerStatus::Working | WorkerStatus::Paused if slot.kind == WorkerKind::Managed => {
-                miss(tx, slot, settings).await?;
+                miss(tx, slot, settings, heard).await?;
             }
             _ => {}
         }
@@ -63,7 +65,7 @@ async fn come_back(tx: &mut Tx<'_>, mut slot: Slot, reason: &str) -> Result<(), 
 }
 
 /// A worker that was not heard from loses its task and is started afresh when its runner is there.
-async fn miss(tx: &mut Tx<'_>, slot: Slot, settings: &WorkSettings) -> Result<(), StoreError> {
+async fn miss(tx: &mut Tx<'_>, slot: Slot, settings: &WorkSettings, heard: &[RunnerId]) -> Result<(), StoreError> {
     let (Some(task), Some(seen)) = (slot.task, slot.seen_at) else { return Ok(()) };
     let every_ms = i64::from(settings.heartbeat_seconds) * 1000;
     if gone_at(seen, Heartbeat { every_ms, missed: settings.missed }) > tx.now {
@@ -74,7 +76,10 @@ async fn miss(tx: &mut Tx<'_>, slot: Slot, settings: &WorkSettings) -> Result<()
         return Ok(());
     }
     let reason = format!("{} signs of life in a row did not come", settings.missed);
-    moves::let_go(tx, task, AttemptOutcome::Lost, Some(reason.clone())).await?;
+    match slot.runner.is_some_and(|runner| heard.contains(&runner)) {
+        true => moves::let_go(tx, task, AttemptOutcome::Lost, Some(reason.clone())).await?,
+        false => moves::gone(tx, task, reason.clone()).await?,
+    };
     decided(tx, slot.project, Some(slot.id), Some(task), "lease_lost", reason).await
 }
 

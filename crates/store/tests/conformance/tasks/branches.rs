@@ -219,7 +219,7 @@ async fn what_another_left_in_a_workspace_is_not_judged(floor: Floor) {
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let start = StartWorkers { project: out.project.id, input, connected: vec![box_] };
     let worker = out.floor.done(&out.floor.ada, start).await.remove(0);
-    let dispatch = store::Dispatch { project: out.project.id, connected: vec![box_] };
+    let dispatch = store::Dispatch { project: out.project.id, connected: vec![box_], heard: vec![box_] };
     out.floor.done(&Caller::hub("foreman"), dispatch).await;
     let before = detail(&out.floor, out.task).await.attempts[1].workspace.unwrap();
     let stop = store::StopWorker { worker: worker.id, input: protocol::WorkerStop { force: true } };

@@ -114,7 +114,7 @@ pub(crate) fn beat(task: TaskId, fence: u64) -> HeartbeatTask {
 }
 
 pub(crate) async fn expire(floor: &Floor) -> Vec<TaskId> {
-    floor.done(&Caller::hub("foreman"), ExpireLeases {}).await
+    floor.done(&Caller::hub("foreman"), ExpireLeases::default()).await
 }
 
 pub(crate) async fn detail(floor: &Floor, task: TaskId) -> TaskDetail {

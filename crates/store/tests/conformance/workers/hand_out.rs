@@ -23,7 +23,7 @@ async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(floor
     let shop = Shop::open(floor).await;
     let workers = shop.start(3).await;
     let tasks = shop.add((0..5).map(|index| plain(&format!("Job number {index} of the day"))).collect()).await;
-    let command = || Dispatch { project: shop.project.id, connected: vec![shop.runner] };
+    let command = || Dispatch { project: shop.project.id, connected: vec![shop.runner], heard: vec![shop.runner] };
     let hub = Caller::hub("foreman");
     let both = tokio::join!(shop.floor.done(&hub, command()), shop.floor.done(&hub, command()));
     assert_eq!(both.0.handed + both.1.handed, 3);

@@ -2,7 +2,7 @@
 
 use domain::{AttemptOutcome, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::WorkConfigure;
-use store::{Caller, ExpireLeases, GraceLeases, RenewLeases};
+use store::{Caller, Dispatch, ExpireLeases, GraceLeases, LastHeard, RenewLeases};
 
 use super::{Shop, plain};
 use crate::execution::runner;
@@ -12,10 +12,20 @@ both!(
     a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them,
     missed_heartbeats_end_a_hold_before_its_lease,
     a_hub_that_was_away_gives_everybody_a_chance,
+    a_lease_holds_from_when_its_runner_was_last_heard,
+    a_session_that_does_not_answer_loses_its_lease_beside_one_that_does,
+    a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard,
+    a_session_whose_host_is_gone_is_lost_and_not_failed,
+    a_runner_is_told_how_often_it_is_to_be_heard,
 );
 
 fn hub() -> Caller {
     Caller::hub("foreman")
+}
+
+/// The shop's runner was heard from so long ago.
+fn heard(shop: &Shop, ago_ms: u32) -> RenewLeases {
+    RenewLeases { runners: vec![LastHeard { ago_ms, ..LastHeard::now(shop.runner) }] }
 }
 
 async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(floor: Floor) {
@@ -28,21 +38,21 @@ async fn a_linked_runner_keeps_its_leases_and_a_lost_one_loses_them(floor: Floor
     assert_eq!(shop.floor.store.work_due(&[shop.runner], Timestamp::from_millis(0)).await.unwrap().renew, Some(30));
     for _ in 0..5 {
         shop.floor.pass(60_000);
-        assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![(shop.runner, 0)] }).await, 1);
-        assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, []);
+        assert_eq!(shop.floor.done(&hub(), heard(&shop, 0)).await, 1);
+        assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, []);
     }
-    let late = RenewLeases { runners: vec![(shop.runner, 5_000)] };
+    let late = heard(&shop, 5_000);
     shop.floor.done(&hub(), late).await;
     let lease = shop.task(task).await.lease.unwrap().expires_at;
     assert_eq!(lease, shop.floor.store.now().plus_millis(90_000), "a late sign shortens nothing");
     let other = runner(&shop.floor, &shop.floor.ada, "other", 4).await;
-    assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![(other, 0)] }).await, 0);
+    assert_eq!(shop.floor.done(&hub(), RenewLeases { runners: vec![LastHeard::now(other)] }).await, 0);
     shop.floor.pass(89_999);
-    assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, []);
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, []);
     shop.floor.pass(1);
     let due = shop.floor.store.work_due(&[], Timestamp::from_millis(0)).await.unwrap();
     assert!(due.lease.is_some_and(|lease| lease <= shop.floor.store.now()));
-    assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, [task]);
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, [task]);
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Lost));
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Lost);
@@ -86,9 +96,118 @@ async fn a_hub_that_was_away_gives_everybody_a_chance(floor: Floor) {
     shop.dispatch().await;
     shop.floor.pass(3_600_000);
     shop.floor.done(&hub(), GraceLeases { seconds: 10 }).await;
-    assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, []);
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, []);
     shop.dispatch().await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Assigned);
+    shop.floor.pass(89_999);
+    let message = "whoever was answered just before the hub went counts on its lease";
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, [], "{message}");
+    shop.floor.pass(1);
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, [task]);
+}
+
+async fn a_lease_holds_from_when_its_runner_was_last_heard(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
+    shop.configure(settings).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Cut off")]).await[0];
+    shop.dispatch().await;
     shop.floor.pass(10_000);
-    assert_eq!(shop.floor.done(&hub(), ExpireLeases {}).await, [task]);
+    shop.floor.done(&hub(), heard(&shop, 4_000)).await;
+    let lease = shop.task(task).await.lease.unwrap().expires_at;
+    assert_eq!(lease, shop.floor.store.now().plus_millis(2_000), "not from now");
+    shop.floor.pass(2_000);
+    shop.floor.done(&hub(), heard(&shop, 6_000)).await;
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, [task]);
+    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    assert_eq!(metrics.detection_ms, Some(6_000), "since it was really heard");
+}
+
+async fn a_session_that_does_not_answer_loses_its_lease_beside_one_that_does(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let tasks = shop.add(vec![plain("Lively work"), plain("Frozen work")]).await;
+    assert_eq!(shop.dispatch().await, 2);
+    let frozen = shop.session(tasks[1]).await;
+    let all = |silent: u32| RenewLeases {
+        runners: vec![LastHeard { silent: vec![(frozen, silent)], ..LastHeard::now(shop.runner) }],
+    };
+    for ms in [30_000, 60_000] {
+        shop.floor.pass(30_000);
+        assert_eq!(shop.floor.done(&hub(), all(ms)).await, 2);
+        assert_eq!(shop.dispatch().await, 0);
+    }
+    shop.floor.pass(30_000);
+    shop.floor.done(&hub(), all(90_000)).await;
+    assert_eq!(shop.dispatch().await, 0, "three signs did not come");
+    assert_eq!(shop.dispatch().await, 1, "it begins afresh");
+    let lively = shop.detail(tasks[0]).await;
+    assert_eq!((lively.attempts.len(), lively.attempts[0].outcome), (1, AttemptOutcome::Open));
+    let detail = shop.detail(tasks[1]).await;
+    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Lost, AttemptOutcome::Open]);
+    let (sessions, _) = shop.desired().await;
+    let plan = sessions.iter().find(|plan| plan.session == frozen).unwrap();
+    assert!(!plan.run && plan.force, "it cannot be asked nicely");
+    let mut failures = 0;
+    for worker in workers {
+        failures += shop.worker(worker.id).await.failures;
+    }
+    assert_eq!(failures, 1, "its runner was there: it counts");
+}
+
+async fn a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Out of reach")]).await[0];
+    for lost in 1..=4 {
+        assert_eq!(shop.dispatch().await, 1);
+        shop.floor.pass(90_000);
+        assert_eq!(shop.floor.done(&hub(), ExpireLeases::default()).await, [task]);
+        let gone = shop.worker(worker.id).await;
+        assert_eq!((gone.status, gone.failures, gone.failed), (WorkerStatus::Lost, 0, lost));
+        assert!(gone.reason.unwrap().contains("the runner of `"));
+        let (project, connected) = (shop.project.id, vec![shop.runner]);
+        let blind = Dispatch { project, connected, heard: Vec::new() };
+        assert_eq!(shop.floor.done(&hub(), blind).await.handed, 0, "it has a link, and is silent");
+        assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Lost);
+    }
+    assert!(!shop.decided("breaker_open").await);
+    assert_eq!(shop.dispatch().await, 1);
+}
+
+async fn a_session_whose_host_is_gone_is_lost_and_not_failed(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Unlucky work")]).await[0];
+    for times in 1..=3 {
+        assert_eq!(shop.dispatch().await, 1);
+        let session = shop.session(task).await;
+        shop.at(session, SessionStatus::Working).await;
+        shop.at(session, SessionStatus::Lost).await;
+        let detail = shop.detail(task).await;
+        assert_eq!((detail.task.status, detail.attempts.len()), (TaskStatus::Ready, times));
+        assert!(detail.attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Lost));
+        assert_eq!(shop.worker(worker.id).await.failures, 0);
+    }
+    assert_eq!(shop.dispatch().await, 1, "the same worker goes on");
+}
+
+async fn a_runner_is_told_how_often_it_is_to_be_heard(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let desired = async || shop.floor.store.desired(shop.runner).await.unwrap().unwrap();
+    assert_eq!(desired().await.heartbeat_seconds, None, "nobody would miss it");
+    shop.start(1).await;
+    shop.add(vec![plain("Timed work")]).await;
+    shop.dispatch().await;
+    let usual = desired().await;
+    assert_eq!(usual.heartbeat_seconds, Some(10));
+    assert_eq!(usual.sessions[0].task.as_ref().unwrap().lease_seconds, Some(90));
+    let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
+    shop.configure(settings).await;
+    let short = desired().await;
+    assert_eq!(short.heartbeat_seconds, Some(2));
+    assert_eq!(short.sessions[0].task.as_ref().unwrap().lease_seconds, Some(6));
+    assert!(short.generation > usual.generation, "it is told at once");
 }

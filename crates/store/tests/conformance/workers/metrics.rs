@@ -2,7 +2,7 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::{Criterion, EscalationAnswer, MetricsPage, TaskAdd, Usage, WorkConfigure};
-use store::{AnswerEscalation, Caller, RenewLeases, StoreError};
+use store::{AnswerEscalation, Caller, LastHeard, RenewLeases, StoreError};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
@@ -96,7 +96,7 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
     let lost = shop.add(vec![plain("Vanish and be found")]).await[0];
     assert_eq!(shop.dispatch().await, 1);
     shop.floor.pass(30_000);
-    shop.floor.done(&Caller::hub("foreman"), RenewLeases { runners: vec![(shop.runner, 0)] }).await;
+    shop.floor.done(&Caller::hub("foreman"), RenewLeases { runners: vec![LastHeard::now(shop.runner)] }).await;
     shop.floor.pass(90_000);
     assert_eq!(expire(&shop.floor).await, [lost]);
     assert_eq!(shop.dispatch().await, 1);

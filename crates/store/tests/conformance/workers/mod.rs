@@ -82,7 +82,7 @@ impl Shop {
     }
 
     pub(crate) async fn dispatch_with(&self, connected: &[RunnerId]) -> u32 {
-        let command = Dispatch { project: self.project.id, connected: connected.to_vec() };
+        let command = Dispatch { project: self.project.id, connected: connected.to_vec(), heard: connected.to_vec() };
         self.floor.done(&Caller::hub("foreman"), command).await.handed
     }
 

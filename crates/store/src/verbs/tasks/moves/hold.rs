@@ -155,6 +155,22 @@ pub(crate) async fn let_go(
     let_go_stuck(tx, task, outcome, reason, None).await
 }
 
+/// The runner of whoever holds a task was not heard from: back into the queue, and nobody's failure.
+pub(crate) async fn gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Result<TaskRow, StoreError> {
+    let ended = Ended::Gone(reason.clone());
+    hold_ends(tx, task, AttemptOutcome::Lost, Some(reason), ended, None).await
+}
+
+/// The session of whoever holds a task is gone, as its runner says: the same, and noticed at once.
+pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Result<TaskRow, StoreError> {
+    let mut row = tx.known_task(task).await?;
+    if row.status.is_held() {
+        row.lease_until = None;
+        tx.put_task_quietly(row);
+    }
+    gone(tx, task, reason).await
+}
+
 /// The same; `stuck` says what did not change, when that is why.
 pub(super) async fn let_go_stuck(
     tx: &mut Tx<'_>,
@@ -163,17 +179,28 @@ pub(super) async fn let_go_stuck(
     reason: Option<String>,
     stuck: Option<&str>,
 ) -> Result<TaskRow, StoreError> {
+    let words = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+    let ended = match outcome {
+        AttemptOutcome::Failed | AttemptOutcome::Refused => Ended::Failed(words),
+        AttemptOutcome::Lost => Ended::Lost(words),
+        _ => Ended::Released,
+    };
+    hold_ends(tx, task, outcome, reason, ended, stuck).await
+}
+
+async fn hold_ends(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    outcome: AttemptOutcome,
+    reason: Option<String>,
+    ended: Ended,
+    stuck: Option<&str>,
+) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
     if !row.status.is_held() {
         return Ok(row);
     }
     let settings = tx.work_settings(row.project).await?;
-    let words = || reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
-    let ended = match outcome {
-        AttemptOutcome::Failed | AttemptOutcome::Refused => Ended::Failed(words()),
-        AttemptOutcome::Lost => Ended::Lost(words()),
-        _ => Ended::Released,
-    };
     let worker = row.worker;
     close_attempt(tx, &row, outcome, reason.as_deref());
     if let Some(worker) = worker {
@@ -188,7 +215,8 @@ pub(super) async fn let_go_stuck(
     if gave_up && next == Next::Escalate {
         row.reason = reason.clone();
         tx.put_task(row);
-        let context = EscalationContext { text: words(), ..Default::default() };
+        let text = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+        let context = EscalationContext { text, ..Default::default() };
         let (kind, why, because) = match (stuck, outcome) {
             (Some(stuck), _) => (EscalationKind::Stuck, stuck, None),
             (None, AttemptOutcome::Refused) => (EscalationKind::Refused, "The work was refused too often", reason),

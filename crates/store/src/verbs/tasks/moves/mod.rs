@@ -14,7 +14,7 @@ mod place;
 
 pub(crate) use ask::{Ask, answer, answer_all, escalate, settle_all};
 pub(crate) use ends::{cancel, fail, retry, vain};
-pub(crate) use hold::{hand_out, held, let_go, renew, started, works_in};
+pub(crate) use hold::{gone, hand_out, held, let_go, renew, session_gone, started, works_in};
 pub(crate) use judge::{NewReport, came_to_nothing, judged, late, refuse, report_in};
 pub(crate) use place::elsewhere;
 

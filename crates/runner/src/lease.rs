@@ -1,0 +1,152 @@
+//! Leases as a runner keeps them: it stops a task's session before another can have the task.
+//!
+//! The hub counts a lease from when it last heard from the runner, and the runner from when it sent what the hub has
+//! answered last, which is earlier; both by their own clocks, whose rates may differ a little.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::SessionId;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use crate::floor::Floor;
+
+/// What is left for clocks and for stopping, at least.
+const LEAST: Duration = Duration::from_secs(2);
+
+/// How often the runner is to be heard from, and what the hub is known to have heard.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    every: watch::Sender<Option<Duration>>,
+    /// When that was sent which the hub answered last; before, the start.
+    word: watch::Sender<Instant>,
+}
+
+impl Default for Pulse {
+    fn default() -> Self {
+        Self { every: watch::Sender::new(None), word: watch::Sender::new(Instant::now()) }
+    }
+}
+
+impl Pulse {
+    /// The hub wants to hear this often from the runner; nothing: as usual.
+    pub(crate) fn beat(&self, every: Option<Duration>) {
+        self.every.send_if_modified(|now| std::mem::replace(now, every) != every);
+    }
+
+    /// How often the hub wants to hear from the runner.
+    pub(crate) fn every(&self) -> watch::Receiver<Option<Duration>> {
+        self.every.subscribe()
+    }
+
+    /// The hub answered what was sent then.
+    pub(crate) fn answered(&self, sent: Instant) {
+        self.word.send_if_modified(|word| {
+            let news = sent > *word;
+            *word = sent.max(*word);
+            news
+        });
+    }
+}
+
+/// How long before the end of a lease its session is stopped.
+pub(crate) fn skew(lease: Duration) -> Duration {
+    (lease / 10).max(LEAST).min(lease / 4)
+}
+
+/// Which sessions must stop now, and when the next one must unless the hub answers again.
+fn overdue(
+    word: Instant,
+    now: Instant,
+    leases: &[(SessionId, Duration)],
+) -> (Vec<(SessionId, Duration)>, Option<Instant>) {
+    let ends = |lease: Duration| word + (lease - skew(lease));
+    let (over, on): (Vec<_>, Vec<_>) = leases.iter().copied().partition(|(_, lease)| ends(*lease) <= now);
+    (over, on.into_iter().map(|(_, lease)| ends(lease)).min())
+}
+
+/// Stops sessions of tasks whose leases may end unheard, as long as the runner lives.
+pub(crate) async fn keep(floor: Arc<Floor>) {
+    let (mut word, mut begun) = (floor.pulse.word.subscribe(), floor.sessions.begun());
+    loop {
+        let heard = *word.borrow_and_update();
+        begun.mark_unchanged();
+        let (over, next) = overdue(heard, Instant::now(), &floor.sessions.leases());
+        for (session, lease) in over {
+            let silent = heard.elapsed().as_secs();
+            tracing::warn!(%session, silent, "the hub does not answer: a task's session stops before its lease ends");
+            let why = format!(
+                "stopped: the hub had not answered its runner for {silent} s, and after {} s another may have the task",
+                lease.as_secs()
+            );
+            floor.sessions.cut_off(session, why, skew(lease) / 2);
+        }
+        tokio::select! {
+            Ok(()) = word.changed() => {}
+            Ok(()) = begun.changed() => {}
+            () = at(next) => {}
+        }
+    }
+}
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn there_is_time_to_stop_before_a_lease_ends() {
+        let seconds = Duration::from_secs;
+        assert_eq!(skew(seconds(90)), seconds(9));
+        assert_eq!(skew(seconds(12)), seconds(2));
+        assert_eq!(skew(seconds(2)), Duration::from_millis(500), "short leases are not all skew");
+    }
+
+    proptest! {
+        #[test]
+        fn a_session_stops_before_its_lease_can_end_and_not_before_it_must(
+            leases in proptest::collection::vec(2_u64..86_400, 0..8),
+            silent_ms in 0_u64..200_000_000,
+        ) {
+            let word = Instant::now();
+            let now = word + Duration::from_millis(silent_ms);
+            let leases: Vec<_> =
+                leases.into_iter().map(|lease| (SessionId::generate(), Duration::from_secs(lease))).collect();
+            let (over, next) = overdue(word, now, &leases);
+            for (session, lease) in &leases {
+                let stops = over.iter().any(|(stopped, _)| stopped == session);
+                let left = lease.checked_sub(now - word);
+                prop_assert!(stops || left.is_some_and(|left| left > skew(*lease)), "it goes on too long");
+                prop_assert!(!stops || left.is_none_or(|left| left <= skew(*lease)), "it is stopped too soon");
+                // A clock that goes a hundredth slower than the hub's still ends in time.
+                prop_assert!((*lease - skew(*lease)).mul_f64(1.01) < *lease);
+                prop_assert!(stops || next.is_some_and(|next| next > now && next <= word + *lease));
+            }
+            prop_assert_eq!(next.is_none(), over.len() == leases.len());
+        }
+
+        #[test]
+        fn whoever_is_answered_often_enough_is_never_stopped(
+            lease in 2_u64..1_000,
+            beats in proptest::collection::vec(0_u64..330, 1..60),
+        ) {
+            let lease = Duration::from_secs(lease);
+            let leases = [(SessionId::generate(), lease)];
+            let mut word = Instant::now();
+            for thousandths in beats {
+                // Answered at the latest after a third of the lease, and looked at just before.
+                let gap = lease * u32::try_from(thousandths).unwrap_or(0) / 1000;
+                prop_assert!(overdue(word, word + gap, &leases).0.is_empty());
+                word += gap;
+            }
+        }
+    }
+}
