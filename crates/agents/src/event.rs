@@ -53,8 +53,10 @@ pub(crate) struct EventRule {
     #[serde(default)]
     pub(crate) count: Count,
     /// What the agent said to the person, with dotted paths as placeholders; the last one is its answer.
+    #[serde(default, deserialize_with = "words_of_the_line")]
     pub(crate) said: Option<Show>,
     /// What went wrong, in the provider's words; `[[limit]]` rules are asked about it.
+    #[serde(default, deserialize_with = "words_of_the_line")]
     pub(crate) fault: Option<Show>,
     /// Where a provider says how many seconds to wait.
     pub(crate) retry_after: Option<String>,
@@ -142,6 +144,17 @@ impl<'de> Deserialize<'de> for Show {
         let text = String::deserialize(deserializer)?;
         Template::of_paths(&text).map(Self).map_err(serde::de::Error::custom)
     }
+}
+
+/// A template that says something of the line: one without a placeholder would say the same of every line.
+fn words_of_the_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Show>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let template = Template::of_paths(&text).map_err(serde::de::Error::custom)?;
+    if template.names().next().is_none() {
+        let why = format!("has no placeholder: write `{{{text}}}` for what the line has at `{text}`");
+        return Err(serde::de::Error::custom(why));
+    }
+    Ok(Some(Show(template)))
 }
 
 fn all() -> usize {

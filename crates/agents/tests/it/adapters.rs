@@ -45,6 +45,10 @@ fn a_fault_names_file_line_key_and_what_is_allowed() {
     assert_eq!((error.line, error.key.as_str()), (7, "screen.match"));
     assert!(error.message.contains("not a regular expression"), "{}", error.message);
 
+    for key in ["said", "fault"] {
+        let error = fault(&format!("{GOOD}[headless]\n[[event]]\nwhen = {{ kind = \"said\" }}\n{key} = \"text\"\n"));
+        assert!(error.to_string().contains(key) && error.message.contains("write `{text}`"), "{error}");
+    }
     let error = fault("name = \"Mine\"\n");
     assert_eq!((error.line, error.key.as_str()), (1, "name"));
     assert!(error.message.contains("lower-case letters"), "{}", error.message);
