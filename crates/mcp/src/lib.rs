@@ -7,6 +7,7 @@ mod arguments;
 mod desk;
 mod floor;
 mod keeper;
+mod lines;
 mod project;
 mod schema;
 mod server;

@@ -108,11 +108,18 @@ fn describe(spec: &Spec) -> Tool {
 /// Serves one caller over standard input and output until the client is gone; unfinished tasks are given back then.
 pub async fn serve_stdio(desk: Arc<Desk>) -> Result<(), String> {
     let server = Server::new(desk.clone());
-    let service = match server.serve(rmcp::transport::io::stdio()).await {
+    let (reads, writes, carried) = crate::lines::carry(tokio::io::stdin(), tokio::io::stdout());
+    let carried = tokio::spawn(carried);
+    let service = match server.serve((reads, writes)).await {
         Ok(service) => service,
-        Err(error) => return Err(format!("the MCP client did not begin as it should: {error}")),
+        Err(error) => {
+            drop(carried.await);
+            return Err(format!("the MCP client did not begin as it should: {error}"));
+        }
     };
     let ended = service.waiting().await;
+    // What was answered last is on its way.
+    drop(carried.await);
     desk.release_all("the agent's MCP connection ended").await;
     ended.map(|_| ()).map_err(|error| format!("the MCP connection broke: {error}"))
 }

@@ -30,7 +30,8 @@ impl Trouble {
 impl From<Problem> for Trouble {
     fn from(problem: Problem) -> Self {
         let mut text = sentence(&problem.detail);
-        for error in &problem.errors {
+        // Of one field the detail says it all.
+        for error in problem.errors.iter().filter(|error| !problem.detail.contains(error.message.trim())) {
             text.push_str(&format!(" {}: {}", error.field, sentence(&error.message)));
         }
         let next = match problem.kind {
@@ -58,4 +59,23 @@ impl From<Problem> for Trouble {
 fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::FieldError;
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let error = |field: &str, message: &str| FieldError { field: field.into(), message: message.into() };
+        let mut problem = Problem::new(ProblemKind::Invalid, "`count` is 1 to 9, not 12");
+        problem.errors = vec![error("count", "`count` is 1 to 9, not 12")];
+        let said = Trouble::from(problem.clone()).text;
+        assert_eq!(said, "`count` is 1 to 9, not 12. Change the arguments and call again.");
+        problem.detail = "two things are wrong".into();
+        problem.errors.push(error("name", "is empty"));
+        let said = Trouble::from(problem).text;
+        assert!(said.contains("count: `count` is 1 to 9, not 12. name: is empty."), "{said}");
+    }
 }
