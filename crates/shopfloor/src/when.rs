@@ -5,24 +5,61 @@ use domain::Timestamp;
 const UNITS: [(i64, &str); 5] =
     [(7 * 86_400_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "min"), (1_000, "s")];
 
+/// Beyond this a date says more.
+const FAR: i64 = 60 * 86_400_000;
+
 /// How long ago `at` was, or how far ahead it is.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
-    let mut distance = now.as_millis().saturating_sub(at.as_millis());
+    let distance = now.as_millis().saturating_sub(at.as_millis());
     // The hub's clock, and what we asked it to do after we looked at ours, may be a little ahead.
     if (-5_000..1_000).contains(&distance) {
         return "now".to_owned();
     }
     if distance < 0 {
-        // Seven days from a moment ago are still seven days.
-        distance -= 30_000;
+        return ahead(at, now);
     }
-    if distance.abs() > 60 * 86_400_000 {
-        return at.to_string().chars().take("2026-01-31".len()).collect();
+    if distance > FAR {
+        return date(at);
     }
-    let (length, unit) = UNITS.into_iter().find(|(length, _)| distance.abs() >= *length).unwrap_or((1_000, "s"));
-    let count = distance.abs() / length;
+    let (length, unit) = UNITS.into_iter().find(|(length, _)| distance >= *length).unwrap_or((1_000, "s"));
+    format!("{} ago", counted(distance / length, unit))
+}
+
+/// When something will be that has an end: a lease, an invitation.
+pub(crate) fn ahead(at: Timestamp, now: Timestamp) -> String {
+    match at.as_millis().saturating_sub(now.as_millis()) {
+        gone if gone < 0 => relative(at, now),
+        ..500 => "now".to_owned(),
+        far if far > FAR => date(at),
+        _ => format!("in {}", left(at, now)),
+    }
+}
+
+/// How long it is until then: to the second below a minute, rounded above.
+pub(crate) fn left(at: Timestamp, now: Timestamp) -> String {
+    let round = |distance: i64, length: i64| (distance + length / 2) / length;
+    let seconds = round(at.as_millis().saturating_sub(now.as_millis()).max(0), 1_000);
+    if seconds < 60 {
+        return counted(seconds, "s");
+    }
+    // Seven days from a moment ago are still seven days.
+    let distance = round(seconds, 60) * 60_000;
+    let (length, unit) = UNITS.into_iter().find(|(length, _)| distance >= *length).unwrap_or((60_000, "min"));
+    counted(round(distance, length), unit)
+}
+
+fn counted(count: i64, unit: &str) -> String {
     let plural = if count == 1 || matches!(unit, "s" | "min") { "" } else { "s" };
-    if distance > 0 { format!("{count} {unit}{plural} ago") } else { format!("in {count} {unit}{plural}") }
+    format!("{count} {unit}{plural}")
+}
+
+fn date(at: Timestamp) -> String {
+    at.to_string().chars().take("2026-01-31".len()).collect()
+}
+
+/// Like [`ahead`], or `otherwise` when there is no such time.
+pub(crate) fn ahead_or(at: Option<Timestamp>, now: Timestamp, otherwise: &str) -> String {
+    at.map_or_else(|| otherwise.to_owned(), |at| ahead(at, now))
 }
 
 /// Like [`relative`], or `otherwise` when there is no such time.
@@ -69,6 +106,27 @@ mod tests {
         check(-15 * 86_400_000, "2 weeks ago");
         check(7 * 86_400_000 - 2_000, "in 1 week");
         check(-100 * 86_400_000, "2026-08-07");
+    }
+
+    #[test]
+    fn what_is_to_come_is_exact_when_it_is_near() {
+        let now = Timestamp::from_millis(1_794_774_000_000);
+        let check = |millis: i64, text: &str| assert_eq!(ahead(now.plus_millis(millis), now), text);
+        check(200, "now");
+        check(5_000, "in 5 s");
+        check(4_600, "in 5 s");
+        check(35_000, "in 35 s");
+        check(59_000, "in 59 s");
+        check(59_900, "in 1 min");
+        check(90_000, "in 2 min");
+        check(89_000, "in 1 min");
+        check(3_599_000, "in 1 hour");
+        check(100 * 60_000, "in 2 hours");
+        check(7 * 86_400_000 - 2_000, "in 1 week");
+        check(100 * 86_400_000, "2027-02-23");
+        check(-5_000, "5 s ago");
+        assert_eq!(left(now.plus_millis(5_000), now), "5 s");
+        assert_eq!(left(now.plus_millis(-5_000), now), "0 s");
     }
 
     #[test]

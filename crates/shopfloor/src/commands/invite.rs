@@ -36,7 +36,7 @@ pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(),
             let input = InviteCreate { name, expires_at: expires };
             let made: NewInvite = client.ask(Call::InviteCreate { input }).await?;
             if !out.json {
-                let until = when::relative(made.invite.expires_at, out.now);
+                let until = when::ahead(made.invite.expires_at, out.now);
                 out.note(&format!("{}: lets one person in, expires {until}; not shown again", made.invite.id));
             }
             out.show(&made, |_| made.link.clone())
@@ -61,7 +61,7 @@ fn table(invites: &[Invite], out: &Output) -> String {
             invite.id.into(),
             (&invite.name).into(),
             when::relative(invite.created_at, out.now).into(),
-            when::relative(invite.expires_at, out.now).into(),
+            when::ahead(invite.expires_at, out.now).into(),
             invite.accepted_by.as_ref().map_or("nobody yet", |user| &user.name).into(),
         ]);
     }

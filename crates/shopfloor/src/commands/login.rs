@@ -35,7 +35,7 @@ pub(crate) async fn run(args: LoginArgs, context: &Context) -> Result<(), Failur
         None => {
             let link: LoginLink = client.ask(Call::LoginLink {}).await?;
             if !out.json {
-                out.note(&format!("opens once; expires {}", when::relative(link.expires_at, out.now)));
+                out.note(&format!("opens once; expires {}", when::ahead(link.expires_at, out.now)));
             }
             out.show(&link, |_| link.link.clone())
         }

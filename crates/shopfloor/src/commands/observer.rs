@@ -67,7 +67,7 @@ fn table(observers: &[Observer], out: &Output) -> String {
             (&observer.name).into(),
             (&observer.created_by.name).into(),
             when::relative(observer.created_at, out.now).into(),
-            when::relative_or(observer.expires_at, out.now, "never").into(),
+            when::ahead_or(observer.expires_at, out.now, "never").into(),
         ]);
     }
     table.render(out)

@@ -63,7 +63,7 @@ fn table(tokens: &[Token], out: &Output) -> String {
             token.kind.into(),
             when::relative(token.created_at, out.now).into(),
             when::relative_or(token.last_used_at, out.now, "never").into(),
-            when::relative_or(token.expires_at, out.now, "never").into(),
+            when::ahead_or(token.expires_at, out.now, "never").into(),
         ]);
     }
     table.render(out)

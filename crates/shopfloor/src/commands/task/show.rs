@@ -53,10 +53,7 @@ fn head(task: &Task, attempts: &[Attempt], project: &str, out: &Output) -> Strin
     let holder = attempts.last().filter(|attempt| attempt.ended_at.is_none());
     add("worker", holder.map(|attempt| format!("{} ({})", attempt.worker_name, attempt.agent)));
     let lease = task.lease.as_ref();
-    add(
-        "lease",
-        lease.map(|lease| format!("ends {}, fence {}", when::relative(lease.expires_at, out.now), lease.fence)),
-    );
+    add("lease", lease.map(|lease| format!("ends {}, fence {}", when::ahead(lease.expires_at, out.now), lease.fence)));
     add("session", task.session.map(|session| format!("`shopfloor attach {session}`")));
     add("activity", task.activity.map(|activity| activity.to_string()));
     add("files", (!task.files.is_empty()).then(|| task.files.join(", ")));

@@ -62,10 +62,10 @@ pub(crate) async fn take(args: TakeArgs, context: &Context) -> Result<Exit, Fail
 fn brief(taken: &TakenTask, out: &Output) -> String {
     let TakenTask { task, lease, heartbeat_seconds, brief, .. } = taken;
     let (id, fence) = (task.id, lease.fence);
-    let until = when::relative(lease.expires_at, out.now);
+    let left = when::left(lease.expires_at, out.now);
     clean(&format!(
         "{brief}\n\n\
-         task {id}, fence {fence}, yours until {until} unless you renew it every {heartbeat_seconds} s:\n  \
+         task {id}, fence {fence}, yours for {left} unless you renew it every {heartbeat_seconds} s:\n  \
          shopfloor task heartbeat {id} --fence {fence}\n  \
          shopfloor task report {id} --fence {fence} \"what was done\""
     ))
@@ -76,7 +76,7 @@ pub(crate) async fn heartbeat(args: HeartbeatArgs, context: &Context) -> Result<
     let (task, fence) = hold(&args.hold)?;
     let input = TaskHeartbeat { fence, progress: args.progress };
     let lease: Lease = context.client()?.ask(Call::TaskHeartbeat { task, input }).await?;
-    context.out.show(&lease, |out| format!("the lease ends {}", when::relative(lease.expires_at, out.now)))
+    context.out.show(&lease, |out| format!("the lease ends {}", when::ahead(lease.expires_at, out.now)))
 }
 
 /// Hands work back; with patience, waits for what becomes of it.

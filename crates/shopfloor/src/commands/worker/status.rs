@@ -36,7 +36,7 @@ fn render(workers: &[Worker], tasks: &[TaskLine], out: &Output) -> String {
             task.and_then(|task| task.progress.as_deref()).unwrap_or("-").into(),
             worker.done.into(),
             cost(worker).into(),
-            when::relative_or(worker.until, out.now, "-").into(),
+            when::ahead_or(worker.until, out.now, "-").into(),
         ]);
     }
     format!("{}\n\n{}", table.render(out), summary(workers, tasks))
