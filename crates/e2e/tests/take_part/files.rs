@@ -63,6 +63,26 @@ async fn a_file_that_stays_half_written_is_told_so_and_taken_once_it_is_whole() 
 }
 
 #[tokio::test]
+async fn what_is_removed_comes_back_and_what_does_not_belong_is_told_so() {
+    let hub = Hub::open().await;
+    let folder = Folder::new(&hub);
+    let mut process = folder.serve(&hub);
+    folder.put("pending/plan.md", "- [ ] Write one\n  - id: one\n- [ ] Write two\n  - deps: one\n");
+    let given = wait_until("it is given to the folder", async || folder.task("assigned/plan-one.json")).await;
+    let brief = given["brief"].as_str().unwrap().to_owned();
+    assert!(brief.contains("`reports/plan-one.json`") && !brief.contains("tool `report`"), "{brief}");
+    let waiting = wait_until("the other waits", async || folder.task("pending/plan-2.json")).await;
+    std::fs::remove_file(folder.root.join("pending/plan-2.json")).unwrap();
+    let again = wait_until("it is written again", async || folder.task("pending/plan-2.json")).await;
+    assert_eq!(again["shopfloor"], waiting["shopfloor"]);
+    folder.put("assigned/mine.json", r#"{"description": "In the wrong place"}"#);
+    let text = wait_until("it is told", async || folder.text("assigned/mine.error.txt")).await;
+    assert!(text.contains("pending/"), "{text}");
+    assert_eq!(hub.tasks().await.len(), 2, "it became no task");
+    process.kill().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_task_that_a_person_cancels_leaves_the_folder() {
     let hub = Hub::open().await;
     let folder = Folder::new(&hub);

@@ -139,6 +139,7 @@ impl Desk<'_> {
     /// Everything once, in an order that loses nothing wherever it breaks off.
     async fn round(&mut self) -> Result<(), Trouble> {
         self.straighten()?;
+        self.look_over()?;
         self.take_in().await?;
         self.renew().await?;
         self.collect().await?;

@@ -160,7 +160,7 @@ impl Desk<'_> {
                 let (folder, mut paper) = known.unwrap_or_else(fresh);
                 let held = paper.mark.hold.as_ref().map(|hold| hold.fence);
                 if held != Some(taken.lease.fence) && folder != Folder::Completed {
-                    paper.give(&taken, &taking.worker, now());
+                    paper.give(&taken, &taking.worker, &name, now());
                     self.place(&name, folder, paper)?;
                 }
                 self.news.look_at(taken.task.id);

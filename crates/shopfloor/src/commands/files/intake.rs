@@ -1,6 +1,7 @@
 //! `pending/`: files become tasks.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use client::ClientError;
@@ -140,10 +141,31 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Finishes moves that were begun before a kill.
+    /// Finishes moves that were begun before a kill, and writes the files of open tasks again that somebody removed.
     pub(super) fn straighten(&mut self) -> Result<(), Trouble> {
         for (name, (folder, paper)) in &mut self.papers {
+            let open = matches!(folder, Folder::Pending | Folder::Assigned) && !paper.mark.status.is_over();
+            let path = self.tree.path(*folder, name);
+            if open && fs::symlink_metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+                self.tree.write(&path, &paper.text())?;
+            }
             *folder = self.tree.settle(*folder, name, paper)?;
+        }
+        Ok(())
+    }
+
+    /// Says beside what somebody put into `assigned/` that it belongs elsewhere.
+    pub(super) fn look_over(&mut self) -> Result<(), Trouble> {
+        let folder = self.tree.assigned();
+        let paths = self.tree.files(&folder)?;
+        self.settling.keep_only(&folder, &paths);
+        for path in paths {
+            let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
+            let known = name.and_then(|name| self.papers.get(name));
+            if known.is_none_or(|(folder, _)| *folder != Folder::Assigned) && self.arrived(&path)?.is_some() {
+                let why = "only Shopfloor puts files into assigned/: new tasks go into pending/, reports into reports/";
+                self.complain(&path, why)?;
+            }
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ impl Paper {
     }
 
     /// Notes that it is given to this folder.
-    pub(super) fn give(&mut self, taken: &TakenTask, worker: &str, now: Timestamp) {
+    pub(super) fn give(&mut self, taken: &TakenTask, worker: &str, name: &str, now: Timestamp) {
         self.describe(&taken.task);
         self.mark.hold = Some(Hold {
             fence: taken.lease.fence,
@@ -84,7 +84,7 @@ impl Paper {
             given_at: now,
             reports: 0,
         });
-        self.set("brief", Some(json!(taken.brief)));
+        self.set("brief", Some(json!(brief(&taken.brief, name))));
         self.set("refused", taken.refused.as_ref().map(|refused| json!(refused)));
         self.set("handover", taken.handover.as_ref().map(|handover| json!(handover)));
     }
@@ -116,6 +116,20 @@ impl Paper {
     }
 }
 
+/// The brief for somebody who has only files: how to report is said in files.
+fn brief(text: &str, name: &str) -> String {
+    let what = text.rsplit_once("\n## When you are done\n").map_or(text, |(what, _)| what);
+    format!(
+        "{}\n\n## When you are done\n\n\
+         Write `reports/{name}.json` (under another name first, then rename it):\n\n\
+         {{ \"summary\": \"What I did, in a few sentences.\", \"files\": [\"src/a.rs\"], \"context_score\": 4 }}\n\n\
+         `files`, `branch`, `commits`, `context_score` (from 1, had to guess, to 5, all was clear) and `usage` may be left \
+         out. If it cannot be done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
+         put it right and write the report again. As long as you are at it, `touch assigned/{name}.json` now and then.\n",
+        what.trim_end()
+    )
+}
+
 /// What a task's file is called: letters that every system takes.
 pub(super) fn plain_name(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -133,6 +147,14 @@ pub(super) fn plain_name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_brief_for_files_names_no_tools() {
+        let told = "# Task\n\nDo it.\n\n## When you are done\n\nReport with the tool `report`.\n";
+        let brief = brief(told, "do-it");
+        assert!(brief.starts_with("# Task\n\nDo it.\n\n## When you are done\n"), "{brief}");
+        assert!(brief.contains("`reports/do-it.json`") && !brief.contains("tool"), "{brief}");
+    }
 
     #[test]
     fn names_are_plain() {

@@ -84,6 +84,10 @@ impl Tree {
         self.root.join(Folder::Pending.word())
     }
 
+    pub(super) fn assigned(&self) -> PathBuf {
+        self.root.join(Folder::Assigned.word())
+    }
+
     pub(super) fn reports(&self) -> PathBuf {
         self.root.join("reports")
     }
