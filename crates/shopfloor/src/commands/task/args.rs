@@ -176,7 +176,8 @@ pub(crate) struct GraphArgs {
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// End when nothing moves any more: exit code 0 when all is done, 1 when something failed or stays blocked
+    /// End when nothing moves any more: exit code 0 when all is done, 1 when something failed or stays blocked. While
+    /// people must answer first, or nobody takes what is ready, it goes on and says so on standard error
     #[arg(long)]
     pub(crate) until_done: bool,
 }

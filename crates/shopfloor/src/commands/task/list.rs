@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{TaskStatus, WorkerId};
+use domain::{TaskId, TaskStatus, WorkerId};
 use protocol::{Call, TaskFilter, TaskLine, Worker, WorkerFilter};
 
 use super::args::ListArgs;
@@ -14,12 +14,15 @@ use crate::{Context, Failure, Output, when};
 pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let mut filter = args.scope.filter(client).await?;
-    // A hub filters by one; more than one we do ourselves.
-    if let [status] = args.status.as_slice() {
+    // A hub filters by one; more than one we do ourselves. What the blocked ones wait for is among the others.
+    if let [status] = args.status.as_slice()
+        && *status != TaskStatus::Blocked
+    {
         filter.status = Some(*status);
     }
     let project = filter.project;
     let mut tasks = super::all(client, TaskFilter { ..filter }).await?;
+    let known = tasks.clone();
     let hidden = tasks.len();
     tasks.retain(|task| wanted(task.status, &args));
     let hidden = hidden - tasks.len();
@@ -28,7 +31,7 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
     }
     let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
     let none = if hidden > 0 { "none of these is open" } else { "no tasks; add some with `shopfloor task add`" };
-    out.show(&tasks, |out| table(&tasks, &workers, none, out))?;
+    out.show(&tasks, |out| table(&tasks, &known, &workers, none, out))?;
     if hidden > 0 && args.status.is_empty() {
         out.note(&format!("{hidden} done or cancelled; --all shows them"));
     }
@@ -43,10 +46,11 @@ fn wanted(status: TaskStatus, args: &ListArgs) -> bool {
 }
 
 /// Tasks below each other, or that there are none.
-fn table(tasks: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
+fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'static str, out: &Output) -> String {
     let titles = &["ID", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"];
     let mut table = Table::new(titles, none);
     let workers: HashMap<WorkerId, &Worker> = workers.iter().map(|worker| (worker.id, worker)).collect();
+    let titles_of: HashMap<TaskId, &TaskLine> = known.iter().map(|task| (task.id, task)).collect();
     for task in tasks {
         let worker =
             task.assigned_to.map(|id| workers.get(&id).map_or_else(|| id.into(), |worker| words::worker_name(worker)));
@@ -56,16 +60,52 @@ fn table(tasks: &[TaskLine], workers: &[Worker], none: &'static str, out: &Outpu
             words::task_cell(task.status),
             (&task.title).into(),
             worker.unwrap_or_else(|| "-".into()),
-            why.map_or_else(|| waits(task), |why| why.into()),
+            why.map_or_else(|| waits(task, &titles_of), |why| why.into()),
             when::relative(task.updated_at, out.now).into(),
         ]);
     }
     table.render(out)
 }
 
-fn waits(task: &TaskLine) -> Cell {
-    match (task.status, task.waits_for) {
-        (TaskStatus::Blocked, waits) if waits > 0 => Cell::styled(format!("waits for {waits}"), Style::Dim),
-        _ => "-".into(),
+/// What a blocked task waits for: the first by its title, the others by their number.
+fn waits(task: &TaskLine, known: &HashMap<TaskId, &TaskLine>) -> Cell {
+    if task.status != TaskStatus::Blocked || task.waits_for == 0 {
+        return "-".into();
+    }
+    let open = |dep: &&&TaskLine| dep.status != TaskStatus::Done;
+    let first = task.deps.iter().filter_map(|dep| known.get(dep)).find(open);
+    let more = task.waits_for.saturating_sub(1);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = match first {
+        Some(dep) => format!("waits for `{}`{more}", dep.title),
+        None => format!("waits for {}", task.waits_for),
+    };
+    Cell::styled(text, Style::Dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn what_is_waited_for_is_named() {
+        let done = sample("Set up", TaskStatus::Done, &[]);
+        let first = sample("Write the lexer", TaskStatus::Running, &[]);
+        let other = sample("Write the docs", TaskStatus::Ready, &[]);
+        let waiting = |deps: &[&TaskLine], waits_for| {
+            let deps: Vec<TaskId> = deps.iter().map(|dep| dep.id).collect();
+            TaskLine { waits_for, ..sample("Write the parser", TaskStatus::Blocked, &deps) }
+        };
+        let known: HashMap<TaskId, &TaskLine> = [&done, &first, &other].map(|task| (task.id, task)).into();
+        let said = |task: &TaskLine| {
+            let mut table = Table::new(&["WHY…"], "none");
+            table.row([waits(task, &known)]);
+            table.render(&Output { json: false, color: false, width: None, now: done.created_at })
+        };
+        assert!(said(&waiting(&[&done, &first], 1)).contains("waits for `Write the lexer`\n"));
+        assert!(said(&waiting(&[&done, &first, &other], 2)).contains("waits for `Write the lexer` and 1 more"));
+        let unseen = sample("Elsewhere", TaskStatus::Ready, &[]);
+        assert!(said(&waiting(&[&unseen], 1)).contains("waits for 1"));
     }
 }

@@ -28,8 +28,16 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Fail
     let out = &context.out;
     let bars = !out.json && std::io::stdout().is_terminal();
     let mut events = follow(client.watch().named("cli"));
-    let mut follower =
-        Follower { client, out, board: Board::new(filter.clone()), filter, screen: Screen::default(), bars };
+    let mut follower = Follower {
+        client,
+        out,
+        board: Board::new(filter.clone()),
+        filter,
+        screen: Screen::default(),
+        bars,
+        said: None,
+        stood: None,
+    };
     let mut frames = tokio::time::interval(FRAME);
     frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut dirty = false;
@@ -51,6 +59,9 @@ pub(crate) async fn run(args: WatchArgs, context: &Context) -> Result<Exit, Fail
             && let Some(end) = follower.board.end()
         {
             return follower.finish(end);
+        }
+        if args.until_done {
+            follower.say_what_stands()?;
         }
     }
 }
@@ -77,6 +88,10 @@ struct Follower<'a> {
     board: Board,
     screen: Screen,
     bars: bool,
+    /// The summary, as long as nothing came after it.
+    said: Option<String>,
+    /// What it was last said to wait for.
+    stood: Option<String>,
 }
 
 impl Follower<'_> {
@@ -110,15 +125,39 @@ impl Follower<'_> {
         }
         self.board.load(tasks);
         if !self.bars && !self.out.json {
-            self.out.line(&self.board.summary())?;
+            self.sum_up()?;
         }
         Ok(())
     }
 
-    fn say(&self, moved: &Moved, at: domain::Timestamp) -> Result<(), Failure> {
+    /// Everything in one line, unless that is the last line already.
+    fn sum_up(&mut self) -> Result<(), Failure> {
+        let summary = self.board.summary();
+        if self.said.as_ref() != Some(&summary) {
+            self.out.line(&summary)?;
+            self.said = Some(summary);
+        }
+        Ok(())
+    }
+
+    /// Says once what nothing moves without.
+    fn say_what_stands(&mut self) -> Result<(), Failure> {
+        let stands = self.board.stands();
+        if stands != self.stood {
+            if let Some(stands) = &stands {
+                self.screen.clear(self.out)?;
+                self.out.note(stands);
+            }
+            self.stood = stands;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, moved: &Moved, at: domain::Timestamp) -> Result<(), Failure> {
         if self.bars {
             return Ok(());
         }
+        self.said = None;
         self.out.stream(&moved.task, |_| line(moved, at))
     }
 
@@ -131,7 +170,7 @@ impl Follower<'_> {
         if self.bars {
             self.draw()?;
         } else if !self.out.json {
-            self.out.line(&self.board.summary())?;
+            self.sum_up()?;
         }
         match end {
             End::Done => Ok(Exit::Done),

@@ -144,6 +144,27 @@ impl Board {
         Some(if failed + blocked > 0 { End::Failed { failed, blocked } } else { End::Done })
     }
 
+    /// What nothing moves without, while nobody works: people who must answer, and tasks that nobody takes.
+    pub(crate) fn stands(&self) -> Option<String> {
+        let taken = self.tasks.values().any(|task| task.status.is_held());
+        let ready: Vec<&TaskLine> = self.tasks.values().filter(|task| task.status == TaskStatus::Ready).collect();
+        // What has no reason yet is about to be handed out.
+        if !self.loaded || taken || ready.iter().any(|task| task.reason.is_none()) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        match self.count(TaskStatus::Escalated) {
+            0 => {}
+            1 => parts.push("a person's answer about 1 task (`shopfloor escalation list`)".to_owned()),
+            many => parts.push(format!("people's answers about {many} tasks (`shopfloor escalation list`)")),
+        }
+        if let Some(first) = ready.first() {
+            let why = first.reason.as_deref().unwrap_or_default();
+            parts.push(format!("somebody who takes {} of the ready ones: {why}", ready.len()));
+        }
+        (!parts.is_empty()).then(|| format!("waits for {}", parts.join(", and for ")))
+    }
+
     /// How many blocked tasks wait, however indirectly, for one of these.
     fn dependants(&self, stopped: Vec<TaskId>) -> usize {
         let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
@@ -265,6 +286,23 @@ mod tests {
         assert_eq!(names(&board), both);
         board.learn(&Change::WorkerGone { worker: workers[0].id });
         assert_eq!(names(&board), [("anvil".to_owned(), None), both[1].clone()]);
+    }
+
+    #[test]
+    fn what_it_waits_for_is_said_when_nobody_works() {
+        use TaskStatus as S;
+        let stands = |tasks: &[TaskLine]| board(tasks).stands();
+        let asked = sample("a", S::Escalated, &[]);
+        let waits = sample("b", S::Blocked, &[asked.id]);
+        let both = [asked.clone(), waits];
+        assert_eq!(stands(&both).unwrap(), "waits for a person's answer about 1 task (`shopfloor escalation list`)");
+        let why = Some("no worker has `gpu`".to_owned());
+        let nobody = TaskLine { reason: why, ..sample("c", S::Ready, &[]) };
+        let said = stands(&[asked.clone(), nobody]).unwrap();
+        assert!(said.ends_with("and for somebody who takes 1 of the ready ones: no worker has `gpu`"), "{said}");
+        assert_eq!(stands(&[asked.clone(), sample("d", S::Ready, &[])]), None, "it is about to be handed out");
+        assert_eq!(stands(&[asked, sample("e", S::Running, &[])]), None);
+        assert_eq!(stands(&[sample("f", S::Done, &[])]), None);
     }
 
     #[test]
