@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use client::Client;
 use domain::{AnswerAct, EscalationId};
-use protocol::{AttemptLine, Call, Escalation, EscalationAnswer, EscalationFilter, Project};
+use protocol::{AttemptLine, Call, Escalation, EscalationAnswer, EscalationFilter, Project, TaskDetail};
 
 use super::words;
 use crate::output::clean;
@@ -81,9 +81,15 @@ async fn answer(args: AnswerArgs, client: &Client, out: &Output) -> Result<(), F
     };
     let input = EscalationAnswer { option, act: args.act, text };
     let escalation: Escalation = client.ask(Call::EscalationAnswer { escalation, input }).await?;
+    let task = match out.json {
+        true => None,
+        // It was answered, whoever may see the task.
+        false => client.ask::<TaskDetail>(Call::TaskShow { task: escalation.task }).await.ok(),
+    };
     out.show(&escalation, |_| {
         let act = escalation.act.map(|act| format!(" ({act})")).unwrap_or_default();
-        format!("{}  answered{act}; the task is {}", escalation.id, escalation.task)
+        let now = task.map(|detail| format!("; `{}` is {}", escalation.title, detail.task.status)).unwrap_or_default();
+        clean(&format!("{}  answered{act}{now}", escalation.id)).replace('\n', " ")
     })
 }
 

@@ -4,11 +4,14 @@ mod args;
 mod show;
 mod status;
 
+use std::collections::HashMap;
+
 use client::Client;
-use domain::WorkerId;
+use domain::text::title;
+use domain::{ProjectId, TaskId, WorkerId};
 use protocol::{
-    Call, Project, Runner, Sandbox, WorkEntry, WorkLogPage, Worker, WorkerDetail, WorkerFilter, WorkerStart,
-    WorkerStop, WorkerUpdate,
+    Call, Project, Runner, Sandbox, TaskDetail, WorkEntry, WorkLogPage, WorkSettings, Worker, WorkerDetail,
+    WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate,
 };
 
 pub(crate) use args::WorkerCommand;
@@ -19,6 +22,9 @@ use crate::output::clean;
 use crate::pick::{pick, pick_if};
 use crate::table::Table;
 use crate::{Context, Failure, Output, when};
+
+/// The titles of so many tasks are asked for; others are named by their ids.
+const NAMED: usize = 50;
 
 /// Runs one of them.
 pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(), Failure> {
@@ -34,7 +40,9 @@ pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(),
         WorkerCommand::Show { worker } => {
             let worker = id(client, &worker).await?;
             let detail: WorkerDetail = client.ask(Call::WorkerShow { worker }).await?;
-            out.show(&detail, |out| show::render(&detail, out))
+            let project = detail.worker.project;
+            let names = if out.json { Names::default() } else { Names::of(&detail.log, project, client).await? };
+            out.show(&detail, |out| show::render(&detail, &names, out))
         }
         WorkerCommand::Update(args) => update(args, client, out).await,
         WorkerCommand::Stop { worker, force } => {
@@ -76,7 +84,14 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
         sandbox: args.sandbox.then_some(sandbox),
     };
     let workers: Vec<Worker> = client.ask(Call::WorkerStart { project, input }).await?;
-    out.show(&workers, |out| table(&workers, out))
+    let settings: WorkSettings = client.ask(Call::WorkSettings { project }).await?;
+    out.show(&workers, |out| table(&workers, out))?;
+    if let Some(worker) = workers.first()
+        && settings.frozen_by.iter().any(|by| by.id == worker.owner.id)
+    {
+        out.note("you stopped everything: they take nothing until `shopfloor thaw`");
+    }
+    Ok(())
 }
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {
@@ -98,7 +113,8 @@ async fn log(args: LogArgs, client: &Client, out: &Output) -> Result<(), Failure
     let worker = pick_if::<Worker>(client, args.worker.as_deref()).await?;
     let page = WorkLogPage { worker, task, before: args.before, limit: args.limit };
     let entries: Vec<WorkEntry> = client.ask(Call::WorkLog { project, page }).await?;
-    out.show(&entries, |out| log_table(&entries, out))
+    let names = if out.json { Names::default() } else { Names::of(&entries, project, client).await? };
+    out.show(&entries, |out| log_table(&entries, &names, out))
 }
 
 /// The worker that a person means.
@@ -141,7 +157,34 @@ fn cost(worker: &Worker) -> String {
 }
 
 /// Decisions below each other.
-fn log_table(entries: &[WorkEntry], out: &Output) -> String {
+/// What workers and tasks are called.
+#[derive(Debug, Default)]
+struct Names {
+    workers: HashMap<WorkerId, String>,
+    tasks: HashMap<TaskId, String>,
+}
+
+impl Names {
+    async fn of(entries: &[WorkEntry], project: ProjectId, client: &Client) -> Result<Self, Failure> {
+        let filter = WorkerFilter { project: Some(project) };
+        let workers: Vec<Worker> = client.ask(Call::WorkerList { filter }).await?;
+        let mut names = Self {
+            workers: workers.into_iter().map(|worker| (worker.id, worker.name)).collect(),
+            tasks: HashMap::new(),
+        };
+        for id in entries.iter().filter_map(|entry| entry.task) {
+            if names.tasks.len() < NAMED && !names.tasks.contains_key(&id) {
+                // One that cannot be shown is named by its id.
+                let detail = client.ask::<TaskDetail>(Call::TaskShow { task: id }).await.ok();
+                let name = detail.map_or_else(|| id.to_string(), |detail| title(&detail.task.description));
+                names.tasks.insert(id, name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+fn log_table(entries: &[WorkEntry], names: &Names, out: &Output) -> String {
     let mut table = Table::new(&["NUMBER", "WHEN", "WHAT", "WHY…", "WORKER…", "TASK…"], "nothing was decided yet");
     for entry in entries {
         table.row([
@@ -149,8 +192,8 @@ fn log_table(entries: &[WorkEntry], out: &Output) -> String {
             when::relative(entry.at, out.now).into(),
             (&entry.what).into(),
             (&entry.reason).into(),
-            entry.worker.map_or_else(|| "-".into(), Into::into),
-            entry.task.map_or_else(|| "-".into(), Into::into),
+            entry.worker.map_or_else(|| "-".into(), |id| names.workers.get(&id).map_or_else(|| id.into(), Into::into)),
+            entry.task.map_or_else(|| "-".into(), |id| names.tasks.get(&id).map_or_else(|| id.into(), Into::into)),
         ]);
     }
     table.render(out)

@@ -115,6 +115,13 @@ fn one_task_comes_from_the_command_line_and_the_same_twice_is_pointed_out() {
         floor.run(&["task", "add", "--project", "Parser", "fix the login page on mobile safari!", "--dep", id(&task)]);
     assert_eq!(again.code, 0, "{again:?}");
     assert!(again.stderr.contains("says nearly the same as") && again.stdout.contains("blocked"), "{again:?}");
+    assert!(again.stderr.contains("1 task has no acceptance: whatever is reported counts"), "{again:?}");
+    let twins = "- [ ] Write a lexer for the parser\n- [ ] Write the lexer for the parser\n";
+    let twins =
+        floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-", "--format", "markdown"], twins);
+    assert_eq!(twins.stderr.matches("says nearly the same as").count(), 1, "said once: {twins:?}");
+    let listed = floor.text(&["task", "list"]);
+    assert!(listed.contains("waits for `Fix the login page on mobile Safari`"), "{listed}");
     let from_input = floor.run_with_input(&["task", "add", "--project", "Parser", "-"], "Write docs\n\nAll of them.\n");
     assert_eq!(from_input.code, 0, "{from_input:?}");
     assert!(floor.text(&["task", "show", "Write docs"]).contains("All of them."));
@@ -192,6 +199,9 @@ fn a_person_is_asked_and_answers() {
     floor.text(&["task", "cancel", &task]);
     floor.text(&["task", "add", "--project", "Parser", "Something to judge", "--accept", "It is good"]);
     let (task, fence) = take(&floor, "ann");
+    let asked = floor.json(&["task", "ask", &task, "--fence", &fence, "Good for whom?"]);
+    let said = floor.text(&["escalation", "answer", id(&asked), "for us"]);
+    assert!(said.contains("answered (tell); `Something to judge` is running"), "{said}");
     let pending = floor.run(&["task", "report", &task, "--fence", &fence, "done", "--wait", "600"]);
     assert_eq!(pending.code, 1, "no verdict comes before a person has decided: {pending:?}");
     assert!(pending.stdout.contains("pending"), "{pending:?}");

@@ -78,6 +78,13 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));
     let settings = floor.text(&["work", "settings", "--project", "Parser"]);
     assert!(settings.contains("not to workers of owner"), "{settings}");
+    let idle = floor.run(&["worker", "start", "--project", "Parser", "--", "true"]);
+    assert!(idle.stderr.contains("you stopped everything"), "{idle:?}");
+    let idle: Vec<&str> = idle.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    floor.text(&["worker", "remove", idle[1]]);
+    assert!(
+        floor.fail(2, &["worker", "start", "--project", "Parser", "--budget", "0", "--", "true"]).contains("no limit")
+    );
     assert!(floor.text(&["thaw", "--project", "Parser"]).contains("thawed"));
     floor.text(&["worker", "stop", "first"]);
     wait_until("the worker is stopped", || floor.json(&["worker", "show", "first"])["worker"]["status"] == "stopped");
@@ -89,6 +96,34 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     floor.text(&["worker", "remove", "first"]);
     assert_eq!(floor.json(&["worker", "list"]).as_array().unwrap().len(), 1);
     assert!(floor.json(&["worker", "log", "--project", "Parser"]).is_array());
+    let log = floor.text(&["worker", "log", "--project", "Parser"]);
+    assert!(log.contains("stopped it by force") && log.contains("thawed") && log.contains("frozen"), "{log}");
+    let left = floor.json(&["worker", "list"])[0].clone();
+    let name = left["name"].as_str().unwrap();
+    assert!(log.contains(name) && !log.contains(id(&left)), "names, not ids: {log}");
+}
+
+#[test]
+fn an_agent_that_does_nothing_has_done_no_task() {
+    let floor = Floor::at_work();
+    let added = floor.json(&["task", "add", "--project", "Parser", "Do something"]);
+    let task = id(&added["tasks"][0]).to_owned();
+    floor.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "true"]);
+    let show = || floor.json(&["task", "show", &task]);
+    wait_until("a person is asked", || show()["task"]["status"] == "escalated");
+    let shown = show();
+    let question = shown["escalations"][0]["question"].as_str().unwrap();
+    assert!(question.contains("said nothing and changed nothing"), "{shown}");
+    let script = "echo more > file.txt";
+    floor.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "sh", "-c", script]);
+    let other = floor.json(&["task", "add", "--project", "Parser", "Change something"]);
+    let other = id(&other["tasks"][0]).to_owned();
+    wait_until("what was changed without a word counts", || {
+        floor.json(&["task", "show", &other])["task"]["status"] == "done"
+    });
+    let report = floor.json(&["task", "show", &other])["reports"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(report["deliverables"]["files"][0], "file.txt", "{report}");
+    assert!(report["deliverables"]["branch"].is_string(), "{report}");
 }
 
 #[test]

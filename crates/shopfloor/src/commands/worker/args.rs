@@ -76,7 +76,7 @@ pub(crate) struct StartArgs {
     /// The model, instead of the agent's own choice
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// What each may cost in all, in dollars; it stops before it costs more
+    /// What each may cost in all, in dollars; it stops before it costs more [default: anything]
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
     /// Something that they can do, for tasks that need it; may be repeated
@@ -115,7 +115,7 @@ pub(crate) struct UpdateArgs {
     /// What people call it
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// What it may cost in all, in dollars
+    /// What it may cost in all, in dollars; 0: anything
     #[arg(long, value_name = "DOLLARS", value_parser = words::read_money)]
     pub(crate) budget: Option<u64>,
     /// Something that it can do; may be repeated, replaces the list

@@ -2,18 +2,18 @@
 
 use protocol::{WorkerAttempt, WorkerDetail};
 
-use super::{cost, log_table};
+use super::{Names, cost, log_table};
 use crate::commands::words;
 use crate::table::{Style, Table, fields};
 use crate::{Output, when};
 
 /// Everything about one worker.
-pub(super) fn render(detail: &WorkerDetail, out: &Output) -> String {
+pub(super) fn render(detail: &WorkerDetail, names: &Names, out: &Output) -> String {
     let title = |text: &str| Style::Bold.paint(text, out.color);
     let mut parts = vec![head(detail, out)];
     parts.push(format!("{}\n{}", title("What it had"), attempts(&detail.attempts, out)));
     if !detail.log.is_empty() {
-        parts.push(format!("{}\n{}", title("What was decided"), log_table(&detail.log, out)));
+        parts.push(format!("{}\n{}", title("What was decided"), log_table(&detail.log, names, out)));
     }
     parts.join("\n\n")
 }
@@ -38,7 +38,7 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
         ("seen", when::relative_or(worker.seen_at, out.now, "never").into()),
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
-    add("until", worker.until.map(|until| when::relative(until, out.now)));
+    add("until", worker.until.map(|until| when::ahead(until, out.now)));
     add("model", worker.model.clone());
     add("role", worker.role.clone());
     add("abilities", (!worker.abilities.is_empty()).then(|| worker.abilities.join(", ")));
