@@ -77,7 +77,9 @@ fn stem(word: &str) -> String {
     let word = match word {
         _ if word.ends_with("ies") => format!("{}y", &word[..word.len() - 3]),
         _ if ["sses", "xes", "zes", "ches", "shes"].iter().any(|end| word.ends_with(end)) => cut(word, 2).to_owned(),
-        _ if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => cut(word, 1).to_owned(),
+        _ if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => {
+            cut(word, 1).to_owned()
+        }
         _ => word.to_owned(),
     };
     let ending = ["ing", "ed"].iter().find(|end| word.ends_with(*end)).map(|end| cut(&word, end.len()));
@@ -130,7 +132,10 @@ mod tests {
             assert!(gist(one).is_near(&gist(other)), "{one} / {other}: {:?} {:?}", gist(one), gist(other));
             assert!(shares(&gist(one), &gist(other)), "{one} / {other}");
         }
-        assert!(gist("Write the new lexer of the parser").is_near(&gist("Write the lexer of the parser")), "a word more");
+        assert!(
+            gist("Write the new lexer of the parser").is_near(&gist("Write the lexer of the parser")),
+            "a word more"
+        );
     }
 
     #[test]

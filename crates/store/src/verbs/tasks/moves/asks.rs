@@ -19,12 +19,14 @@ pub(super) fn words_only(acceptance: &[Criterion]) -> bool {
 
 /// Whether a report meets what only a person can judge; `results`: how what could be checked was met.
 pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &str) -> Ask {
-    let open = |at: usize| results.iter().find(|result| result.criterion as usize == at).is_none_or(|r| r.passed.is_none());
+    let open =
+        |at: usize| results.iter().find(|result| result.criterion as usize == at).is_none_or(|r| r.passed.is_none());
     let left = row.acceptance.iter().enumerate().filter(|(at, _)| open(*at)).map(|(_, criterion)| match criterion {
         Criterion::Text { text } => format!("- {}", text.trim()),
         other => format!("- {}", crate::verbs::tasks::brief::words(other)),
     });
-    let question = format!("Does this report meet what only a person can judge?\n{}", left.collect::<Vec<_>>().join("\n"));
+    let question =
+        format!("Does this report meet what only a person can judge?\n{}", left.collect::<Vec<_>>().join("\n"));
     let met = results.iter().any(|result| result.passed == Some(true));
     let met = if met { "All that can be checked is met.\n\n" } else { "" };
     let context = EscalationContext { text: format!("{met}{summary}"), ..Default::default() };
