@@ -245,6 +245,10 @@ views! {
         old_path: Option<String>,
         /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
         change: String,
+        /// Its mode before, as git writes it; absent when it is new.
+        old_mode: Option<String>,
+        /// Its mode now; absent when it is gone.
+        mode: Option<String>,
         /// Whether it is not text.
         binary: bool,
         /// Lines that came.
@@ -253,6 +257,9 @@ views! {
         deletions: u32,
         /// What changed, with the lines around it.
         hunks: Vec<Hunk>,
+        /// Whether the lines are all of it, byte by byte: none was cut or left out, and all are text.
+        #[serde(default)]
+        exact: bool,
     }
 
     /// Lines of a file that changed together, with those around them.
@@ -263,6 +270,20 @@ views! {
         new_start: u32,
         /// The lines.
         lines: Vec<crate::DiffLine>,
+        /// Whether its last line before has no line break.
+        #[serde(default)]
+        old_open: bool,
+        /// Whether its last line now has no line break.
+        #[serde(default)]
+        new_open: bool,
+    }
+
+    /// A file that a save does not have.
+    LeftOut {
+        /// Its path.
+        path: String,
+        /// Why it could not be saved.
+        why: String,
     }
 
     /// One save of a workspace's uncommitted work.
@@ -271,8 +292,13 @@ views! {
         id: String,
         /// When.
         at: Timestamp,
-        /// How many files differ from the commit before it.
+        /// How many files differ from the save before it.
         files: u32,
+        /// The files that it does not have, because they could not be saved: such as those that are too large.
+        #[serde(default)]
+        left_out: Vec<LeftOut>,
+        /// The save that was brought back, when that is what this one has.
+        restored: Option<String>,
     }
 
     /// A moment in a recording that is worth finding.

@@ -18,6 +18,14 @@ old_path: string | null,
  */
 change: string, 
 /**
+ * Its mode before, as git writes it; absent when it is new.
+ */
+old_mode: string | null, 
+/**
+ * Its mode now; absent when it is gone.
+ */
+mode: string | null, 
+/**
  * Whether it is not text.
  */
 binary: boolean, 
@@ -32,4 +40,8 @@ deletions: number,
 /**
  * What changed, with the lines around it.
  */
-hunks: Array<Hunk>, };
+hunks: Array<Hunk>, 
+/**
+ * Whether the lines are all of it, byte by byte: none was cut or left out, and all are text.
+ */
+exact: boolean, };

@@ -16,4 +16,12 @@ new_start: number,
 /**
  * The lines.
  */
-lines: Array<DiffLine>, };
+lines: Array<DiffLine>, 
+/**
+ * Whether its last line before has no line break.
+ */
+old_open: boolean, 
+/**
+ * Whether its last line now has no line break.
+ */
+new_open: boolean, };

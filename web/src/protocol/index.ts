@@ -49,6 +49,7 @@ export type { InviteAccept } from "./InviteAccept";
 export type { InviteCreate } from "./InviteCreate";
 export type { InviteId } from "./InviteId";
 export type { Lease } from "./Lease";
+export type { LeftOut } from "./LeftOut";
 export type { Link } from "./Link";
 export type { LinkKind } from "./LinkKind";
 export type { LinkSecret } from "./LinkSecret";

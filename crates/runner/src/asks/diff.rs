@@ -23,6 +23,7 @@ pub(super) async fn diff(floor: &Floor, workspace: WorkspaceId) -> Result<Worksp
             // Its lines are left out; that it was changed is still told.
             truncated = true;
             file.hunks.clear();
+            file.exact = false;
             size = self::size(&file);
         }
         if size > room {
@@ -50,6 +51,9 @@ fn told(file: worktree::FileDiff) -> FileDiff {
         path: file.path,
         old_path: file.old_path,
         change: change.to_owned(),
+        old_mode: file.old_mode,
+        mode: file.mode,
+        exact: file.exact,
         binary: file.binary,
         insertions: file.insertions,
         deletions: file.deletions,
@@ -66,5 +70,7 @@ fn hunk(hunk: worktree::Hunk) -> Hunk {
         };
         DiffLine { kind, text: line.text }
     });
-    Hunk { old_start: hunk.old_start, new_start: hunk.new_start, lines: lines.collect() }
+    let lines = lines.collect();
+    let worktree::Hunk { old_start, new_start, old_open, new_open, .. } = hunk;
+    Hunk { old_start, new_start, lines, old_open, new_open }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use domain::{SessionId, WorkspaceId};
 use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk};
-use protocol::{Problem, ProblemKind, Save};
+use protocol::{LeftOut, Problem, ProblemKind, Save};
 use terminal::HostLink;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,8 @@ use crate::workspaces::problem;
 const LARGEST: usize = 900 * 1024;
 /// How many saves are listed.
 const SAVES: usize = 500;
+/// How many of the files that a save has not are named.
+const LEFT_OUT: usize = 20;
 
 /// Answers one ask, when it can.
 pub(crate) fn answer(floor: &Arc<Floor>, line: &Line, id: u32, ask: RunnerAsk) {
@@ -107,7 +109,21 @@ async fn say(floor: &Floor, session: SessionId, text: String, submit: bool) -> R
 
 async fn saves(floor: &Floor, workspace: WorkspaceId) -> Result<Vec<Save>, Problem> {
     let saves = floor.workspaces.worktrees.saves(workspace, SAVES).await.map_err(problem)?;
-    Ok(saves.into_iter().map(|save| Save { id: save.id, at: save.at, files: save.files }).collect())
+    let mut room = LARGEST;
+    let size = |save: &Save| serde_json::to_string(save).map_or(usize::MAX, |text| text.len() + 1);
+    let fits = |save: &Save| match room.checked_sub(size(save)) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    };
+    Ok(saves.into_iter().map(saved).take_while(fits).collect())
+}
+
+fn saved(save: worktree::Save) -> Save {
+    let left_out = save.left_out.into_iter().take(LEFT_OUT).map(|out| LeftOut { path: out.path, why: out.why });
+    Save { id: save.id, at: save.at, files: save.files, left_out: left_out.collect(), restored: save.restored }
 }
 
 /// Does what reads large files on a thread that may wait.

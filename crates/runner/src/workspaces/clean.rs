@@ -101,7 +101,11 @@ fn nobody_in(floor: &Floor, workspace: WorkspaceId) -> Result<(), Problem> {
 pub(crate) fn problem(error: worktree::Error) -> Problem {
     let kind = match &error {
         worktree::Error::NoWorkspace(_) | worktree::Error::NoSave { .. } => ProblemKind::NotFound,
-        worktree::Error::WouldLose { .. } | worktree::Error::NotEmpty(_) => ProblemKind::Conflict,
+        worktree::Error::ManySaves { .. } => ProblemKind::Invalid,
+        worktree::Error::WouldLose { .. }
+        | worktree::Error::NotEmpty(_)
+        | worktree::Error::NothingBack { .. }
+        | worktree::Error::Overwrites { .. } => ProblemKind::Conflict,
         worktree::Error::Io { .. } => ProblemKind::Storage,
         _ => ProblemKind::Internal,
     };

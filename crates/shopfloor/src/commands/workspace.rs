@@ -1,13 +1,15 @@
 //! `shopfloor workspace …`
 
+mod patch;
+mod saves;
+
 use clap::Subcommand;
 use client::Client;
 use domain::{WorkspaceId, WorkspaceStatus};
-use protocol::{Call, DiffKind, FileDiff, Hunk, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
+use protocol::{Call, Runner, Save, Workspace, WorkspaceDiff, WorkspaceRestore};
 
 use super::session::ListArgs;
 use super::words;
-use crate::output::clean;
 use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
@@ -22,7 +24,7 @@ pub(crate) enum WorkspaceCommand {
         /// Its id or branch
         workspace: String,
     },
-    /// What was changed in it, against the commit that it started from
+    /// What was changed in it, against the commit that it started from, as a patch for `git apply`
     Diff {
         /// Its id or branch
         workspace: String,
@@ -39,7 +41,8 @@ pub(crate) enum WorkspaceCommand {
     Restore {
         /// Its id or branch
         workspace: String,
-        /// Which save, by its id [default: the newest]
+        /// Which save, by its id or at least 4 digits of it [default: the newest with something that is missing or
+        /// different now]
         #[arg(long, value_name = "ID")]
         save: Option<String>,
     },
@@ -64,6 +67,13 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let workspace = id(client, &workspace).await?;
             let workspace: Workspace = client.ask(Call::WorkspaceShow { workspace }).await?;
             let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            if let (Some(_), false) = (workspace.saved_at, out.json) {
+                // Nobody needs to know this so much that the rest could not be shown without its runner.
+                let asked = Call::WorkspaceSaves { workspace: workspace.id };
+                let saves: Vec<Save> = client.ask(asked).await.unwrap_or_default();
+                let missing = saves.first().and_then(saves::missing);
+                missing.iter().for_each(|missing| out.note(&format!("the newest save is {missing}")));
+            }
             out.show(&workspace, |out| details(&workspace, &runners, out))
         }
         WorkspaceCommand::Diff { workspace, stat } => {
@@ -72,17 +82,24 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             if diff.truncated && !out.json {
                 out.note("too much has changed: files or lines were left out");
             }
-            out.show(&diff, |out| changes(&diff, stat, out))
+            for file in patch::not_in_it(&diff).into_iter().take(20).filter(|_| !stat && !out.json) {
+                out.note(&format!("{} is not in the patch: it is not text, or too much of it has changed", file.path));
+            }
+            out.show(&diff, |out| patch::changes(&diff, stat, out))
         }
         WorkspaceCommand::Saves { workspace } => {
             let workspace = id(client, &workspace).await?;
             let saves: Vec<Save> = client.ask(Call::WorkspaceSaves { workspace }).await?;
-            out.show(&saves, |out| saves_table(&saves, out))
+            out.show(&saves, |out| saves::table(&saves, out))
         }
         WorkspaceCommand::Restore { workspace, save } => {
             let workspace = id(client, &workspace).await?;
-            client.ask::<()>(Call::WorkspaceRestore { workspace, input: WorkspaceRestore { save } }).await?;
+            let input = WorkspaceRestore { save: save.clone() };
+            client.ask::<()>(Call::WorkspaceRestore { workspace, input }).await?;
             out.note(&format!("restored {workspace}"));
+            // Done is done: what it was is only told if it can be found out.
+            let saves: Vec<Save> = client.ask(Call::WorkspaceSaves { workspace }).await.unwrap_or_default();
+            saves::restored(save.as_deref(), &saves, out).iter().for_each(|line| out.note(line));
             Ok(())
         }
         WorkspaceCommand::Clean { workspace } => {
@@ -148,43 +165,4 @@ fn details(workspace: &Workspace, runners: &[Runner], out: &Output) -> String {
     add("saved", workspace.saved_at.map(|at| when::relative(at, out.now)));
     add("created", Some(when::relative(workspace.created_at, out.now)));
     fields(out, &pairs)
-}
-
-fn saves_table(saves: &[Save], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "WHEN", "FILES"], "nothing was saved: there was nothing uncommitted");
-    for save in saves {
-        table.row([(&save.id).into(), when::relative(save.at, out.now).into(), save.files.into()]);
-    }
-    table.render(out)
-}
-
-fn changes(diff: &WorkspaceDiff, stat: bool, out: &Output) -> String {
-    if diff.files.is_empty() {
-        return Style::Dim.paint("nothing was changed", out.color);
-    }
-    let file = |file: &FileDiff| {
-        let renamed = file.old_path.as_ref().map(|old| format!("{old} → ")).unwrap_or_default();
-        let head = format!("{} {renamed}{}  +{} -{}", file.change, file.path, file.insertions, file.deletions);
-        let mut lines = vec![Style::Bold.paint(&clean(&head).replace('\n', " "), out.color)];
-        if !stat {
-            lines.extend(file.binary.then(|| "  (not text)".to_owned()));
-            lines.extend(file.hunks.iter().flat_map(|part| hunk(part, out)));
-        }
-        lines.join("\n")
-    };
-    diff.files.iter().map(file).collect::<Vec<_>>().join(if stat { "\n" } else { "\n\n" })
-}
-
-fn hunk(hunk: &Hunk, out: &Output) -> Vec<String> {
-    let head = format!("@@ -{} +{} @@", hunk.old_start, hunk.new_start);
-    let mut lines = vec![Style::Dim.paint(&head, out.color)];
-    lines.extend(hunk.lines.iter().map(|line| {
-        let (mark, style) = match line.kind {
-            DiffKind::Same => (' ', Style::Plain),
-            DiffKind::Added => ('+', Style::Green),
-            DiffKind::Removed => ('-', Style::Red),
-        };
-        style.paint(&format!("{mark}{}", clean(&line.text)), out.color)
-    }));
-    lines
 }

@@ -47,3 +47,68 @@ fn a_workspace_without_work_is_cleaned() {
     assert!(!std::path::Path::new(&path).exists());
     assert_eq!(floor.text(&["workspace", "list"]), "no workspaces\n");
 }
+
+#[test]
+fn what_was_deleted_comes_back_and_changes_travel_as_a_patch() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("printf 'precious' > work.txt; echo more >> README; read line; rm work.txt; read line");
+    let (id, workspace) = (session["id"].as_str().unwrap(), session["workspace"].as_str().unwrap());
+    let saves = || floor.json(&["workspace", "saves", workspace]).as_array().unwrap().clone();
+    wait_until("the work is saved", || {
+        floor.json(&["session", "show", id])["workspace"]["status"] == "ready"
+            && floor.run(&["workspace", "diff", workspace]).stdout.contains("+more")
+            && !saves().is_empty()
+    });
+    let file = floor.json(&["workspace", "show", workspace])["path"].as_str().unwrap().to_owned() + "/work.txt";
+    let patch = floor.path("changes.patch");
+    std::fs::write(&patch, floor.text(&["workspace", "diff", workspace])).unwrap();
+    let applied = std::process::Command::new("git")
+        .args(["apply", "--index"])
+        .arg(&patch)
+        .current_dir(floor.path("repository"))
+        .output()
+        .unwrap();
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    assert_eq!(std::fs::read_to_string(floor.path("repository/work.txt")).unwrap(), "precious");
+    assert_eq!(std::fs::read_to_string(floor.path("repository/README")).unwrap(), "hello\nmore\n");
+
+    let said = floor.fail(4, &["project", "delete", "Parser"]);
+    assert!(said.contains("stop"), "{said}");
+    floor.text(&["session", "send", id, "now"]);
+    wait_until("it is gone", || !std::path::Path::new(&file).exists());
+    floor.text(&["session", "stop", id, "--force"]);
+    floor.wait_for(&session, "exited");
+    let ended = floor.run(&["workspace", "restore", workspace]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("what was saved"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    let oldest = saves().pop().unwrap()["id"].as_str().unwrap().to_owned();
+    floor.text(&["workspace", "restore", workspace, "--save", &oldest[..12]]);
+    assert!(floor.text(&["workspace", "saves", workspace]).contains(&oldest[..12]));
+    let said = floor.fail(4, &["project", "delete", "Parser"]);
+    assert!(said.contains(workspace) && said.contains("not committed"), "{said}");
+    assert!(std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn a_branch_that_is_taken_is_refused() {
+    let floor = Floor::at_work();
+    let spawn = |branch: &'static str| {
+        let args = ["session", "spawn", "--project", "Parser", "--branch", branch, "--json", "--", "true"];
+        args.to_vec()
+    };
+    for (name, word) in [("refs/heads/x", "refs/heads/"), ("x.lock", ".lock"), ("HEAD", "HEAD"), ("shopfloor", "made")]
+    {
+        let said = floor.fail(2, &spawn(name));
+        assert!(said.contains(word), "{name}: {said}");
+    }
+    let made = floor.json(&spawn("dup"));
+    for name in ["dup", "dup/sub"] {
+        let said = floor.fail(2, &spawn(name));
+        assert!(said.contains(made["workspace"].as_str().unwrap()), "{name}: {said}");
+    }
+    // Nobody told the hub which branch is the base: the runner finds it at the remote.
+    let refused = floor.json(&spawn("main"));
+    let ended = floor.wait_for(&refused, "exited");
+    assert!(ended["state"]["detail"].as_str().unwrap().contains("choose another name"), "{ended}");
+}

@@ -55,7 +55,7 @@ async fn an_answer_reaches_who_waits_for_it() {
     assert_eq!(reply.status, 204);
     assert_eq!(asked, RunnerAsk::Send { session, text: "go on".into(), submit: true });
 
-    let save = Save { id: "abcdef".into(), at: floor.session.created_at, files: 3 };
+    let save = Save { id: "abcdef".into(), at: floor.session.created_at, files: 3, left_out: vec![], restored: None };
     let (reply, _) = floor.while_asked(Call::WorkspaceSaves { workspace }, told(RunnerAnswer::Saves(vec![save]))).await;
     assert_eq!(reply.body[0]["files"], 3);
     let input = WorkspaceRestore { save: Some("abcdef".into()) };
