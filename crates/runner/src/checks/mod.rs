@@ -7,7 +7,7 @@ mod perform;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::ReportId;
+use domain::{ReportId, WorkspaceId};
 use parking_lot::Mutex;
 use protocol::link::{DesiredCheck, FactBody};
 use tokio::sync::Semaphore;
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 2;
 /// The checks that are not finished.
 #[derive(Debug)]
 pub(crate) struct Checks {
-    running: Mutex<HashMap<ReportId, CancellationToken>>,
+    running: Mutex<HashMap<ReportId, (WorkspaceId, CancellationToken)>>,
     turns: Semaphore,
 }
 
@@ -45,7 +45,7 @@ impl Checks {
 
     /// Begins what is new, tells again what the hub has forgotten, and gives up what nobody wants any more.
     pub(crate) async fn take_in(&self, floor: &Arc<Floor>, wanted: &[DesiredCheck]) -> Result<(), JournalError> {
-        self.running.lock().retain(|report, stop| {
+        self.running.lock().retain(|report, (_, stop)| {
             let stays = wanted.iter().any(|check| check.report == *report);
             if !stays {
                 stop.cancel();
@@ -63,6 +63,11 @@ impl Checks {
         Ok(())
     }
 
+    /// The workspaces in which something is checked, or soon will be.
+    pub(crate) fn workspaces(&self) -> Vec<WorkspaceId> {
+        self.running.lock().values().map(|(workspace, _)| *workspace).collect()
+    }
+
     fn begin(&self, floor: &Arc<Floor>, check: DesiredCheck) {
         let (report, stop) = (check.report, CancellationToken::new());
         {
@@ -70,7 +75,7 @@ impl Checks {
             if running.contains_key(&report) {
                 return;
             }
-            running.insert(report, stop.clone());
+            running.insert(report, (check.workspace.workspace, stop.clone()));
         }
         let shared = floor.clone();
         floor.spawn(async move {

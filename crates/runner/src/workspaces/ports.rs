@@ -2,17 +2,18 @@
 
 use domain::WorkspaceId;
 use protocol::PortRange;
+use protocol::link::FactBody;
 use worktree::Ports;
 
 use super::{Workspaces, text};
 use crate::floor::Floor;
-use crate::journal::Change;
+use crate::journal::{Change, WorkspaceRow};
 
-/// How many ports a workspace is given.
+/// How many ports a workspace is given, if the range has as many.
 const SIZE: u16 = 10;
 
 impl Workspaces {
-    /// The ports of a workspace, the same ones for as long as it is there.
+    /// The ports of a workspace, the same ones while somebody works in it, and after that until others need them.
     pub(super) async fn share_out(
         &self,
         floor: &Floor,
@@ -28,15 +29,50 @@ impl Workspaces {
             }
         }
         let size = SIZE.min(among.last.saturating_sub(among.first).saturating_add(1));
-        let given = ports.take(workspace, ours(among), size).map_err(text)?;
-        let given = PortRange { first: given.first, last: given.last };
-        if let Some((_, row)) = rows.into_iter().find(|(id, _)| *id == workspace)
+        let busy = floor.checks.workspaces();
+        let idle = |id: &WorkspaceId| floor.sessions.in_workspace(*id).is_empty() && !busy.contains(id);
+        let mut idle: Vec<_> =
+            rows.iter().filter(|(id, row)| row.ports.is_some() && *id != workspace && idle(id)).collect();
+        idle.sort_by_key(|(_, row)| std::cmp::Reverse(row.used_at));
+        let mut taken_back = Vec::new();
+        let given = loop {
+            match ports.take(workspace, ours(among), size) {
+                Ok(given) => break PortRange { first: given.first, last: given.last },
+                // Nobody works there: whoever does again is given others.
+                Err(error) => match idle.pop() {
+                    Some((id, row)) => {
+                        ports.release(*id);
+                        taken_back.push((*id, row));
+                    }
+                    None => return Err(text(error)),
+                },
+            }
+        };
+        let overlaps = |range: &PortRange| range.first <= given.last && given.first <= range.last;
+        taken_back.retain(|(_, row)| row.ports.as_ref().is_some_and(overlaps));
+        let mut news: Vec<(WorkspaceId, WorkspaceRow)> =
+            taken_back.into_iter().map(|(id, row)| (id, WorkspaceRow { ports: None, ..row.clone() })).collect();
+        if let Some((_, row)) = rows.iter().find(|(id, _)| *id == workspace)
             && row.ports.as_ref() != Some(&given)
         {
-            let row = crate::journal::WorkspaceRow { ports: Some(given.clone()), ..row };
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+            news.push((workspace, WorkspaceRow { ports: Some(given.clone()), ..row.clone() }));
+        }
+        for (id, row) in news {
+            let told: Vec<FactBody> = row.ready.then(|| ready(id, &row)).into_iter().collect();
+            floor.journal.write(&[Change::Workspace(id, Box::new(row))], &told).await;
         }
         Ok(given)
+    }
+}
+
+/// Tells the hub again of a workspace whose ports are others now.
+fn ready(workspace: WorkspaceId, row: &WorkspaceRow) -> FactBody {
+    FactBody::WorkspaceReady {
+        workspace,
+        path: row.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+        branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
+        base: row.base.clone(),
+        ports: row.ports.clone(),
     }
 }
 

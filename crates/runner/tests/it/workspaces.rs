@@ -44,6 +44,46 @@ async fn two_sessions_share_a_workspace_that_is_set_up_once() {
 }
 
 #[tokio::test]
+async fn ports_of_sessions_that_are_over_are_given_to_others() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[]);
+    let with = |line: &str, branch: &str| {
+        let mut session = shell(line);
+        let mut repository = repository(origin.path());
+        repository.ports = Some(PortRange { first: 4200, last: 4209 });
+        session.workspace.repository = Some(repository);
+        session.workspace.branch = branch.to_owned();
+        session
+    };
+    let (first, second) = (with("echo port $PORT", "one"), with("echo port $PORT; read line", "two"));
+    hub.desire(vec![first.clone()]);
+    hub.over(first.session).await;
+    hub.desire_from(11, vec![second.clone()], Vec::new());
+    hub.log_has(second.session, "port 4200").await;
+    // Who lost them is told; who works keeps them.
+    hub.fact("that it has none", |fact| match fact {
+        FactBody::WorkspaceReady { workspace, ports: None, .. } => {
+            (*workspace == first.workspace.workspace).then_some(())
+        }
+        _ => None,
+    })
+    .await;
+    let mut again = DesiredSession { session: domain::SessionId::generate(), ..first.clone() };
+    hub.desire_from(12, vec![second.clone(), again.clone()], Vec::new());
+    let end = hub.over(again.session).await;
+    assert!(end.detail.unwrap().contains("no 10 free ports"));
+    hub.desire_from(13, vec![stopped(&second)], Vec::new());
+    hub.over(second.session).await;
+    again.session = domain::SessionId::generate();
+    hub.desire_from(14, vec![again.clone()], Vec::new());
+    hub.over(again.session).await;
+    let shown = String::from_utf8(output(&runner.session_dir(again.session))).unwrap();
+    assert!(shown.contains("port 4200"), "{shown}");
+}
+
+#[tokio::test]
 async fn a_setup_that_fails_says_what_it_printed() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -136,9 +176,9 @@ async fn a_strangers_project_runs_nothing_until_the_owner_allows_exactly_that() 
     let detail = waits.detail.unwrap();
     assert!(detail.contains(".claude/settings.json") && detail.contains("touch"), "{detail}");
     let hash = detail.split("runner approve ").nth(1).unwrap().trim_end_matches('`');
-    runner::approve(&runner.data_dir(), "0000").await.unwrap();
+    assert!(!runner::approve(&runner.data_dir(), "0000").await.unwrap(), "nothing waits for it");
     assert!(!mark.exists() && states(&hub, session.session) == [SessionStatus::Waiting]);
-    runner::approve(&runner.data_dir(), hash).await.unwrap();
+    assert!(runner::approve(&runner.data_dir(), hash).await.unwrap());
     let end = hub.over(session.session).await;
     assert_eq!(end.code, Some(0), "{end:?}");
     assert!(mark.exists());
