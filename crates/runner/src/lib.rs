@@ -2,6 +2,7 @@
 
 mod about;
 mod asks;
+mod author;
 mod bundles;
 mod checks;
 mod clock;

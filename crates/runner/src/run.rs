@@ -19,7 +19,7 @@ use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::{Workspaces, follow_changes};
-use crate::{JournalError, Options, about, disk, lease, link};
+use crate::{JournalError, Options, about, author, disk, lease, link};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
@@ -43,15 +43,18 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     // Everything that is told a path of it must mean the same one, also behind a link.
     options.data_dir = std::fs::canonicalize(&options.data_dir)
         .map_err(|error| JournalError::Folder(options.data_dir.clone(), error))?;
+    let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    if options.git.author.is_none() {
+        options.git.author = author::of(&person).await;
+    }
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
     let (watcher, changes) = worktrees.watch(Tempo::default());
     let adapters = Adapters::load(&options.config_dir);
     for error in adapters.errors() {
         tracing::warn!("an agent's file was left out: {error}");
     }
-    let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
     let options = Arc::new(options);
     let floor = Arc::new(Floor {
         options: options.clone(),

@@ -1,0 +1,54 @@
+//! Who the person is to git: asked once, because a session in a sandbox does not see their settings.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+
+use worktree::Author;
+
+use crate::programs;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+/// No name is longer.
+const LONGEST: usize = 200;
+
+/// The name and address that the person's own settings give; nothing unless both are there.
+///
+/// Only their own files are read, never a repository's, and reading settings runs nothing.
+pub(crate) async fn of(person: &BTreeMap<String, String>) -> Option<Author> {
+    Some(Author { name: setting(person, "user.name").await?, email: setting(person, "user.email").await? })
+}
+
+async fn setting(person: &BTreeMap<String, String>, key: &str) -> Option<String> {
+    let mut git = tokio::process::Command::new(programs::find("git", person)?);
+    git.args(["config", "--global", "--includes", "--get", key]).current_dir("/").env_clear();
+    for name in ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "PATH"] {
+        if let Some(value) = person.get(name) {
+            git.env(name, value);
+        }
+    }
+    git.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let said = tokio::time::timeout(PATIENCE, git.output()).await.ok()?.ok()?;
+    let text = String::from_utf8(said.stdout).ok()?;
+    let text: String = text.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    (said.status.success() && !text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_persons_own_settings_say_who_they_are() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().to_string_lossy().into_owned();
+        let path = std::env::var("PATH").unwrap();
+        let person = BTreeMap::from([("HOME".to_owned(), folder), ("PATH".to_owned(), path)]);
+        assert_eq!(of(&person).await, None);
+        std::fs::write(home.path().join("more"), "[user]\n\tname = Ann \\\"B\\\"\n").unwrap();
+        let settings = "[include]\n\tpath = more\n[user]\n\temail = ann@example.org\n";
+        std::fs::write(home.path().join(".gitconfig"), settings).unwrap();
+        let author = Author { name: "Ann \"B\"".into(), email: "ann@example.org".into() };
+        assert_eq!(of(&person).await, Some(author));
+    }
+}
