@@ -201,7 +201,7 @@ fn a_person_is_asked_and_answers() {
     let (task, fence) = take(&floor, "ann");
     let asked = floor.json(&["task", "ask", &task, "--fence", &fence, "Good for whom?"]);
     let said = floor.text(&["escalation", "answer", id(&asked), "for us"]);
-    assert!(said.contains("answered (tell); `Something to judge` is running"), "{said}");
+    assert!(said.contains("answered (tell); `Something to judge` is assigned"), "{said}");
     let pending = floor.run(&["task", "report", &task, "--fence", &fence, "done", "--wait", "600"]);
     assert_eq!(pending.code, 1, "no verdict comes before a person has decided: {pending:?}");
     assert!(pending.stdout.contains("pending"), "{pending:?}");

@@ -103,7 +103,7 @@ mod tests {
             table.row([waits(task, &known)]);
             table.render(&Output { json: false, color: false, width: None, now: done.created_at })
         };
-        assert!(said(&waiting(&[&done, &first], 1)).contains("waits for `Write the lexer`\n"));
+        assert!(said(&waiting(&[&done, &first], 1)).ends_with("waits for `Write the lexer`"));
         assert!(said(&waiting(&[&done, &first, &other], 2)).contains("waits for `Write the lexer` and 1 more"));
         let unseen = sample("Elsewhere", TaskStatus::Ready, &[]);
         assert!(said(&waiting(&[&unseen], 1)).contains("waits for 1"));
