@@ -325,7 +325,7 @@ impl Shared {
                 state.acknowledging.then_some(ToRunner::Ack { number })
             }
             FromRunner::TokenWanted { session } => {
-                state.tokens.push((session, connection.min(2)));
+                state.tokens.push((session, connection));
                 let number = state.tokens.iter().filter(|(asked, _)| *asked == session).count();
                 let secret = Some(format!("agent-token-{number}-of-{session}"));
                 Some(ToRunner::Token { session, secret, lives_seconds: state.tokens_live })
