@@ -373,4 +373,13 @@ impl SessionState {
     pub fn ended(&self) -> bool {
         matches!(self.status, SessionStatus::Exited | SessionStatus::Lost)
     }
+
+    /// Where a text was found in a recording, from its beginning.
+    RecordingHits {
+        /// The first of the lines that it is in.
+        hits: Vec<RecordingHit>,
+        /// Whether there are more than these.
+        #[serde(default)]
+        truncated: bool,
+    }
 }

@@ -7,7 +7,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHit, Repository, RunnerAbout, Sandbox,
+    Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHits, Repository, RunnerAbout, Sandbox,
     Save, SessionLog, SessionState, Usage, WorkspaceDiff,
 };
 
@@ -536,7 +536,7 @@ pub enum RunnerAnswer {
     /// A stretch of a recording.
     Part(crate::RecordingPart),
     /// Where the text is.
-    Hits(Vec<RecordingHit>),
+    Hits(RecordingHits),
     /// What was changed.
     Diff(WorkspaceDiff),
     /// The saves.

@@ -88,6 +88,7 @@ export type { RecordedEvent } from "./RecordedEvent";
 export type { Recording } from "./Recording";
 export type { RecordingDetail } from "./RecordingDetail";
 export type { RecordingHit } from "./RecordingHit";
+export type { RecordingHits } from "./RecordingHits";
 export type { RecordingKeep } from "./RecordingKeep";
 export type { RecordingPart } from "./RecordingPart";
 export type { RecordingQuery } from "./RecordingQuery";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use domain::Timestamp;
 use protocol::link::RecordingSummary;
-use protocol::{Marker, Problem, ProblemKind, RecordedEvent, RecordingHit, RecordingPart, SessionLog};
+use protocol::{Marker, Problem, ProblemKind, RecordedEvent, RecordingHit, RecordingHits, RecordingPart, SessionLog};
 use terminal::Screen;
 use terminal::recording::{Happening, Moment, Recording};
 
@@ -87,12 +87,15 @@ pub(super) fn part(dir: &Path, from_ms: u64) -> Result<RecordingPart, Problem> {
 }
 
 /// Where a text is in a recording.
-pub(super) fn search(dir: &Path, text: &str) -> Result<Vec<RecordingHit>, Problem> {
+pub(super) fn search(dir: &Path, text: &str) -> Result<RecordingHits, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::new(ProblemKind::Invalid, "say what to look for"));
     }
-    let found = open(dir)?.search(text, HITS).map_err(unreadable)?;
-    Ok(found.into_iter().map(|hit| RecordingHit { at_ms: millis(hit.time), line: shorter(&hit.line) }).collect())
+    let mut found = open(dir)?.search(text, HITS + 1).map_err(unreadable)?;
+    let truncated = found.len() > HITS;
+    found.truncate(HITS);
+    let hits = found.into_iter().map(|hit| RecordingHit { at_ms: millis(hit.time), line: shorter(&hit.line) });
+    Ok(RecordingHits { hits: hits.collect(), truncated })
 }
 
 fn event(moment: Moment, at_ms: u64) -> RecordedEvent {

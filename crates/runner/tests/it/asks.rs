@@ -29,8 +29,8 @@ async fn a_text_is_typed_and_a_recording_read() {
     assert!(shown.duration_ms >= 300 && shown.cols == 120, "{shown:?}");
     assert!(shown.markers.iter().any(|marker| marker.kind == "prompt"), "{:?}", shown.markers);
     let found = hub.ask(RunnerAsk::RecordingSearch { session: session.session, text: "GOT".to_owned() }).await.unwrap();
-    let RunnerAnswer::Hits(hits) = found else { panic!("{found:?}") };
-    assert!(hits[0].line.contains("got <do"), "{hits:?}");
+    let RunnerAnswer::Hits(found) = found else { panic!("{found:?}") };
+    assert!(found.hits[0].line.contains("got <do") && !found.truncated, "{found:?}");
     // All of it, and from the middle with the screen as it was then.
     let whole = hub.ask(RunnerAsk::RecordingPart { session: session.session, from_ms: 0 }).await.unwrap();
     let RunnerAnswer::Part(whole) = whole else { panic!("{whole:?}") };

@@ -7,7 +7,7 @@ mod play;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use protocol::{Call, RecordingDetail, RecordingHit, RecordingKeep, RecordingQuery, Session};
+use protocol::{Call, RecordingDetail, RecordingHits, RecordingKeep, RecordingQuery, Session};
 
 use super::session::{self, ScopeArgs};
 use super::words;
@@ -84,8 +84,12 @@ pub(crate) async fn run(command: RecordingCommand, context: &Context) -> Result<
         RecordingCommand::Search { session, text } => {
             let session = session::id(client, &session).await?;
             let query = RecordingQuery { text };
-            let hits: Vec<RecordingHit> = client.ask(Call::RecordingSearch { session, query }).await?;
-            out.show(&hits, |out| hits_table(&hits, out))?;
+            let found: RecordingHits = client.ask(Call::RecordingSearch { session, query }).await?;
+            out.show(&found, |out| hits_table(&found, out))?;
+            if found.truncated && !out.json {
+                let first = found.hits.len();
+                out.note(&format!("these are the first {first}, and there are more: look for something rarer"));
+            }
         }
         RecordingCommand::Keep { session, no } => {
             let session = session::id(client, &session).await?;
@@ -131,9 +135,9 @@ fn details(recording: &RecordingDetail, out: &Output) -> String {
     format!("{}\n\n{}", fields(out, &pairs), table.render(out))
 }
 
-fn hits_table(hits: &[RecordingHit], out: &Output) -> String {
+fn hits_table(found: &RecordingHits, out: &Output) -> String {
     let mut table = Table::new(&["AT", "LINE…"], "the text was never on the screen");
-    for hit in hits {
+    for hit in &found.hits {
         table.row([words::clock(hit.at_ms).into(), hit.line.trim().into()]);
     }
     table.render(out)

@@ -1,6 +1,6 @@
 //! Recordings: listed, exported, searched, played, kept.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::floor::Floor;
 
@@ -41,8 +41,12 @@ fn a_recording_is_exported_as_it_was() {
         assert!(played.status.success() && String::from_utf8_lossy(&played.stdout).contains("line 500"), "{played:?}");
     }
     assert!(floor.text(&["recording", "play", id]).ends_with("line 499\nline 500\n"), "plain without a terminal");
-    let hits = floor.json(&["recording", "search", id, "LINE 377"]);
-    assert_eq!(hits[0]["line"], "line 377", "{hits}");
+    let found = floor.json(&["recording", "search", id, "LINE 377"]);
+    assert_eq!((&found["hits"][0]["line"], &found["truncated"]), (&json!("line 377"), &json!(false)), "{found}");
+    let found = floor.json(&["recording", "search", id, "line"]);
+    assert_eq!((found["hits"].as_array().unwrap().len(), &found["truncated"]), (200, &json!(true)));
+    let said = floor.run(&["recording", "search", id, "line"]);
+    assert!(said.code == 0 && said.stderr.contains("the first 200"), "{}", said.stderr);
     assert_eq!(floor.json(&["recording", "keep", id])["recording"]["keep"], true);
     assert_eq!(floor.json(&["recording", "keep", id, "--no"])["recording"]["keep"], false);
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use domain::{SessionId, WorkspaceId};
 use protocol::{
-    Call, ExecutionFilter, LogPage, RecordingDetail, RecordingHit, RecordingKeep, RecordingPart, RecordingQuery,
+    Call, ExecutionFilter, LogPage, RecordingDetail, RecordingHits, RecordingKeep, RecordingPart, RecordingQuery,
     RecordingRange, Save, Session as SessionView, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText,
     Workspace, WorkspaceDiff, WorkspaceRestore,
 };
@@ -167,7 +167,7 @@ async fn part(
 }
 
 /// Where a text is in a recording.
-#[utoipa::path(get, path = "/api/recordings/{session}/search", tag = "recordings", params(("session" = SessionId, Path), RecordingQuery), responses((status = 200, body = Vec<RecordingHit>)))]
+#[utoipa::path(get, path = "/api/recordings/{session}/search", tag = "recordings", params(("session" = SessionId, Path), RecordingQuery), responses((status = 200, body = RecordingHits)))]
 async fn search(
     State(hub): State<Arc<Hub>>,
     session: Session,

@@ -3,7 +3,7 @@
 use domain::SessionStatus;
 use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk, ToRunner};
 use protocol::{
-    Call, LogPage, Problem, ProblemKind, RecordingQuery, RecordingRange, Save, SessionLog, SessionText,
+    Call, LogPage, Problem, ProblemKind, RecordingHits, RecordingQuery, RecordingRange, Save, SessionLog, SessionText,
     WorkspaceRestore,
 };
 
@@ -64,8 +64,9 @@ async fn an_answer_reaches_who_waits_for_it() {
     let (reply, _) = floor.while_asked(Call::WorkspaceClean { workspace }, told(RunnerAnswer::Done)).await;
     assert_eq!(reply.status, 204);
     let verb = Call::RecordingSearch { session, query: RecordingQuery { text: "err".into() } };
-    let (reply, _) = floor.while_asked(verb, told(RunnerAnswer::Hits(vec![]))).await;
-    assert_eq!((reply.status, reply.text.as_str()), (200, "[]"));
+    let (reply, _) =
+        floor.while_asked(verb, told(RunnerAnswer::Hits(RecordingHits { hits: vec![], truncated: true }))).await;
+    assert_eq!((reply.status, reply.text.as_str()), (200, r#"{"hits":[],"truncated":true}"#));
 }
 
 #[tokio::test]
