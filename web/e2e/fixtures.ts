@@ -28,6 +28,9 @@ name = "asker"
 label = "Asker"
 command = ["sh", "-c", "printf 'Allow command: make test?'; read answer; echo thanks; exec cat"]
 
+[env]
+ASKER_PROMPT = "{prompt_file}"
+
 [interactive]
 prompt = "none"
 

@@ -189,6 +189,15 @@ impl Adapter {
             .is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
     }
 
+    /// Whether a prompt gets to it in this mode.
+    pub fn takes_prompt(&self, mode: Mode) -> bool {
+        let Some(start) = self.start(mode) else { return false };
+        let args = self.command.iter().chain(&start.args).flat_map(Arg::names);
+        let elsewhere = self.env.values().chain(self.json.values().flat_map(Shape::templates));
+        let named = args.chain(elsewhere.flat_map(Template::names)).any(|name| name == "prompt_file");
+        start.prompt != PromptWay::None || named
+    }
+
     /// The program it needs, if that is always the same one.
     pub fn program(&self) -> Option<String> {
         self.command.first()?.0.first()?.fill(|_| None)

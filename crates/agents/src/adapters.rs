@@ -65,6 +65,12 @@ impl Adapters {
         &self.errors
     }
 
+    /// Whether all of it is the same, faults included.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let texts = |all: &Self| all.iter().map(|adapter| adapter.source.clone()).collect::<Vec<_>>();
+        texts(self) == texts(other) && self.errors == other.errors
+    }
+
     fn add(&mut self, adapter: Adapter) {
         self.by_name.insert(adapter.name.to_string(), Arc::new(adapter));
     }

@@ -15,6 +15,8 @@ pub struct Candidate {
     pub labels: Vec<String>,
     /// The agents that are installed there.
     pub agents: Vec<String>,
+    /// Agents that are not, each with the command that installs it.
+    pub installs: Vec<(String, String)>,
     /// How many sessions it runs at once.
     pub capacity: u32,
     /// How many it has now.
@@ -63,7 +65,9 @@ fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
         return Some(format!("has no label `{missing}`"));
     }
     if !candidate.agents.iter().any(|agent| agent == needs.agent) {
-        return Some(format!("has no `{}` installed", needs.agent));
+        let install = candidate.installs.iter().find(|(agent, _)| agent == needs.agent);
+        let install = install.map(|(_, command)| format!(" (install it there with `{command}`)")).unwrap_or_default();
+        return Some(format!("has no `{}` installed{install}", needs.agent));
     }
     (candidate.sessions >= candidate.capacity).then(|| format!("is full, with {} sessions", candidate.sessions))
 }
@@ -80,6 +84,7 @@ mod tests {
             connected: true,
             labels: vec!["linux".into()],
             agents: vec!["codex".into(), "shell".into()],
+            installs: vec![("claude".into(), "npm install claude".into())],
             capacity: 4,
             sessions,
         }
@@ -99,6 +104,11 @@ mod tests {
         assert_eq!(place(Needs { runner: Some(busy.runner), ..needs() }, &all), Ok(busy.runner));
         let error = place(Needs { agent: "gemini", ..needs() }, &all).unwrap_err();
         assert!(error.contains("`busy` has no `gemini` installed") && error.contains("`away` is not"), "{error}");
+        let error = place(Needs { agent: "claude", ..needs() }, &all).unwrap_err();
+        assert!(
+            error.contains("`idle` has no `claude` installed (install it there with `npm install claude`)"),
+            "{error}"
+        );
         let error = place(Needs { runner: Some(away.runner), ..needs() }, &all).unwrap_err();
         assert!(error.contains("`away` is not connected") && !error.contains("busy"), "{error}");
         assert!(place(needs(), &[candidate("full", 4)]).unwrap_err().contains("full"));

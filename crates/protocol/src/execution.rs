@@ -24,6 +24,20 @@ views! {
         install: Option<String>,
         /// Whether one prompt can be worked off without a person.
         headless: bool,
+        /// How it can be started; absent when the runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        modes: Option<Vec<AgentMode>>,
+    }
+
+    /// One way to start an agent.
+    AgentMode {
+        /// With its own screen, or without.
+        mode: SessionMode,
+        /// Whether it is told a prompt.
+        prompt: bool,
+        /// Whether it takes up an earlier conversation.
+        resumes: bool,
     }
 
     /// What a runner says about itself when it connects.

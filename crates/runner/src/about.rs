@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{FoundAgent, RunnerAbout};
+use agents::{Adapter, Mode};
+use domain::SessionMode;
+use protocol::{AgentMode, FoundAgent, RunnerAbout};
 use tokio::sync::watch;
 
 use crate::floor::Floor;
 use crate::programs;
 
-/// How often it is looked whether an agent was installed or removed.
+/// How often it is looked whether an agent was installed, removed, or added by an adapter.
 const LOOK: Duration = Duration::from_secs(20);
 
 /// What the runner says about itself, now and whenever it changes.
@@ -23,8 +25,10 @@ pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
     floor.spawn(async move {
         loop {
             tokio::time::sleep(LOOK).await;
+            let floor = shared.clone();
+            let changed = tokio::task::spawn_blocking(move || floor.adapters.read_again()).await.unwrap_or(false);
             let now = self::installed(&shared).await;
-            if now != installed {
+            if changed || now != installed {
                 installed = now;
                 let newest = self::about(&shared).await;
                 about.send_if_modified(|told| {
@@ -42,19 +46,22 @@ pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
 async fn installed(floor: &Arc<Floor>) -> BTreeMap<String, PathBuf> {
     let shared = floor.clone();
     let look = move || {
-        let programs = shared.adapters.iter().filter_map(|adapter| adapter.program());
+        let adapters = shared.adapters.all();
+        let programs = adapters.iter().filter_map(|adapter| adapter.program());
         programs.filter_map(|name| Some((name.clone(), programs::find(&name, &shared.person)?))).collect()
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
 async fn about(floor: &Floor) -> RunnerAbout {
-    let found = floor.adapters.find(&floor.person).await.into_iter();
+    let adapters = floor.adapters.all();
+    let found = adapters.find(&floor.person).await.into_iter();
     let agents = found.map(|found| {
-        let adapter = floor.adapters.get(&found.name);
+        let adapter = adapters.get(&found.name);
         let here = found.path.is_some() || found.any;
         FoundAgent {
-            headless: adapter.is_some_and(|adapter| adapter.supports(agents::Mode::Headless)),
+            modes: adapter.map(|adapter| modes(adapter)),
+            headless: adapter.is_some_and(|adapter| adapter.supports(Mode::Headless)),
             name: found.name,
             label: found.label,
             version: found.version.or_else(|| here.then(String::new)),
@@ -68,6 +75,13 @@ async fn about(floor: &Floor) -> RunnerAbout {
         capacity: floor.options.capacity,
         agents: agents.collect(),
     }
+}
+
+fn modes(adapter: &Adapter) -> Vec<AgentMode> {
+    let both = [(Mode::Interactive, SessionMode::Interactive), (Mode::Headless, SessionMode::Headless)];
+    let can = both.into_iter().filter(|(mode, _)| adapter.supports(*mode));
+    can.map(|(way, mode)| AgentMode { mode, prompt: adapter.takes_prompt(way), resumes: adapter.resumes(way) })
+        .collect()
 }
 
 fn machine() -> String {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agents::Adapters;
 use domain::SessionId;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Options;
+use crate::adapters::Known;
 use crate::bundles::Bundles;
 use crate::checks::Checks;
 use crate::journal::Journal;
@@ -26,7 +26,7 @@ use crate::workspaces::Workspaces;
 pub(crate) struct Floor {
     pub(crate) options: Arc<Options>,
     pub(crate) journal: Arc<Journal>,
-    pub(crate) adapters: Adapters,
+    pub(crate) adapters: Known,
     /// The environment of the person who started the runner; agents get the allowed part of it.
     pub(crate) person: BTreeMap<String, String>,
     pub(crate) workspaces: Workspaces,

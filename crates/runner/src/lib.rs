@@ -1,6 +1,7 @@
 //! The execution plane of one machine: link to the hub, journal, and what makes the desired sessions true.
 
 mod about;
+mod adapters;
 mod asks;
 mod author;
 mod bundles;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use agents::Adapters;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use worktree::{Tempo, Worktrees};
 
+use crate::adapters::Known;
 use crate::bundles::Bundles;
 use crate::checks::Checks;
 use crate::clock::now;
@@ -51,10 +51,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     }
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
     let (watcher, changes) = worktrees.watch(Tempo::default());
-    let adapters = Adapters::load(&options.config_dir);
-    for error in adapters.errors() {
-        tracing::warn!("an agent's file was left out: {error}");
-    }
+    let adapters = Known::read(&options.config_dir);
     let options = Arc::new(options);
     let floor = Arc::new(Floor {
         options: options.clone(),

@@ -4,6 +4,7 @@ export type { ActivityId } from "./ActivityId";
 export type { ActivityStatus } from "./ActivityStatus";
 export type { ActivityUpdate } from "./ActivityUpdate";
 export type { AddedTasks } from "./AddedTasks";
+export type { AgentMode } from "./AgentMode";
 export type { Answer } from "./Answer";
 export type { AnswerAct } from "./AnswerAct";
 export type { AssignStrategy } from "./AssignStrategy";

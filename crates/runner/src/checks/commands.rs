@@ -55,7 +55,7 @@ pub(super) async fn commands(
     env.push(("SHOPFLOOR_WORKSPACE".to_owned(), check.workspace.workspace.to_string()));
     env.extend(place.port_variables());
     let exe = floor.options.exe.to_string_lossy().into_owned();
-    let adapter = floor.adapters.get("command").cloned().ok_or("this runner does not know how commands are run")?;
+    let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
     let (shared, project, sandbox) = (floor.clone(), check.project, check.sandbox.clone());
     Ok(Commands::Run(Runs {
         warden: vec![exe, warden::COMMAND.to_owned()],

@@ -34,7 +34,7 @@ pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
     let workspace = row.desired.workspace.workspace;
     let path = floor.workspaces.path(workspace).await.unwrap_or_default();
     let request = request(floor, row, &path);
-    let adapter = floor.adapters.get(&row.desired.agent).cloned();
+    let adapter = floor.adapters.get(&row.desired.agent);
     let launch = adapter.as_ref().and_then(|adapter| agents::launch(adapter, &request).ok());
     let dir = floor.session_dir(row.session);
     let environment = adapter.as_ref().map(|adapter| agents::environment(adapter, &floor.person)).unwrap_or_default();
@@ -57,6 +57,17 @@ pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
 }
 
 impl How {
+    /// Whether the prompt gets to the agent at all.
+    pub(super) fn takes_prompt(&self) -> bool {
+        self.adapter.as_ref().is_none_or(|adapter| adapter.takes_prompt(self.mode))
+    }
+
+    /// Whether a conversation of the agent can be taken up again, in whichever way.
+    pub(super) fn resumes(&self) -> bool {
+        let modes = [Mode::Interactive, Mode::Headless];
+        self.adapter.as_ref().is_some_and(|adapter| modes.into_iter().any(|mode| adapter.resumes(mode)))
+    }
+
     /// Delivers a text once the agent is ready for it, if the agent takes pasted prompts.
     pub(super) fn typist_for(&self, text: &str) -> Option<Typist> {
         let request = Request { prompt: Some(text.to_owned()), system: None, ..self.request.clone() };

@@ -30,8 +30,7 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
     let adapter = floor
         .adapters
         .get(&desired.agent)
-        .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?
-        .clone();
+        .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?;
     let program = program(floor, &adapter)?;
     let (progress, steps) = progress::follow();
     let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);

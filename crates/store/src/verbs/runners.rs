@@ -153,6 +153,7 @@ fn harmless(about: RunnerAbout) -> RunnerAbout {
         version: maybe(&agent.version),
         install: maybe(&agent.install),
         headless: agent.headless,
+        modes: agent.modes.as_ref().map(|modes| modes.iter().take(2).cloned().collect()),
     });
     RunnerAbout {
         machine: word(&about.machine),

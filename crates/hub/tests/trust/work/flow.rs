@@ -75,6 +75,7 @@ async fn reasons_are_told_to_a_session_that_stays() {
         version: Some("1".into()),
         install: None,
         headless: false,
+        modes: None,
     };
     let mut about = about(8);
     about.agents.push(agent);

@@ -3,6 +3,7 @@
 mod branches;
 mod desired;
 mod facts;
+mod fits;
 pub(crate) mod spawn;
 mod tokens;
 

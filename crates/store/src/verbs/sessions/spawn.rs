@@ -8,12 +8,12 @@ use domain::{
 };
 use protocol::link::StartFrom;
 use protocol::{
-    Activity, ActivityCreate, ActivityUpdate, Link, Project, Recording, Repository, RunnerAbout, Sandbox, Session,
-    SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace,
+    Activity, ActivityCreate, ActivityUpdate, FoundAgent, Link, Project, Recording, Repository, RunnerAbout, Sandbox,
+    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace,
 };
 use serde::Serialize;
 
-use super::{announce, branches, find};
+use super::{announce, branches, find, fits};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::{activities, projects, workspaces};
@@ -21,6 +21,8 @@ use crate::{Command, CreateActivity, StoreError, UpdateActivity};
 
 /// These run anywhere, whatever is installed.
 const EVERYWHERE: [&str; 2] = ["command", "shell"];
+/// What an agent without a screen is told when its conversation is taken up again.
+const GO_ON: &str = "Go on where you stopped.";
 /// How many labels a session may ask for.
 const MAX_LABELS: usize = 20;
 
@@ -131,6 +133,7 @@ impl SpawnSession {
         }
         let runner = workspace.as_ref().map(|workspace| workspace.runner).or(input.runner);
         let runner = self.choose(tx, owner, runner).await?;
+        fits::check(tx, runner, input).await?;
         Ok(Place { runner, project, activity, workspace, repository })
     }
 
@@ -179,8 +182,15 @@ fn candidate(row: &Row, connected: &[RunnerId]) -> Result<Candidate, StoreError>
         labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
         agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
         capacity: about.map_or(0, |about| about.capacity),
+        installs: about.into_iter().flat_map(|about| &about.agents).filter_map(install).collect(),
         sessions: row.count("live")?,
     })
+}
+
+/// An agent that is not there, with the command that installs it.
+fn install(agent: &FoundAgent) -> Option<(String, String)> {
+    let command = agent.install.clone().filter(|command| agent.version.is_none() && !command.is_empty())?;
+    Some((agent.name.clone(), command))
 }
 
 /// What a fresh workspace starts with.
@@ -263,12 +273,15 @@ impl Command for ResumeSession {
         let candidates = candidates(tx, before.owner.id, &self.connected).await?;
         let needs = Needs { runner: Some(before.runner), agent: &before.agent, labels: &[] };
         place(needs, &candidates).map_err(StoreError::Conflict)?;
+        let mode = fits::resumes(tx, before.runner, &before.agent).await?;
+        // Without a screen nobody could say anything.
+        let prompt = if mode == SessionMode::Headless { GO_ON.to_owned() } else { String::new() };
         let plan = Plan {
             agent: before.agent,
-            mode: SessionMode::Interactive,
+            mode,
             model: before.model,
             title: before.title,
-            prompt: String::new(),
+            prompt,
             argv: row.json("argv")?,
             sandbox: workspaces::json_or_none(&row, "sandbox")?,
             record_input: row.flag("record_input")?,

@@ -2,6 +2,7 @@
 
 mod desired;
 mod facts;
+mod fits;
 mod look;
 mod place;
 mod spawn;
@@ -21,6 +22,7 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
         version: version.map(str::to_owned),
         install: None,
         headless: true,
+        modes: None,
     };
     RunnerAbout {
         machine: "box".into(),

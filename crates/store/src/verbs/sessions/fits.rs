@@ -1,0 +1,45 @@
+//! Whether an agent can do what a session asks of it, as far as its runner said.
+
+use domain::{RunnerId, SessionMode};
+use protocol::{AgentMode, RunnerAbout, SessionSpawn};
+
+use crate::StoreError;
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::workspaces;
+
+/// Refuses what would only fail on the runner, or be lost there.
+pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpawn) -> Result<(), StoreError> {
+    let Some(modes) = modes(tx, runner, &input.agent).await? else { return Ok(()) };
+    let (agent, mode) = (&input.agent, input.mode.unwrap_or(SessionMode::Interactive));
+    let Some(found) = modes.iter().find(|found| found.mode == mode) else {
+        let message = match mode {
+            SessionMode::Interactive => format!("`{agent}` has no screen of its own: start it headless"),
+            SessionMode::Headless => format!("`{agent}` cannot be started headless: it needs its screen"),
+        };
+        return Err(StoreError::invalid("mode", message));
+    };
+    if !found.prompt && input.prompt.as_deref().is_some_and(|prompt| !prompt.trim().is_empty()) {
+        let message = format!("`{agent}` takes no prompt: leave it out, or choose an agent that does");
+        return Err(StoreError::invalid("prompt", message));
+    }
+    Ok(())
+}
+
+/// How an agent takes up a conversation again: with its own screen where it can.
+pub(super) async fn resumes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
+    let Some(modes) = modes(tx, runner, agent).await? else { return Ok(SessionMode::Interactive) };
+    let can = |mode: &SessionMode| modes.iter().any(|found| found.mode == *mode && found.resumes);
+    [SessionMode::Interactive, SessionMode::Headless]
+        .into_iter()
+        .find(can)
+        .ok_or_else(|| StoreError::Conflict(format!("`{agent}` takes up no conversation again: spawn a new session")))
+}
+
+/// How an agent can be started on a runner; nothing when the runner did not say.
+async fn modes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<Option<Vec<AgentMode>>, StoreError> {
+    let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
+    let about: Option<RunnerAbout> = row.map(|row| workspaces::json_or_none(&row, "about")).transpose()?.flatten();
+    let found = about.into_iter().flat_map(|about| about.agents).find(|found| found.name == agent);
+    Ok(found.and_then(|found| found.modes))
+}
