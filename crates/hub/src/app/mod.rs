@@ -65,7 +65,14 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         Call::ObserverList { project } => Answer::Observers(store.observers(caller, project).await?),
         Call::RunnerList {} => {
             let mut runners = store.runners(caller).await?;
-            runners.iter_mut().for_each(|runner| runner.connected = hub.live.is_there(runner));
+            let heard = hub.links.last_heard();
+            for runner in &mut runners {
+                runner.connected = hub.live.is_there(runner);
+                // We know better than what is written down once a minute.
+                let here = heard.iter().find(|heard| heard.runner == runner.id);
+                let here = here.map(|heard| store.now().plus_millis(-i64::from(heard.ago_ms)));
+                runner.last_seen_at = runner.last_seen_at.max(here);
+            }
             Answer::Runners(runners)
         }
         Call::SessionList { .. }

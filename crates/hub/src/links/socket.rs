@@ -12,7 +12,9 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts};
+use store::{
+    AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts, Touch,
+};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -125,6 +127,7 @@ impl Session {
         link.end();
         self.hub.links.end(&link);
         storing.abort();
+        self.write_heard(&link).await;
         self.seen(false, None).await;
         end
     }
@@ -262,8 +265,16 @@ impl Session {
         take(&self.hub, &self.caller, self.runner, self.journal, facts).await
     }
 
+    /// Writes down when the runner was last heard from: that may be long before its link ends.
+    async fn write_heard(&self, link: &Link) {
+        let ago = i64::try_from(link.heard_at().elapsed().as_millis()).unwrap_or(i64::MAX);
+        let seen = vec![(self.runner.to_string(), self.hub.store.now().plus_millis(-ago))];
+        if let Err(error) = self.hub.store.write(&self.caller, None, Touch { seen }).await {
+            tracing::warn!(%error, runner = %self.runner, "could not write down when a runner was last heard from");
+        }
+    }
+
     async fn seen(&self, connected: bool, about: Option<RunnerAbout>) {
-        self.hub.touch(self.runner.to_string());
         let news = self.hub.live.presence.runner(self.runner, connected);
         if !news && about.is_none() {
             return;

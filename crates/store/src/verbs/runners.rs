@@ -109,7 +109,7 @@ impl Command for RemoveRunner {
     }
 }
 
-/// Remembers that a runner came or went, and tells everybody.
+/// Remembers that a runner came or went, and tells everybody. When one that went was last heard from is for `Touch`.
 #[derive(Debug, Serialize)]
 pub struct SeeRunner {
     /// Which.
@@ -134,10 +134,11 @@ impl Command for SeeRunner {
         }
         let before = runner(&row, tx.now)?;
         let about = self.about.clone().map(harmless).or_else(|| before.about.clone());
-        let seen = Runner { connected: comes, last_seen_at: Some(tx.now), about, ..before };
+        let heard = before.last_seen_at.filter(|_| !comes).unwrap_or(tx.now);
+        let seen = Runner { connected: comes, last_seen_at: Some(heard), about, ..before };
         let sql = "UPDATE runners SET last_seen_at = $1, about = $2, link = $3 WHERE id = $4";
         let (about, link) = (seen.about.as_ref().map(to_json), comes.then(|| self.link.clone()));
-        tx.run(sql, args![tx.now, about, link, self.runner.to_string()]).await?;
+        tx.run(sql, args![heard, about, link, self.runner.to_string()]).await?;
         announce(tx, Change::Runner { runner: seen });
         Ok(())
     }

@@ -27,7 +27,10 @@ impl Command for Touch {
                 Some("tok") => "UPDATE tokens SET last_used_at = $1 WHERE id = $2",
                 Some("lgn") => "UPDATE logins SET last_used_at = $1 WHERE id = $2",
                 Some("usr") => "UPDATE users SET last_seen_at = $1 WHERE id = $2",
-                Some("run") => "UPDATE runners SET last_seen_at = $1 WHERE id = $2",
+                // Another hub may have heard from it later.
+                Some("run") => {
+                    "UPDATE runners SET last_seen_at = $1 WHERE id = $2 AND (last_seen_at IS NULL OR last_seen_at < $1)"
+                }
                 _ => continue,
             };
             tx.run(sql, args![*at, id]).await?;

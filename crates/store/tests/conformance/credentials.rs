@@ -183,11 +183,17 @@ async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {
     assert_eq!(floor.store.extent().await.unwrap(), before, "an older link, and a runner that was removed meanwhile");
     assert!(floor.store.runners(&floor.ada).await.unwrap()[0].connected);
     // A hub that died cannot say that its runners are gone.
-    floor.pass(200_000);
+    floor.pass(170_000);
+    let heard = floor.store.now();
+    floor.pass(30_000);
     assert!(!floor.store.runners(&floor.ada).await.unwrap()[0].connected);
+    // It was silent before its link ended.
+    let touch = |at| Touch { seen: vec![(runner.id.to_string(), at)] };
+    floor.done(&hub, touch(heard)).await;
+    floor.done(&hub, touch(heard.plus_millis(-60_000))).await;
     floor.done(&hub, SeeRunner { runner: runner.id, link: "two".into(), about: None }).await;
     let gone = floor.store.runners(&floor.ada).await.unwrap().remove(0);
-    assert_eq!((gone.connected, gone.last_seen_at), (false, Some(floor.store.now())));
+    assert_eq!((gone.connected, gone.last_seen_at), (false, Some(heard)), "when it was last heard from");
     assert_eq!(gone.about, seen.about, "what it was is still known");
     let told = EventBody::Change { change: protocol::Change::Runner { runner: gone } };
     assert_eq!(floor.heard().last().unwrap().body, told);
