@@ -25,7 +25,7 @@ mod terminals;
 mod tokens;
 mod workspaces;
 
-pub use journal::{JournalError, approve};
+pub use journal::{APPROVAL_DIGITS, JournalError, approve};
 pub use options::{Options, Patience};
 pub use run::{RunError, run};
 pub use secret::Secret;

@@ -18,7 +18,7 @@ use protocol::link::FactBody;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::{Mutex, Notify};
 
-pub use approvals::approve;
+pub use approvals::{APPROVAL_DIGITS, approve};
 pub(crate) use change::Change;
 pub use open::JournalError;
 pub(crate) use rows::{Memory, SessionRow, Step, WorkspaceRow};

@@ -161,8 +161,9 @@ async fn what_the_hub_wants_and_how_far_it_got_survive() {
 async fn an_approval_reaches_a_running_runner() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).await.unwrap();
+    assert!(!approve(folder.path(), "abc").await.unwrap(), "nobody was asked");
     assert!(!journal.approved("abc").await.unwrap());
-    approve(folder.path(), "abc").await.unwrap();
-    approve(folder.path(), "abc").await.unwrap();
+    assert!(approve(folder.path(), "abc").await.unwrap());
+    assert!(approve(folder.path(), "abc").await.unwrap(), "again");
     assert!(journal.approved("abc").await.unwrap());
 }

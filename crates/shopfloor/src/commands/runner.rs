@@ -55,7 +55,7 @@ pub(crate) enum RunnerCommand {
     },
     /// Allow the executable configuration of a repository on this machine's runner, by its hash
     Approve {
-        /// The hash that the runner showed
+        /// The whole hash, as the session that waits shows it
         hash: String,
     },
 }
@@ -101,12 +101,25 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             Ok(())
         }
         RunnerCommand::Approve { hash } => {
+            let hash = hash.trim().to_lowercase();
+            let digits = ::runner::APPROVAL_DIGITS;
+            if hash.len() != digits || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                let detail =
+                    format!("`{hash}` is not a hash: expected all {digits} digits, as `session show` has them");
+                return Err(Failure::usage(detail));
+            }
             let dir = options::existing_dir(context)?;
-            ::runner::approve(&dir, &hash)
+            let asked = ::runner::approve(&dir, &hash)
                 .await
                 .map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))?;
-            out.note(&format!("allowed {hash}"));
-            Ok(())
+            if !asked {
+                let detail = format!("nothing on the runner in {} waits for {hash}", dir.display());
+                return Err(Failure::not_found(detail).advise(
+                    "copy it from the state of the session that waits; if that is on another runner, name its \
+                     directory with --data-dir DIR",
+                ));
+            }
+            out.show(&serde_json::json!({ "approved": hash }), |_| format!("allowed {hash}"))
         }
     }
 }

@@ -73,8 +73,12 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert_eq!(runner.terminate().0, Some(0));
     wait_until("it is gone", || floor.json(&["runner", "show", "laptop"])["connected"] == false);
     assert!(floor.text(&["runner", "list"]).contains("unreachable since"));
-    floor.text(&["runner", "approve", "0123abcd", "--data-dir", &dir]);
-    assert!(floor.fail(3, &["runner", "approve", "0123abcd"]).contains("no runner has been in"));
+    let said = floor.fail(2, &["runner", "approve", "0123abcd", "--data-dir", &dir]);
+    assert!(said.contains("`0123abcd` is not a hash"), "{said}");
+    let hash = "0123456789abcdef0123456789abcdef";
+    let said = floor.fail(3, &["runner", "approve", hash, "--data-dir", &dir]);
+    assert!(said.contains("waits for 0123456789abcdef"), "{said}");
+    assert!(floor.fail(3, &["runner", "approve", hash]).contains("no runner has been in"));
 }
 
 #[test]
