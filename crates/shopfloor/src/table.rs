@@ -6,8 +6,14 @@ use crate::output::clean;
 use crate::{Output, colours};
 
 const GAP: usize = 2;
+/// A flexible column is not made narrower than this, unless nothing else helps.
+const NARROW: usize = 8;
 /// A flexible column is never made narrower than this.
-const NARROWEST: usize = 8;
+const NARROWEST: usize = 5;
+/// Ids that commands know by their last digits, by their first letters; the whole ones take half of a line.
+const SHORT_IDS: [&str; 10] = ["act", "esc", "inv", "prj", "run", "ses", "tok", "usr", "wrk", "wsp"];
+/// How many of the last digits of an id are shown where the whole one does not fit.
+const DIGITS: usize = 8;
 
 /// How a cell looks when colours are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,17 +64,26 @@ impl<T: ToString> From<T> for Cell {
     }
 }
 
-/// Rows under a header; columns whose title ends with `…` give way when the terminal is narrow.
+/// Rows under a header. When the terminal is too narrow, columns that say nothing are left out, ids are shown by their
+/// last digits, and columns whose title ends with `…` give way.
 pub(crate) struct Table {
     titles: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
     empty: &'static str,
+    /// Columns that are not made narrower than this.
+    least: Vec<(&'static str, usize)>,
 }
 
 impl Table {
     /// A table with these columns, which says `empty` when it has no rows.
     pub(crate) fn new(titles: &[&'static str], empty: &'static str) -> Self {
-        Self { titles: titles.to_vec(), rows: Vec::new(), empty }
+        Self { titles: titles.to_vec(), rows: Vec::new(), empty, least: Vec::new() }
+    }
+
+    /// Makes the column with this title no narrower than `width` columns.
+    pub(crate) fn at_least(mut self, title: &'static str, width: usize) -> Self {
+        self.least.push((title, width));
+        self
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
@@ -79,31 +94,84 @@ impl Table {
         if self.rows.is_empty() {
             return Style::Dim.paint(self.empty, out.color);
         }
+        let fits = |table: &Self| out.width.is_none_or(|terminal| total(&table.widest()) <= terminal);
+        let narrow = if fits(self) { None } else { Some(self.said()) };
+        let narrow = narrow.map(|table| if fits(&table) { table } else { table.with_short_ids() });
+        narrow.as_ref().unwrap_or(self).lines(out)
+    }
+
+    fn lines(&self, out: &Output) -> String {
         let widths = self.widths(out.width);
         let header = self.titles.iter().map(|title| Cell::styled(title.trim_end_matches('…'), Style::Bold)).collect();
         let lines = std::iter::once(&header).chain(&self.rows).map(|row| line(row, &widths, out.color));
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
+    /// The same without the columns that say nothing in any row.
+    fn said(&self) -> Self {
+        let says = |row: &Vec<Cell>, index: usize| row.get(index).is_some_and(|cell| !matches!(&*cell.text, "" | "-"));
+        let kept: Vec<usize> =
+            (0..self.titles.len()).filter(|&index| self.rows.iter().any(|row| says(row, index))).collect();
+        let cells = |row: &Vec<Cell>| kept.iter().filter_map(|&index| row.get(index).cloned()).collect();
+        Self {
+            titles: kept.iter().map(|&index| self.titles[index]).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+            empty: self.empty,
+            least: self.least.clone(),
+        }
+    }
+
+    fn with_short_ids(mut self) -> Self {
+        for cell in self.rows.iter_mut().flatten() {
+            if let Some(short) = short_id(&cell.text) {
+                cell.text = short;
+            }
+        }
+        self
+    }
+
+    /// How wide each column would like to be.
+    fn widest(&self) -> Vec<usize> {
         let widest = |(index, title): (usize, &&str)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.width());
             cells.chain([title.trim_end_matches('…').width()]).max().unwrap_or(0)
         };
-        let mut widths: Vec<usize> = self.titles.iter().enumerate().map(widest).collect();
+        self.titles.iter().enumerate().map(widest).collect()
+    }
+
+    fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
+        let mut widths = self.widest();
         let Some(terminal) = terminal else {
             return widths;
         };
-        let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-        while total(&widths) > terminal {
-            let flexible = (0..widths.len()).filter(|&index| self.titles[index].ends_with('…'));
-            match flexible.filter(|&index| widths[index] > NARROWEST).max_by_key(|&index| widths[index]) {
-                Some(index) => widths[index] -= 1,
-                None => break,
+        for narrow in [NARROW, NARROWEST] {
+            while total(&widths) > terminal {
+                let flexible = (0..widths.len()).filter(|&index| self.titles[index].ends_with('…'));
+                let gives = flexible.filter(|&index| widths[index] > self.least(index).unwrap_or(narrow));
+                match gives.max_by_key(|&index| widths[index]) {
+                    Some(index) => widths[index] -= 1,
+                    None => break,
+                }
             }
         }
         widths
     }
+
+    fn least(&self, index: usize) -> Option<usize> {
+        let title = self.titles[index].trim_end_matches('…');
+        self.least.iter().find(|(of, _)| *of == title).map(|(_, width)| *width)
+    }
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// The last digits of an id that commands know by them; nothing for any other text.
+fn short_id(text: &str) -> Option<String> {
+    let (kind, digits) = text.split_once('_')?;
+    let id = SHORT_IDS.contains(&kind) && digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    id.then(|| digits[digits.len() - DIGITS..].to_owned())
 }
 
 /// Names and values below each other, values aligned.
@@ -181,6 +249,29 @@ mod tests {
         table.row(["prj_0123456789".into(), "name".into()]);
         assert!(table.render(&out).contains("prj_0123456789"));
         assert_eq!(Table::new(&["ID"], "nothing here").render(&out), "nothing here");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_short_ids_and_no_empty_columns() {
+        let render = |width| {
+            let out = Output { json: false, color: false, width, now: Timestamp::from_millis(0) };
+            let mut table = Table::new(&["ID", "STATE…", "TITLE…", "WORKER…", "BY"], "nothing").at_least("STATE", 13);
+            let id = "ses_019b00000000700080000000deadbeef";
+            table.row([id.into(), "exited with 3".into(), "make every test".into(), "-".into(), "ann".into()]);
+            table.render(&out)
+        };
+        assert!(render(None).contains("ses_019b00000000700080000000deadbeef  exited with 3  make every test  -"));
+        assert_eq!(
+            render(Some(78)),
+            "ID                                    STATE          TITLE            BY\n\
+             ses_019b00000000700080000000deadbeef  exited with 3  make every test  ann",
+            "what says nothing goes first"
+        );
+        assert_eq!(
+            render(Some(40)),
+            "ID        STATE          TITLE      BY\n\
+             deadbeef  exited with 3  make eve…  ann"
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::{Context, Failure, Output, when};
 /// Runs one of them.
 pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
+    doubt(&command, context);
     match command {
         ProjectCommand::Create(args) => create(args, client, out).await,
         ProjectCommand::List => {
@@ -44,6 +45,20 @@ pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<()
             let project = id(client, &project).await?;
             history::show_diff(out, &client.ask(Call::ProjectDiff { project, range: range.into() }).await?)
         }
+    }
+}
+
+/// Says at once what would otherwise only be noticed when a session starts.
+fn doubt(command: &ProjectCommand, context: &Context) {
+    let named = match command {
+        ProjectCommand::Create(args) => &args.repositories,
+        ProjectCommand::Update(args) => &args.repositories,
+        _ => return,
+    };
+    let here = ["://127.", "://localhost", "://[::1]"];
+    let near = context.hub().is_ok_and(|hub| here.iter().any(|sign| hub.contains(sign)));
+    for doubt in named.iter().filter_map(|repository| words::doubtful(&repository.location, near)) {
+        context.out.note(&format!("warning: {doubt}"));
     }
 }
 

@@ -74,7 +74,8 @@ async fn list(client: &Client, out: &Output, filter: ExecutionFilter) -> Result<
 /// Sessions below each other.
 pub(crate) fn table(sessions: &[Session], runners: &[Runner], out: &Output) -> String {
     let titles = &["ID", "STATE…", "AGENT", "TITLE…", "WORKER…", "OWNER…", "RUNNER…", "SINCE"];
-    let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`");
+    // "exited with 127" is worth more than the rest of a title.
+    let mut table = Table::new(titles, "no sessions; start one with `shopfloor session spawn`").at_least("STATE", 15);
     for session in sessions {
         let runner = runners.iter().find(|runner| runner.id == session.runner);
         table.row([

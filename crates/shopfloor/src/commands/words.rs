@@ -36,6 +36,9 @@ pub(crate) fn repository(text: &str) -> Result<Repository, String> {
     if location.is_empty() || branch.as_deref() == Some("") {
         return Err("expected LOCATION or LOCATION#BRANCH".to_owned());
     }
+    if let Some(scheme) = ["http://", "git://"].into_iter().find(|scheme| location.starts_with(scheme)) {
+        return Err(format!("`{scheme}` is not encrypted, and no runner takes it: use https:// or ssh://"));
+    }
     Ok(Repository { location: absolute(location), base_branch: branch, ..Repository::default() })
 }
 
@@ -44,6 +47,23 @@ fn absolute(location: &str) -> String {
     let path = std::path::Path::new(location);
     let found = if location.contains("://") { None } else { std::fs::canonicalize(path).ok() };
     found.filter(|path| path.is_dir()).and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(location.to_owned())
+}
+
+/// What is wrong with where a repository is said to be, as far as it can be seen from here; `near`: the hub is on this
+/// machine, and so is a runner, perhaps.
+pub(crate) fn doubtful(location: &str, near: bool) -> Option<String> {
+    let path = std::path::Path::new(location);
+    if location.contains(':') && !path.is_absolute() {
+        return None;
+    }
+    let git = path.join(".git").exists() || (path.join("HEAD").is_file() && path.join("objects").is_dir());
+    let elsewhere = "a runner on another machine may have it";
+    match path.is_absolute() {
+        false => Some(format!("`{location}` is neither an address nor a folder here: no runner will find it")),
+        true if path.is_dir() && !git => Some(format!("{location} is no git repository on this machine; {elsewhere}")),
+        true if near && !path.exists() => Some(format!("there is no {location} on this machine; {elsewhere}")),
+        true => None,
+    }
 }
 
 /// A status in its colour.
@@ -67,6 +87,7 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
         return format!("last seen {} {seen}", state.status);
     }
     match (state.status, state.code, state.signal) {
+        (SessionStatus::Exited, code, _) if session.stopping && code != Some(0) => "stopped".to_owned(),
         (SessionStatus::Exited, Some(code), _) => format!("exited with {code}"),
         (SessionStatus::Exited, None, Some(signal)) => format!("ended by signal {signal}"),
         (SessionStatus::Exited, None, None) => {
@@ -81,7 +102,7 @@ pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) 
 pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timestamp) -> Cell {
     let away = runner.is_some_and(|runner| !runner.connected);
     let style = match session.state.status {
-        SessionStatus::Exited if session.state.code == Some(0) => Style::Dim,
+        SessionStatus::Exited if session.state.code == Some(0) || session.stopping => Style::Dim,
         SessionStatus::Exited | SessionStatus::Lost => Style::Red,
         _ if away => Style::Dim,
         SessionStatus::Working => Style::Green,
@@ -178,8 +199,26 @@ mod tests {
             Repository { location: "git@h:a.git".into(), base_branch: Some("main".into()), ..Repository::default() };
         assert_eq!(repository("git@h:a.git#main").unwrap(), expected);
         assert!(repository("#main").is_err() && repository("x#").is_err());
+        for plain in ["http://example.org/a.git", "git://example.org/a.git"] {
+            assert!(repository(plain).unwrap_err().contains("use https:// or ssh://"), "{plain}");
+        }
         let here = std::env::current_dir().unwrap().canonicalize().unwrap();
         assert_eq!(repository(".").unwrap().location, here.to_str().unwrap(), "a runner does not know where we are");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_repository_is_doubted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        assert!(doubtful(path, false).unwrap().contains("no git repository"));
+        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        assert_eq!(doubtful(path, true), None);
+        let missing = format!("{path}/missing");
+        assert!(doubtful(&missing, true).unwrap().contains("there is no"));
+        assert_eq!(doubtful(&missing, false), None, "it may be on the runner's machine");
+        assert!(doubtful("parser", false).unwrap().contains("neither"));
+        assert_eq!(doubtful("https://example.org/a.git", true), None);
+        assert_eq!(doubtful("git@example.org:a.git", true), None);
     }
 
     #[test]

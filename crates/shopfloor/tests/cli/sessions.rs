@@ -42,7 +42,25 @@ fn a_session_is_told_something_and_stopped() {
     assert_eq!(stopped["stopping"], true);
     let ended = floor.wait_for(&session, "exited");
     assert!(ended["state"]["signal"].is_number() || ended["state"]["code"].is_number(), "{ended}");
+    let shown = floor.text(&["session", "list", "--all"]);
+    assert!(shown.contains("stopped") && !shown.contains("signal"), "{shown}");
     assert!(floor.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
+}
+
+#[test]
+fn what_an_agent_cannot_do_is_said_at_once() {
+    let floor = Floor::at_work();
+    let shell = ["session", "spawn", "--project", "Parser", "--agent", "shell"];
+    let said = floor.fail(2, &[&shell[..], &["--prompt", "tidy up"]].concat());
+    assert!(said.contains("`shell` takes no prompt"), "{said}");
+    let said = floor.fail(2, &[&shell[..], &["--headless"]].concat());
+    assert!(said.contains("`shell` cannot be started headless"), "{said}");
+    let said = floor.fail(2, &["project", "create", "Lexer", "--repo", "http://example.org/a.git"]);
+    assert!(said.contains("https://"), "{said}");
+    let folder = floor.path("plain");
+    std::fs::create_dir(&folder).unwrap();
+    let made = floor.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
+    assert!(made.code == 0 && made.stderr.contains("no git repository"), "{}", made.stderr);
 }
 
 #[test]

@@ -120,6 +120,10 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
         if repository.location.starts_with('-') {
             return Err(StoreError::invalid("repositories.location", "a repository's location cannot start with `-`"));
         }
+        if ["http://", "git://"].iter().any(|scheme| repository.location.starts_with(scheme)) {
+            let message = "what comes from there is not encrypted, and no runner takes it: use https:// or ssh://";
+            return Err(StoreError::invalid("repositories.location", message));
+        }
         // `helper::address` lets git start the program `git-remote-helper`.
         let scheme = repository.location.split("::").next().filter(|scheme| scheme.len() < repository.location.len());
         if scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))) {
