@@ -5,4 +5,5 @@ mod agents;
 mod counting;
 mod floor;
 mod lazy;
+mod silent;
 mod take_over;
