@@ -30,7 +30,7 @@ const BATCH: u32 = 64;
 const IN_FLIGHT: usize = 256 * 1024;
 
 /// How late an answer of the hub may be.
-const SLACK: Duration = Duration::from_secs(2);
+const SLACK: Duration = Duration::from_secs(1);
 
 type Sink = SplitSink<client::RawSocket, Message>;
 type Stream = SplitStream<client::RawSocket>;
@@ -149,7 +149,7 @@ async fn read(
     let every = ear.every();
     loop {
         let often = *every.borrow();
-        let silence = often.map_or(patience.silence, |every| (every * 3 + SLACK).min(patience.silence));
+        let silence = often.map_or(patience.silence, |every| (every * 2 + SLACK).min(patience.silence));
         match next(stream, Patience { silence, ..patience }).await? {
             Heard::Frame(frame) => ear.frame(line, *frame),
             Heard::Terminal(frame) => ear.terminal(frame),
