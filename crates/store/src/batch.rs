@@ -114,6 +114,11 @@ impl Batch {
         }
     }
 
+    /// Whether rows of this kind were left to be inserted.
+    pub(crate) fn is_waiting(&self, head: &str) -> bool {
+        self.rows.iter().any(|(known, _)| *known == head)
+    }
+
     /// Notes that rows were written by a statement that what is remembered knows nothing of.
     pub(crate) fn wrote_by_hand(&mut self) {
         self.by_hand = true;

@@ -176,10 +176,10 @@ impl Book {
         }
     }
 
-    /// How many of a project's tasks are not as the table has them.
-    pub(super) fn unwritten(&self, project: ProjectId) -> usize {
-        let of_project = |id: &&TaskId| self.tasks.get(id).is_some_and(|task| task.project == project);
-        self.dirty.union(&self.fresh).filter(of_project).count()
+    /// A project's tasks that are not as the table has them.
+    pub(super) fn unwritten(&self, project: ProjectId) -> impl Iterator<Item = TaskId> {
+        let of_project = move |id: &&TaskId| self.tasks.get(id).is_some_and(|task| task.project == project);
+        self.dirty.union(&self.fresh).filter(of_project).copied()
     }
 
     /// Keeps what clients are to be told as it is now.

@@ -18,6 +18,15 @@ use crate::verbs::workers::settings;
 /// How many ids one statement names at most.
 const IDS: usize = 128;
 
+/// Adds to what a task waits for.
+pub(super) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
+
+/// Says of tasks that are read whether anything waits for them: mostly nothing does, and nobody needs to ask again.
+const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END AS BIGINT) AS depended,";
+
+/// How many tasks of the queue are read at once at least.
+const CHUNK: usize = 128;
+
 /// How far the queue is looked through for a task that fits.
 pub(super) const AHEAD: usize = 64;
 
@@ -116,26 +125,45 @@ impl Tx<'_> {
         self.tasks(&ids).await
     }
 
+    /// Reads more of a project's queue: on from where what is known of it ends.
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
+        let book = self.book();
+        let end = book.windows.get(&project).and_then(Window::end);
         // What the group's commands will take, and as many again to choose from; the table still has as ready what was
         // taken since it was written.
-        let book = self.book();
-        let wanted = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project);
-        let sql =
-            format!("{} WHERE t.project = $1 AND t.status = 'ready' ORDER BY t.queue_key, t.id LIMIT $2", row::COLUMNS);
-        let rows = self.read().all(&sql, args![project.to_string(), wanted as u64]).await?;
+        let wanted = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
+        let wanted = wanted.max(CHUNK);
+        let mut values = args![project.to_string(), wanted as u64];
+        let after = match end {
+            Some((key, task)) => {
+                values.extend(args![key, task.to_string()]);
+                " AND (t.queue_key, t.id) > ($3, $4)"
+            }
+            None => "",
+        };
+        let sql = format!(
+            "{} WHERE t.project = $1 AND t.status = 'ready'{after} ORDER BY t.queue_key, t.id LIMIT $2",
+            row::COLUMNS.replacen("SELECT", DEPENDED, 1)
+        );
+        let rows = self.read().all(&sql, values).await?;
+        let unwritten_edges = self.batch().is_waiting(EDGES);
         let mut places = Vec::with_capacity(rows.len());
         for row in &rows {
             let task = TaskRow::read(row)?;
             places.push((task.queue_key, task.id));
+            if !row.flag("depended")? && !unwritten_edges {
+                self.book().dependants.entry(task.id).or_default();
+            }
             self.book().seen(task);
         }
-        let mut window = Window::of(places, rows.len() < wanted);
+        let whole = rows.len() < wanted;
         let book = self.book();
-        for task in book.tasks.values().filter(|task| task.project == project) {
+        let unwritten: Vec<TaskId> = book.unwritten(project).collect();
+        let window = book.windows.entry(project).or_default();
+        window.extend(places, whole);
+        for task in unwritten.iter().filter_map(|id| book.tasks.get(id)) {
             window.track(task.id, task.queue_key, task.status == TaskStatus::Ready);
         }
-        book.windows.insert(project, window);
         Ok(())
     }
 

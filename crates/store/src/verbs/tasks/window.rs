@@ -14,11 +14,16 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The first tasks, in order; `whole`: there are no others.
-    pub(super) fn of(tasks: Vec<(i64, TaskId)>, whole: bool) -> Self {
-        let up_to = if whole { None } else { tasks.last().copied() };
-        let keys = tasks.iter().map(|(key, task)| (*task, *key)).collect();
-        Self { ready: tasks.into_iter().map(|place| (place, ())).collect(), keys, up_to }
+    /// Up to where it was read, if there may be more.
+    pub(super) fn end(&self) -> Option<(i64, TaskId)> {
+        self.up_to
+    }
+
+    /// The next tasks after its end, in order; `whole`: there are no others.
+    pub(super) fn extend(&mut self, tasks: Vec<(i64, TaskId)>, whole: bool) {
+        self.up_to = if whole { None } else { tasks.last().copied().or(self.up_to) };
+        self.keys.extend(tasks.iter().map(|(key, task)| (*task, *key)));
+        self.ready.extend(tasks.into_iter().map(|place| (place, ())));
     }
 
     /// Keeps a task's place in step with its status.
