@@ -83,10 +83,9 @@ test("a refused message stays, says why, and can be taken back", async ({ floor 
 
 test("an empty floor teaches the next step", async ({ floor }) => {
   const page = await floor.owner();
-  const main = page.getByRole("main");
-  await expect(main.getByText("The floor is empty")).toBeVisible();
-  await expect(main.getByText("shopfloor demo")).toBeVisible();
-  await main.getByRole("button", { name: "Create a project" }).click();
+  await expect(sidebar(page).getByText("The floor is empty")).toBeVisible();
+  await expect(sidebar(page).getByText("shopfloor demo")).toBeVisible();
+  await sidebar(page).getByRole("button", { name: "Create a project" }).click();
   await expect(page.getByLabel("What do people align on?")).toBeFocused();
 });
 
