@@ -54,7 +54,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await expect(worker.getByRole("region", { name: "History" })).toContainText(/First|Judge it/);
     await worker.getByRole("button", { name: "Stop", exact: true }).click();
     await worker.getByRole("button", { name: "Stop", exact: true }).last().click();
-    await expect(worker.getByText("Stopped")).toBeVisible();
+    await expect(worker.getByText("Stopped", { exact: true }).first()).toBeVisible();
     await worker.getByRole("button", { name: "Start again" }).click();
     await worker.getByRole("button", { name: "Start again" }).last().click();
     await expect(worker.getByText("Idle")).toBeVisible();
