@@ -21,6 +21,8 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
 
   await page.getByLabel("Find in the recording").fill("line 6");
   await page.getByRole("button", { name: "Find", exact: true }).click();
+  const pane = page.getByRole("complementary", { name: "Markers and search" });
+  expect(await pane.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
   await page
     .getByRole("button", { name: /recorded line 6/ })
     .first()
