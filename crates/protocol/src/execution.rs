@@ -380,13 +380,6 @@ views! {
         /// The line that it is in.
         line: String,
     }
-}
-
-impl SessionState {
-    /// Whether the session is over.
-    pub fn ended(&self) -> bool {
-        matches!(self.status, SessionStatus::Exited | SessionStatus::Lost)
-    }
 
     /// Where a text was found in a recording, from its beginning.
     RecordingHits {
@@ -395,5 +388,12 @@ impl SessionState {
         /// Whether there are more than these.
         #[serde(default)]
         truncated: bool,
+    }
+}
+
+impl SessionState {
+    /// Whether the session is over.
+    pub fn ended(&self) -> bool {
+        matches!(self.status, SessionStatus::Exited | SessionStatus::Lost)
     }
 }
