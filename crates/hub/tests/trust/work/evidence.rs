@@ -19,10 +19,13 @@ fn diff() -> WorkspaceDiff {
         path: "src/main.rs".into(),
         old_path: None,
         change: "modified".into(),
+        old_mode: Some("100644".into()),
+        mode: Some("100644".into()),
         binary: false,
         insertions: 1,
         deletions: 1,
-        hunks: vec![Hunk { old_start: 1, new_start: 1, lines }],
+        hunks: vec![Hunk { old_start: 1, new_start: 1, lines, old_open: false, new_open: false }],
+        exact: true,
     };
     WorkspaceDiff { files: vec![file], truncated: false }
 }
