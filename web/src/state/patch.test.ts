@@ -2,7 +2,16 @@ import { expect, it } from "vitest";
 import { patchOf } from "./patch";
 
 it("writes a workspace's changes as git would", () => {
-  const file = { change: "modified", binary: false, insertions: 1, deletions: 1, old_path: null };
+  const file = {
+    change: "modified",
+    old_mode: "100644",
+    mode: "100644",
+    binary: false,
+    insertions: 1,
+    deletions: 1,
+    old_path: null,
+    exact: true,
+  };
   const patch = patchOf({
     truncated: false,
     files: [
@@ -13,6 +22,8 @@ it("writes a workspace's changes as git would", () => {
           {
             old_start: 3,
             new_start: 3,
+            old_open: false,
+            new_open: false,
             lines: [
               { kind: "same", text: "one" },
               { kind: "removed", text: "two" },

@@ -14,6 +14,8 @@ describe("a review", () => {
     const lines = numbered({
       old_start: 10,
       new_start: 12,
+      old_open: false,
+      new_open: false,
       lines: [
         { kind: "same", text: "a" },
         { kind: "removed", text: "b" },
