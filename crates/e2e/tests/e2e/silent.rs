@@ -188,3 +188,22 @@ async fn a_session_whose_host_is_killed_is_lost_and_its_task_goes_on() {
     assert_eq!(place.is(worker).await.failures, 0);
     place.finish(task, 2, vec![one]).await;
 }
+
+#[tokio::test]
+async fn a_runner_whose_hub_does_not_answer_stops_its_task_in_time_and_it_is_taken_again() {
+    let settings = WorkConfigure { lease_seconds: Some(6), heartbeat_seconds: Some(2), ..Default::default() };
+    let place = Place::open(settings).await;
+    let (one, id) = place.runner("one").await;
+    let worker = place.worker(id).await;
+    let task = place.add().await;
+    let agent = place.agent(1).await;
+    signal(place.hub.pid().unwrap(), "STOP");
+    wait_until("the agent is gone", async || (!lives(agent)).then_some(())).await;
+    signal(place.hub.pid().unwrap(), "CONT");
+    place.agent(2).await;
+    let detail = place.detail(task).await;
+    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Lost, AttemptOutcome::Open]);
+    assert_eq!(place.is(worker).await.failures, 0);
+    place.finish(task, 2, vec![one]).await;
+}
