@@ -9,6 +9,7 @@ mod relay;
 mod report;
 mod resume;
 mod startup;
+mod worktrees;
 mod writes;
 
 use report::Report;
@@ -43,6 +44,9 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted("start") {
         startup::measure(&mut report).await?;
+    }
+    if wanted("worktrees") {
+        worktrees::measure(&mut report).await?;
     }
     if wanted("idle") {
         idle::measure(&mut report).await?;
