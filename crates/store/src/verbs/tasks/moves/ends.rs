@@ -31,17 +31,25 @@ pub(super) async fn free_dependants(tx: &mut Tx<'_>, task: TaskId) -> Result<(),
 /// Those that wait for a task and for those, nearest first, each with what of them it waits for; so many at most.
 async fn all_dependants(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, StoreError> {
     let (mut found, mut seen) = (Vec::new(), HashSet::from([of.id]));
-    let mut next = VecDeque::from([of.clone()]);
-    while let Some(dep) = next.pop_front() {
-        for row in tx.dependants(dep.id).await? {
-            if found.len() >= TOLD {
-                return Ok(found);
-            }
-            if row.status == TaskStatus::Blocked && seen.insert(row.id) {
-                found.push((row.clone(), dep.clone()));
-                next.push_back(row);
+    let mut level = vec![of.clone()];
+    while !level.is_empty() && found.len() < TOLD {
+        // All of one distance are read together.
+        tx.know_dependants(&level.iter().map(|dep| dep.id).collect::<Vec<_>>()).await?;
+        let mut waiting = Vec::new();
+        for (at, dep) in level.iter().enumerate() {
+            let ids = tx.book().dependants.get(&dep.id).into_iter().flatten().copied();
+            waiting.extend(ids.filter(|id| seen.insert(*id)).map(|id| (id, at)));
+        }
+        waiting.truncate(TOLD - found.len());
+        tx.tasks(&waiting.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?;
+        let mut next = Vec::new();
+        for (id, at) in waiting {
+            if let Some(row) = tx.task(id).await?.filter(|row| row.status == TaskStatus::Blocked) {
+                found.push((row.clone(), level[at].clone()));
+                next.push(row);
             }
         }
+        level = next;
     }
     Ok(found)
 }
