@@ -7,7 +7,7 @@ use protocol::link::DesiredCheck;
 use protocol::{Criterion, Sandbox};
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, empty_workspace, shell};
+use crate::support::{TestRunner, empty_workspace, fixture, output, repository, shell};
 
 /// Asks a shell something that must be true inside.
 fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
@@ -105,4 +105,25 @@ async fn a_contained_agent_sees_its_next_token_and_no_other_file_of_its_session(
     let path = hub.workspace(&session).await;
     assert_eq!(std::fs::read_to_string(format!("{path}/seen")).unwrap(), "agent\n");
     drop(runner);
+}
+
+#[tokio::test]
+async fn a_contained_session_commits_in_the_persons_name() {
+    let home = place();
+    std::fs::write(home.path().join(".gitconfig"), "[user]\n\tname = Ann B\n\temail = ann@example.org\n").unwrap();
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    runner.set("HOME", &shown(home.path()));
+    runner.spawn();
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let line = "echo two > file.txt; git commit -qam two; git log -1 --format='by %an, %ae'";
+    let mut session = shell(line);
+    session.workspace.repository = Some(repository(origin.path()));
+    session.sandbox = Some(Sandbox { network: false, home: false });
+    hub.desire(vec![session.clone()]);
+    let end = hub.over(session.session).await;
+    let shown = String::from_utf8(output(&runner.session_dir(session.session))).unwrap();
+    assert_eq!(end.code, Some(0), "{shown}");
+    assert!(shown.contains("by Ann B, ann@example.org"), "{shown}");
 }
