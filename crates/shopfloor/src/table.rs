@@ -269,8 +269,8 @@ mod tests {
         );
         assert_eq!(
             render(Some(40)),
-            "ID        STATE          TITLE      BY\n\
-             deadbeef  exited with 3  make eve…  ann"
+            "ID        STATE          TITLE       BY\n\
+             deadbeef  exited with 3  make ever…  ann"
         );
     }
 
