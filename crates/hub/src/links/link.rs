@@ -19,7 +19,7 @@ use crate::AppError;
 
 /// How many frames may wait for a runner that does not read; then the link is given up.
 const QUEUE: usize = 4096;
-/// How late a runner's sign of life may be.
+/// How late a runner's sign of life may be at most, and never later than the next one: that is before any lease ends.
 const SLACK: Duration = Duration::from_secs(2);
 
 type Waiting = oneshot::Sender<Result<RunnerAnswer, Problem>>;
@@ -46,7 +46,7 @@ struct Heard {
 
 impl Heard {
     fn is_late(&self) -> bool {
-        self.at.elapsed() > self.every + SLACK
+        self.at.elapsed() >= self.every + SLACK.min(self.every)
     }
 }
 
