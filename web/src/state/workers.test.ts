@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Change, FromHub } from "../protocol";
+import type { Change, FromHub, Worker } from "../protocol";
 import { apply } from "./apply";
 import { columns } from "./board";
 import { coloursOf } from "./colours";
@@ -11,6 +11,7 @@ import {
   decisions,
   escalationsFor,
   frozenProjects,
+  isDue,
   myFreeze,
   othersFrozen,
   openEscalations,
@@ -92,8 +93,8 @@ describe("workers", () => {
     const together = [worker("w", { status: "working" }), worker("v"), worker("o", { project: "q" })];
     const changed = apply(start, delta(2, { kind: "workers", workers: together }));
     expect(workersOf(changed, "p").map((one) => [one.id, one.status])).toEqual([
-      ["w", "working"],
       ["v", "idle"],
+      ["w", "working"],
     ]);
     expect(
       workersOf(start, "p").map((one) => one.id),
@@ -122,15 +123,22 @@ describe("workers", () => {
     expect(sessionColours(session("s1"))).toEqual(coloursOf("s1"));
   });
 
-  it("that work stand before those that do not", () => {
-    const floor = play(
-      start,
-      delta(2, {
-        kind: "workers",
-        workers: [worker("a", { status: "stopped" }), worker("z", { status: "working" })],
-      }),
-    );
-    expect(workersOf(floor, "p").map((one) => one.id)).toEqual(["z", "w", "a"]);
+  it("stay where they are whatever they do, until they are stopped", () => {
+    const names = (...workers: Worker[]) =>
+      workersOf(play(start, delta(2, { kind: "workers", workers })), "p").map((one) => one.name);
+    const order = ["w", "w2", "w10"];
+    for (const status of ["idle", "working", "paused", "offline", "spent", "lost", "stopping"] as const) {
+      expect(names(worker("w10"), worker("w2", { status })), status).toEqual(order);
+      expect(names(worker("w10", { status }), worker("w2")), status).toEqual(order);
+    }
+    expect(names(worker("w10"), worker("w2", { status: "stopped" }))).toEqual(["w", "w10", "w2"]);
+  });
+
+  it("wait until a moment, and no longer", () => {
+    const until = "2026-11-15T10:00:00.000Z";
+    expect(isDue({ until }, Date.parse(until) - 1)).toBe(false);
+    expect(isDue({ until }, Date.parse(until))).toBe(true);
+    expect(isDue({ until: null }, Date.parse(until))).toBe(false);
   });
 
   it("have spent a part of their budget", () => {

@@ -25,26 +25,19 @@ export function sessionColours(session: Pick<Session, "id" | "worker">): Colours
   return session.worker ? colourOf(session.worker.colour) : coloursOf(session.id);
 }
 
-const URGENCY: Record<Worker["status"], number> = {
-  working: 0,
-  paused: 1,
-  lost: 1,
-  offline: 1,
-  spent: 1,
-  idle: 2,
-  stopping: 3,
-  stopped: 4,
-};
+const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** The workers of a project: those that do something first, then by name. */
+/** The workers of a project by name, so that each stays where it is whatever it does; stopped ones last. */
 export function workersOf(floor: Floor, project: string): Worker[] {
+  const last = (worker: Worker) => Number(worker.status === "stopped");
   return [...floor.workers.values()]
     .filter((worker) => worker.project === project)
-    .sort(
-      (a, b) =>
-        URGENCY[a.status] - URGENCY[b.status] ||
-        a.name.localeCompare(b.name, undefined, { numeric: true, sensitivity: "base" }),
-    );
+    .sort((a, b) => last(a) - last(b) || byName.compare(a.name, b.name) || (a.id < b.id ? -1 : 1));
+}
+
+/** Whether the time until which a worker waits is over, so that the next task is its trial. */
+export function isDue(worker: Pick<Worker, "until">, now: number): boolean {
+  return worker.until !== null && Date.parse(worker.until) <= now;
 }
 
 /** Whether a worker would go on by itself, or is at it. */
