@@ -3,6 +3,7 @@ import type {
   AssignStrategy,
   AttemptOutcome,
   Criterion,
+  MetricsPoint,
   ReportVerdict,
   TaskStatus,
   WorkerStatus,
@@ -156,4 +157,34 @@ export function spanOf(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long something has lasted, as far as that matters at a glance. */
+export function lasting(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "for a moment";
+  if (minutes < 60) return `for ${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24
+    ? `for ${hours} h ${minutes % 60} min`
+    : `for ${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** What the hub or a worker says, in one line and without marks, where there is room for few words. */
+export function plain(text: string): string {
+  return text
+    .replaceAll(/`([^`\n]+)`/gu, "$1")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** How many workers were busy at once, in words; all that is known are averages over stretches of time. */
+export function busyWords(
+  series: readonly Pick<MetricsPoint, "busy">[],
+  word: (value: number) => string,
+): string {
+  const most = Math.max(0, ...series.map((one) => one.busy)) / 100;
+  return `On average; ${word(most)} in the busiest stretch.`;
 }
