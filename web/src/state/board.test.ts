@@ -1,7 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { type Board, columns, fits, held, NO_BOARD, onBoard, paged, type TaskQuery, tell } from "./board";
+import {
+  type Board,
+  columns,
+  fits,
+  held,
+  NO_BOARD,
+  onBoard,
+  paged,
+  scrolledTo,
+  type TaskQuery,
+  tell,
+  workedSince,
+} from "./board";
 import { layered, look, putAll, sizeOfLayers, valuesOf } from "./layered";
-import { task } from "./testing/samples";
+import { session, task } from "./testing/samples";
 
 const ALL: TaskQuery = { text: "", worker: null, activity: null };
 const at = (second: number) => `2026-11-15T10:00:${String(second).padStart(2, "0")}.000Z`;
@@ -58,6 +70,37 @@ describe("a board", () => {
     let open = wanted;
     for (let n = 0; n < 1_000; n++) open = onBoard(open, [task(`t${n}`)]);
     expect(sizeOfLayers(open.tasks)).toBe(1_000);
+  });
+});
+
+describe("since when a task is worked on", () => {
+  const held = task("t", { status: "running", assigned_to: "w", session: "s", updated_at: at(9) });
+
+  it("is said by its session, else by its last change", () => {
+    const sessions = new Map([["s", session("s", { created_at: at(3) })]]);
+    expect(workedSince({ sessions }, held)).toBe(at(3));
+    expect(workedSince({ sessions: new Map() }, held)).toBe(at(9));
+  });
+
+  it("is not said where nobody works", () => {
+    for (const status of ["ready", "validating", "escalated", "done"] as const)
+      expect(workedSince({ sessions: new Map() }, { ...held, status }), status).toBeNull();
+    expect(workedSince({ sessions: new Map() }, { ...held, assigned_to: null })).toBeNull();
+  });
+});
+
+describe("the column of the chosen task", () => {
+  const view = { left: 100, width: 400 };
+
+  it("is scrolled to from either side, and not when it is seen", () => {
+    expect(scrolledTo(view, { left: 600, width: 150 })).toBe(350);
+    expect(scrolledTo(view, { left: 20, width: 150 })).toBe(20);
+    expect(scrolledTo(view, { left: 200, width: 150 })).toBe(100);
+    expect(scrolledTo(view, { left: 350, width: 150 })).toBe(100);
+  });
+
+  it("begins where the board does when it is wider", () => {
+    expect(scrolledTo({ left: 0, width: 100 }, { left: 600, width: 150 })).toBe(600);
   });
 });
 

@@ -76,6 +76,22 @@ export function taskLine(floor: Floor, task: TaskId | null | undefined): TaskLin
   return undefined;
 }
 
+/** Since when somebody works on a task, as far as that is known; null when nobody does. */
+export function workedSince(floor: Pick<Floor, "sessions">, task: TaskLine): string | null {
+  if (!task.assigned_to || COLUMN_OF[task.status] !== "working") return null;
+  // A task changes when it is taken and when its worker says something.
+  return floor.sessions.get(task.session ?? "")?.created_at ?? task.updated_at;
+}
+
+/** How far a row is to be scrolled so that a part of it is seen; `part` is where that is from the row's beginning. */
+export function scrolledTo(
+  view: { left: number; width: number },
+  part: { left: number; width: number },
+): number {
+  if (part.left < view.left || part.width > view.width) return part.left;
+  return Math.max(view.left, part.left + part.width - view.width);
+}
+
 /** A task in one line, from all that is known of it. */
 export function lineOfDetail({ task, deps }: TaskDetail): TaskLine {
   const { id, project, activity, status, reason, priority, attempt, assigned_to, session, progress } = task;

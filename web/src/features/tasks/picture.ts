@@ -3,7 +3,7 @@ import type { Drawn } from "../../state/graph";
 import { layout } from "../../state/layout";
 
 /** How large a task is drawn, and how far from others. */
-export const NODE = { width: 204, height: 46, across: 54, between: 12 };
+export const NODE = { width: 204, height: 60, across: 54, between: 12 };
 
 const GAP = 14;
 
