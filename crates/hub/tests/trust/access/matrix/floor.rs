@@ -87,13 +87,14 @@ impl Floor {
         let worker = view!(hub, owner, Workers, Call::WorkerStart { project, input: workers() })[0].id;
         view!(hub, owner, Worker, Call::WorkerStop { worker, input: WorkerStop::default() });
         let (victim, session, workspace) = (self.victim, made.id, made.workspace);
-        let input = tasks(&["a secret task", "another secret task", "one that nobody has"]);
+        let input = tasks(&["a secret task", "another secret task", "one with a question", "one that nobody has"]);
         let added = view!(hub, owner, AddedTasks, Call::TaskAdd { project, input });
         let held = [added.tasks[0].id, added.tasks[1].id];
-        for name in ["one", "two"] {
+        for name in ["one", "two", "three"] {
             view!(hub, owner, Taken, Call::TaskTake { project, input: take(name) });
         }
-        let asked = Call::TaskAsk { task: held[0], input: question(1) };
+        // Of its own: a question ends with its task, and others are reported.
+        let asked = Call::TaskAsk { task: added.tasks[2].id, input: question(1) };
         let escalation = view!(hub, owner, Escalation, asked).id;
         Targets {
             victim,
@@ -108,7 +109,7 @@ impl Floor {
             session,
             workspace,
             held,
-            idle: added.tasks[2].id,
+            idle: added.tasks[3].id,
             escalation,
             worker,
         }
