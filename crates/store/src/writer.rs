@@ -118,13 +118,19 @@ impl Writer {
     }
 }
 
+/// How often the writer lets others run in vain while some of those who were just answered are not back.
+const PATIENT: u32 = 16;
+
 /// Lets those who were just answered come back with their next command, as long as they do so at once: they then share
 /// one commit with those that came meanwhile, instead of taking turns with them.
-async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>) {
+async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
+    let mut in_vain = 0;
     loop {
         let before = jobs.len();
         tokio::task::yield_now().await;
-        if jobs.len() == before || jobs.len() >= GROUP {
+        in_vain = if jobs.len() == before { in_vain + 1 } else { 0 };
+        let all_back = answered < 2 || jobs.len() >= answered;
+        if jobs.len() >= GROUP || (in_vain > 0 && all_back) || in_vain >= PATIENT {
             return;
         }
     }
@@ -175,9 +181,9 @@ struct Task {
 
 impl Task {
     async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>, stop: &Notify) {
-        let mut group = Vec::with_capacity(GROUP);
+        let (mut group, mut answered) = (Vec::with_capacity(GROUP), 0);
         loop {
-            gather(&jobs).await;
+            gather(&jobs, answered).await;
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
                 () = stop.notified() => {
@@ -188,6 +194,7 @@ impl Task {
             if count == 0 {
                 break;
             }
+            answered = count;
             if let Err(rest) = self.commit(std::mem::take(&mut group)).await {
                 for job in rest {
                     // Alone, a spoiled command answers for itself.
