@@ -3,7 +3,6 @@
 mod about;
 mod adapters;
 mod asks;
-mod author;
 mod bundles;
 mod checks;
 mod clock;

@@ -19,7 +19,7 @@ use crate::sessions::Sessions;
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::{Workspaces, follow_changes};
-use crate::{JournalError, Options, about, author, disk, lease, link};
+use crate::{JournalError, Options, about, disk, lease, link, programs};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
@@ -46,8 +46,10 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    if options.git.author.is_none() {
-        options.git.author = author::of(&person).await;
+    if options.git.author.is_none()
+        && let Some(git) = programs::find("git", &person)
+    {
+        options.git.author = worktree::author(&git, &person).await;
     }
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
     let (watcher, changes) = worktrees.watch(Tempo::default());

@@ -5,6 +5,7 @@
 
 mod agent;
 mod approval;
+mod author;
 mod bare;
 mod beneath;
 mod bundle;
@@ -42,6 +43,7 @@ mod watch;
 mod worktrees;
 
 pub use approval::{ConfigKind, ConfigSet, ExecutableConfig};
+pub use author::author;
 pub use beneath::{Found, Root};
 pub use bundle::Packed;
 pub use clean::{Cleaned, Reason, Unfinished};

@@ -1,12 +1,11 @@
 //! Who the person is to git: asked once, because a session in a sandbox does not see their settings.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use worktree::Author;
-
-use crate::programs;
+use crate::Author;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// No name is longer.
@@ -15,12 +14,13 @@ const LONGEST: usize = 200;
 /// The name and address that the person's own settings give; nothing unless both are there.
 ///
 /// Only their own files are read, never a repository's, and reading settings runs nothing.
-pub(crate) async fn of(person: &BTreeMap<String, String>) -> Option<Author> {
-    Some(Author { name: setting(person, "user.name").await?, email: setting(person, "user.email").await? })
+pub async fn author(git: &Path, person: &BTreeMap<String, String>) -> Option<Author> {
+    let (name, email) = (setting(git, person, "user.name").await?, setting(git, person, "user.email").await?);
+    Some(Author { name, email })
 }
 
-async fn setting(person: &BTreeMap<String, String>, key: &str) -> Option<String> {
-    let mut git = tokio::process::Command::new(programs::find("git", person)?);
+async fn setting(git: &Path, person: &BTreeMap<String, String>, key: &str) -> Option<String> {
+    let mut git = tokio::process::Command::new(git);
     git.args(["config", "--global", "--includes", "--get", key]).current_dir("/").env_clear();
     for name in ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "PATH"] {
         if let Some(value) = person.get(name) {
@@ -44,11 +44,11 @@ mod tests {
         let folder = home.path().to_string_lossy().into_owned();
         let path = std::env::var("PATH").unwrap();
         let person = BTreeMap::from([("HOME".to_owned(), folder), ("PATH".to_owned(), path)]);
-        assert_eq!(of(&person).await, None);
+        assert_eq!(author(Path::new("git"), &person).await, None);
         std::fs::write(home.path().join("more"), "[user]\n\tname = Ann \\\"B\\\"\n").unwrap();
         let settings = "[include]\n\tpath = more\n[user]\n\temail = ann@example.org\n";
         std::fs::write(home.path().join(".gitconfig"), settings).unwrap();
-        let author = Author { name: "Ann \"B\"".into(), email: "ann@example.org".into() };
-        assert_eq!(of(&person).await, Some(author));
+        let ann = Author { name: "Ann \"B\"".into(), email: "ann@example.org".into() };
+        assert_eq!(author(Path::new("git"), &person).await, Some(ann));
     }
 }
