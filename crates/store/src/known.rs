@@ -11,9 +11,6 @@ use crate::sql::{Connection, args, text};
 /// How many keys are looked up in one statement.
 const KEYS: usize = 64;
 
-/// How many projects are remembered at most.
-const PROJECTS: usize = 1000;
-
 const LAST_MESSAGE: Update =
     Update { table: "projects", keys: &["id"], columns: &["last_message"], only: "", every: None };
 
@@ -76,9 +73,6 @@ impl Known {
     /// Keeps what the next transaction may need.
     pub(crate) fn settle_down(&mut self) {
         self.answered.clear();
-        if self.facts.len() > PROJECTS {
-            self.facts.clear();
-        }
     }
 
     /// Gives out the numbers that were taken, to be written down.

@@ -22,7 +22,8 @@ const IDS: usize = 128;
 pub(super) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
 
 /// Says of tasks that are read whether anything waits for them: mostly nothing does, and nobody needs to ask again.
-const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END AS BIGINT) AS depended,";
+const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END \
+                        AS BIGINT) AS depended,";
 
 /// How many tasks of the queue are read at once at least.
 const CHUNK: usize = 128;

@@ -43,9 +43,6 @@ const CHANGING: &[&str] = &[
 
 const WORKERS: Update = Update { table: "workers", keys: &["id"], columns: CHANGING, only: "", every: None };
 
-/// How many workers are remembered between transactions at most.
-const REMEMBERED: usize = 1024;
-
 /// What a transaction has read and changed of workers.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
@@ -83,9 +80,6 @@ impl Crew {
     /// Keeps what the next transaction may need.
     pub(crate) fn settle_down(&mut self) {
         self.colours.clear();
-        if self.slots.len() > REMEMBERED || self.external.len() > REMEMBERED {
-            self.forget_all();
-        }
     }
 
     /// Keeps in step who takes tasks under which name.
