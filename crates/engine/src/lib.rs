@@ -13,5 +13,6 @@ pub mod order;
 pub mod progress;
 pub mod retry;
 pub mod scale;
+pub mod series;
 pub mod similar;
 pub mod spans;

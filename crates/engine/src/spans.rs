@@ -1,5 +1,8 @@
 //! Stretches of time in which somebody worked: together, at once, and within a window.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 /// A stretch of time in milliseconds, from its begin to its end.
 pub type Span = (i64, i64);
 
@@ -10,7 +13,7 @@ pub fn sum(spans: &[Span], window: Span) -> u64 {
 
 /// How long at least one of the spans lasts, as far as they are within the window.
 pub fn union(spans: &[Span], window: Span) -> u64 {
-    let mut clipped: Vec<Span> = spans.iter().map(|(from, to)| ((*from).max(window.0), (*to).min(window.1))).collect();
+    let mut clipped: Vec<Span> = spans.iter().map(|span| clip(*span, window)).collect();
     clipped.retain(|(from, to)| from < to);
     clipped.sort_unstable();
     let (mut total, mut reached) = (0, i64::MIN);
@@ -23,7 +26,8 @@ pub fn union(spans: &[Span], window: Span) -> u64 {
 
 /// How long a span lasts within a window.
 pub fn overlap(span: Span, window: Span) -> u64 {
-    (span.1.min(window.1) - span.0.max(window.0)).max(0).unsigned_abs()
+    let (from, to) = clip(span, window);
+    (to - from).max(0).unsigned_abs()
 }
 
 /// How much faster the work went than one after the other, in hundredths; `None`: nobody worked.
@@ -33,8 +37,45 @@ pub fn speed_up(spans: &[Span], window: Span) -> Option<u32> {
     Some(u32::try_from(ratio).unwrap_or(u32::MAX))
 }
 
+/// How many were at work on average over the whole window, in hundredths.
+pub fn average(spans: &[Span], window: Span) -> u32 {
+    let all = (window.1 - window.0).max(0).unsigned_abs();
+    let ratio = sum(spans, window).saturating_mul(100).checked_div(all).unwrap_or(0);
+    u32::try_from(ratio).unwrap_or(u32::MAX)
+}
+
+/// The most who were at work at the same moment of the window. Whoever has several spans at once is still one, and who
+/// ends when another begins was not there beside it.
+pub fn peak<W: Copy + Eq + Hash>(work: &[(W, Span)], window: Span) -> u32 {
+    let clipped = work.iter().map(|(who, span)| (*who, clip(*span, window))).filter(|(_, (from, to))| from < to);
+    // At the same moment, ends come before begins.
+    let mut turns: Vec<(i64, bool, W)> =
+        clipped.flat_map(|(who, (from, to))| [(from, true, who), (to, false, who)]).collect();
+    turns.sort_unstable_by_key(|(at, begins, _)| (*at, *begins));
+    let mut open: HashMap<W, u32> = HashMap::new();
+    let mut most = 0;
+    for (_, begins, who) in turns {
+        if begins {
+            *open.entry(who).or_default() += 1;
+            most = most.max(open.len());
+        } else if let Some(left) = open.get_mut(&who) {
+            *left -= 1;
+            if *left == 0 {
+                open.remove(&who);
+            }
+        }
+    }
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+fn clip(span: Span, window: Span) -> Span {
+    (span.0.max(window.0), span.1.min(window.1))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -50,12 +91,54 @@ mod tests {
         assert_eq!(speed_up(&[(7, 7)], ALL), None);
     }
 
+    #[test]
+    fn an_average_is_over_the_whole_window() {
+        assert_eq!(average(&[(0, 500), (0, 250)], ALL), 75);
+        assert_eq!(average(&[(-1_000, 5_000)], ALL), 100);
+        assert_eq!(average(&[(0, 500)], (7, 7)), 0);
+    }
+
+    #[test]
+    fn a_peak_is_who_was_there_at_one_moment() {
+        assert_eq!(peak(&[('a', (0, 10)), ('b', (10, 20))], ALL), 1, "one after the other");
+        assert_eq!(peak(&[('a', (0, 11)), ('b', (10, 20)), ('c', (10, 12))], ALL), 3);
+        assert_eq!(peak(&[('a', (0, 50)), ('a', (10, 20)), ('b', (60, 70))], ALL), 1, "the same one twice");
+        assert_eq!(peak(&[('a', (0, 50)), ('a', (10, 20)), ('b', (30, 40))], ALL), 2, "one of its two goes on");
+        assert_eq!(peak(&[('a', (-9, 0)), ('b', (1_000, 1_001)), ('c', (5, 5))], ALL), 0, "outside, or for no time");
+    }
+
+    type Work = Vec<(u8, Span)>;
+
+    fn work() -> impl Strategy<Value = Work> {
+        proptest::collection::vec((0u8..5, (-5i64..60, -5i64..60)), 0..14)
+    }
+
     proptest! {
         #[test]
-        fn the_union_is_what_each_moment_says(spans in proptest::collection::vec((0i64..60, 0i64..60), 0..12)) {
+        fn the_union_is_what_each_moment_says(work in work()) {
+            let spans: Vec<Span> = work.iter().map(|(_, span)| *span).collect();
             let moments = (0..50).filter(|at| spans.iter().any(|(from, to)| from <= at && at < to)).count();
             prop_assert_eq!(union(&spans, (0, 50)), moments as u64);
             prop_assert!(sum(&spans, (0, 50)) >= union(&spans, (0, 50)));
+        }
+
+        #[test]
+        fn the_peak_is_the_fullest_moment(work in work()) {
+            let there = |at: i64| -> HashSet<u8> {
+                work.iter().filter(|(_, (from, to))| *from <= at && at < *to).map(|(who, _)| *who).collect()
+            };
+            let fullest = (0..50).map(|at| there(at).len()).max().unwrap_or(0);
+            prop_assert_eq!(peak(&work, (0, 50)) as usize, fullest);
+        }
+
+        #[test]
+        fn nobody_is_faster_than_all_who_were_there(work in work()) {
+            let own: Vec<(usize, Span)> = work.iter().map(|(_, span)| *span).enumerate().collect();
+            let spans: Vec<Span> = own.iter().map(|(_, span)| *span).collect();
+            let most = peak(&own, (0, 50)) * 100;
+            prop_assert!(average(&spans, (0, 50)) <= most);
+            let fast = speed_up(&spans, (0, 50));
+            prop_assert!(fast.is_none_or(|times| (100..=most).contains(&times)), "{fast:?} of {most}");
         }
     }
 }
