@@ -9,6 +9,7 @@ use crate::Options;
 use crate::beneath::{Found, Root, read_all};
 use crate::commit::Mode;
 use crate::create::blocking;
+use crate::known::Committed;
 use crate::space::Space;
 
 /// The changes of one save, told apart.
@@ -80,6 +81,8 @@ fn acceptable(path: &Path) -> bool {
 pub(crate) enum Content {
     /// These bytes.
     File(Mode, Vec<u8>),
+    /// What a commit has.
+    Known(Committed),
     /// Nothing: it is not there.
     Gone,
     /// Nothing can be, for this reason.
@@ -107,10 +110,18 @@ impl Content {
     }
 
     pub(crate) fn print(&self) -> Print {
-        let Self::File(mode, bytes) = self else { return None };
         let mut hash = Sha256::new();
-        hash.update([*mode as u8]);
-        hash.update(bytes);
+        match self {
+            Self::File(mode, bytes) => {
+                hash.update([*mode as u8]);
+                hash.update(bytes);
+            }
+            Self::Known(committed) => {
+                hash.update([committed.mode as u8]);
+                hash.update(committed.blob.as_str());
+            }
+            Self::Gone | Self::Not(_) => return None,
+        }
         Some(hash.finalize().into())
     }
 }

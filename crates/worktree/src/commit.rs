@@ -18,6 +18,16 @@ pub(crate) enum Mode {
     Link,
 }
 
+impl Mode {
+    fn digits(self) -> &'static str {
+        match self {
+            Self::Plain => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+        }
+    }
+}
+
 /// A commit in the making: its changes are sent one by one, and nothing is there before `finish`.
 pub(crate) struct Commit {
     parts: mpsc::Sender<Vec<u8>>,
@@ -60,17 +70,20 @@ impl Commit {
 
     /// Puts a file.
     pub(crate) async fn put(&self, path: &Path, mode: Mode, bytes: Vec<u8>) {
-        let mode = match mode {
-            Mode::Plain => "100644",
-            Mode::Executable => "100755",
-            Mode::Link => "120000",
-        };
-        let mut head = format!("M {mode} inline ").into_bytes();
+        let mut head = format!("M {} inline ", mode.digits()).into_bytes();
         quote(path, &mut head);
         head.extend_from_slice(format!("\ndata {}\n", bytes.len()).as_bytes());
         self.send(head).await;
         self.send(bytes).await;
         self.send(b"\n".to_vec()).await;
+    }
+
+    /// Puts a file whose content is there already.
+    pub(crate) async fn refer(&self, path: &Path, mode: Mode, blob: &Oid) {
+        let mut line = format!("M {} {blob} ", mode.digits()).into_bytes();
+        quote(path, &mut line);
+        line.push(b'\n');
+        self.send(line).await;
     }
 
     /// Takes a file, or a folder with all that is in it, out.

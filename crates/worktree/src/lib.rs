@@ -23,6 +23,7 @@ mod eviction;
 mod examine;
 mod git;
 mod hosts;
+mod known;
 mod layout;
 mod location;
 mod names;

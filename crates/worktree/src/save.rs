@@ -148,15 +148,24 @@ impl Space {
         for path in changed {
             changes.sort_out(&root, path);
         }
-        let Changes { mut removed, put, left, outdated, .. } = changes;
+        let Changes { mut removed, put, left, mut outdated, .. } = changes;
         removed.retain(|path| self.since.get(path) != Some(&None));
-        removed.extend(self.store.having(self.tree.as_str(), &outdated).await?);
         let root = Arc::new(root);
-        let put = if options.largest_save - left <= AT_ONCE {
+        let committed = self.as_committed(&root, &outdated).await?;
+        outdated.retain(|path| !committed.contains_key(path));
+        removed.extend(self.store.having(self.tree.as_str(), &outdated).await?);
+        let mut put: Vec<(PathBuf, Option<Content>)> = if options.largest_save - left <= AT_ONCE {
             self.read(&root, options, put).await
         } else {
             put.into_iter().map(|path| (path, None)).collect()
         };
+        for (path, committed) in committed {
+            self.left_out.remove(&path);
+            let content = Content::Known(committed);
+            if self.since.get(&path) != Some(&content.print()) {
+                put.push((path, Some(content)));
+            }
+        }
         let told = !self.untold(matches!(scope, Scope::All));
         let new = if removed.is_empty() && put.is_empty() && new_tips.is_empty() && told {
             None
@@ -220,6 +229,7 @@ impl Space {
             let print = content.print();
             match content {
                 Content::File(mode, bytes) => commit.put(&path, mode, bytes).await,
+                Content::Known(committed) => commit.refer(&path, committed.mode, &committed.blob).await,
                 Content::Gone => commit.remove(&path).await,
                 Content::Not(why) => {
                     self.leave_out(&path, why);

@@ -1,9 +1,9 @@
 //! What a save has of large files, which save is brought back, and whose branch and name the work carries.
 
 use domain::WorkspaceId;
-use worktree::{Error, Into, Options, Progress, Start, Unfinished, Worktrees};
+use worktree::{Cleaned, Error, Into, Options, Progress, Reason, Start, Unfinished, Worktrees};
 
-use crate::support::{Bench, content, git, write};
+use crate::support::{Bench, content, feed_git, git, try_git, write};
 
 /// The same data directory, with small limits.
 async fn small(bench: &Bench) -> Worktrees {
@@ -57,6 +57,37 @@ async fn a_large_file_is_told_although_nothing_else_changed() {
     std::fs::remove_file(space.path.join("core.dump")).unwrap();
     again.save(id).await.unwrap();
     assert_eq!(told(again.saves(id, 10).await.unwrap()), Some(0));
+}
+
+#[tokio::test]
+async fn a_large_file_that_is_committed_and_pushed_keeps_no_workspace() {
+    let bench = Bench::new().await;
+    let trees = small(&bench).await;
+    let id = WorkspaceId::generate();
+    let space = trees.create(id, &bench.plan("work"), &Progress::none()).await.unwrap();
+    write(&space.path, "data/big one.bin", "x".repeat(5000));
+    trees.save(id).await.unwrap();
+    let refused = trees.clean(id, Unfinished::Refuse).await.unwrap_err();
+    assert!(refused.to_string().contains("big one.bin could not be saved"), "{refused}");
+    git(&space.path, &["add", "-A"]);
+    git(&space.path, &["commit", "-qm", "large"]);
+    let saved = trees.save(id).await.unwrap();
+    assert_eq!(saved.left_out, [], "what was committed is kept with the commit");
+    let stats = trees.stats(id).await.unwrap();
+    assert!(!stats.uncommitted && stats.problem.is_none(), "{stats:?}");
+    let refused = trees.clean(id, Unfinished::Refuse).await.unwrap_err();
+    assert!(matches!(&refused, Error::WouldLose { reasons, .. } if *reasons == [Reason::Unpushed { commits: 1 }]));
+    // The same size is not the same file.
+    write(&space.path, "data/big one.bin", "y".repeat(5000));
+    assert_eq!(trees.save(id).await.unwrap().left_out.len(), 1);
+    git(&space.path, &["push", "-q"]);
+    let refused = trees.clean(id, Unfinished::Refuse).await.unwrap_err();
+    assert!(refused.to_string().contains("big one.bin could not be saved"), "{refused}");
+    write(&space.path, "data/big one.bin", "x".repeat(5000));
+    assert_eq!(trees.clean(id, Unfinished::Refuse).await.unwrap(), Cleaned::Deleted);
+    let into = bench.path().join("back");
+    trees.restore(id, None, &Into::Folder(into.clone())).await.unwrap();
+    assert_eq!(std::fs::read(into.join("data/big one.bin")).unwrap(), "x".repeat(5000).into_bytes());
 }
 
 #[tokio::test]
@@ -116,6 +147,42 @@ async fn a_save_is_known_by_its_first_digits() {
         let refused = bench.trees.restore(id, Some(odd), &Into::Workspace).await;
         assert!(matches!(refused, Err(Error::NoSave { .. })), "{odd}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn digits_that_several_saves_begin_with_name_none_of_them() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "a.txt", "one");
+    bench.trees.save(id).await.unwrap();
+    // So many that two of them begin with the same four digits.
+    let store = std::fs::read_dir(bench.data().join("repositories")).unwrap();
+    let name = format!("refs/shopfloor/saved/{id}");
+    let has = |store: &std::path::PathBuf| try_git(store, &["rev-parse", "-q", "--verify", &name]).status.success();
+    let store = store.map(|entry| entry.unwrap().path()).find(has).unwrap();
+    let note = git(&store, &["log", "-1", "--format=%B", &name]);
+    let one = |n: u32| {
+        let who = format!("Shopfloor <shopfloor@localhost> {} +0000", 1_800_000_000 + n);
+        format!("commit {name}\ncommitter {who}\ndata {}\n{note}\n", note.len())
+    };
+    let stream = one(0) + &format!("from {name}^0\n\n") + &(1..2000).map(|n| one(n) + "\n").collect::<String>();
+    feed_git(&store, &["fast-import", "--quiet"], &stream);
+    let trees = bench.reopened().await;
+    let saves = trees.saves(id, 5000).await.unwrap();
+    assert!(saves.len() >= 2000, "{}", saves.len());
+    let mut ids: Vec<&str> = saves.iter().map(|save| save.id.as_str()).collect();
+    ids.sort_unstable();
+    let pair = ids.windows(2).find(|pair| pair[0][..4] == pair[1][..4]).expect("two that begin alike");
+    write(&space.path, "a.txt", "two");
+    let refused = trees.restore(id, Some(&pair[0][..4]), &Into::Workspace).await.unwrap_err();
+    assert!(matches!(refused, Error::ManySaves { .. }), "{refused}");
+    for id in pair {
+        assert!(refused.to_string().contains(&id[..8]), "{refused} does not name {id}");
+    }
+    assert_eq!(std::fs::read(space.path.join("a.txt")).unwrap(), b"two", "nothing is touched");
+    trees.restore(id, Some(pair[0]), &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("a.txt")).unwrap(), b"one");
 }
 
 #[tokio::test]

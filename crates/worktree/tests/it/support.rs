@@ -87,6 +87,15 @@ pub(crate) fn try_git(dir: &Path, args: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
+/// Runs git with something to read.
+pub(crate) fn feed_git(dir: &Path, args: &[&str], input: &str) {
+    use std::io::Write;
+    let mut child =
+        Command::new("git").args(args).current_dir(dir).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "git {args:?}");
+}
+
 pub(crate) fn write(dir: &Path, name: &str, text: impl AsRef<[u8]>) {
     let path = dir.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
