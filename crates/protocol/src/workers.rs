@@ -150,75 +150,6 @@ views! {
         count: u32,
     }
 
-    /// How one worker does.
-    WorkerMetrics {
-        /// The worker.
-        worker: WorkerId,
-        /// Its name.
-        name: String,
-        /// Its place among the worker colours.
-        colour: u32,
-        /// Tasks that it has done.
-        done: u32,
-        /// Tasks that it has failed.
-        failed: u32,
-        /// The mean of its context scores, in hundredths.
-        context_score: Option<u32>,
-        /// What it used.
-        usage: Usage,
-        /// How long it has held tasks, in milliseconds.
-        #[ts(type = "number")]
-        busy_ms: u64,
-    }
-
-    /// What happened in a stretch of time.
-    MetricsPoint {
-        /// When it begins.
-        at: Timestamp,
-        /// Tasks that were done.
-        done: u32,
-        /// Attempts that failed or were lost.
-        failed: u32,
-        /// Times that a person was asked.
-        interventions: u32,
-        /// Tokens, both ways.
-        #[ts(type = "number")]
-        tokens: u64,
-        /// Cost, in millionths of a dollar.
-        #[ts(type = "number")]
-        cost_micros: u64,
-        /// How many workers worked at once on average, in hundredths.
-        busy: u32,
-    }
-
-    /// How the work in a project goes.
-    Metrics {
-        /// The project.
-        project: ProjectId,
-        /// How many tasks are at each status.
-        counts: Vec<TaskCount>,
-        /// Times that a person was asked.
-        interventions: u32,
-        /// The same for each task that is over, in hundredths.
-        interventions_per_task: u32,
-        /// The mean of all context scores, in hundredths.
-        context_score: Option<u32>,
-        /// How much faster it goes than with one worker, in hundredths: time in work by time with any work.
-        speed_up: Option<u32>,
-        /// How long it takes to notice a worker that vanished, on average, in milliseconds.
-        #[ts(type = "number | null")]
-        detection_ms: Option<u64>,
-        /// How long a task waits from ready to taken, on average, in milliseconds.
-        #[ts(type = "number | null")]
-        waiting_ms: Option<u64>,
-        /// What was used.
-        usage: Usage,
-        /// Each worker.
-        workers: Vec<WorkerMetrics>,
-        /// Over time, oldest first.
-        series: Vec<MetricsPoint>,
-    }
-
     /// What somebody is doing, for agents that ask.
     DoingWhat {
         /// The worker or person.
@@ -380,15 +311,4 @@ pub struct WorkLogPage {
     /// How many at most, up to 500; 100 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-}
-
-/// Which stretch of time to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-#[ts(optional_fields)]
-pub struct MetricsPage {
-    /// The last so many hours; 24 when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hours: Option<u32>,
 }

@@ -73,6 +73,7 @@ export type { NewInvite } from "./NewInvite";
 export type { NewObserver } from "./NewObserver";
 export type { NewRunner } from "./NewRunner";
 export type { NewToken } from "./NewToken";
+export type { Noticed } from "./Noticed";
 export type { Observer } from "./Observer";
 export type { ObserverCreate } from "./ObserverCreate";
 export type { ObserverId } from "./ObserverId";

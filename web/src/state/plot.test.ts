@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { every, ticks } from "./plot";
+import { every, runs, spanUnit, ticks } from "./plot";
 
 describe("an axis", () => {
   it("is marked at round values up to the highest", () => {
@@ -17,4 +17,26 @@ describe("an axis", () => {
     expect(every(24, 6)).toBe(4);
     expect(every(3, 6)).toBe(1);
   });
+});
+
+describe("values that are not always known", () => {
+  it("are drawn where they are", () => {
+    expect(runs([null, 1, 2, null, null, 3])).toEqual([
+      { from: 1, values: [1, 2] },
+      { from: 5, values: [3] },
+    ]);
+    expect(runs([null, null])).toEqual([]);
+    expect(runs([0])).toEqual([{ from: 0, values: [0] }]);
+  });
+});
+
+it("stretches of time are told in the unit of the longest", () => {
+  expect([12, 1_999, 2_000, 179_999, 180_000, 4 * 3_600_000].map((ms) => spanUnit(ms).name)).toEqual([
+    "ms",
+    "ms",
+    "s",
+    "s",
+    "min",
+    "h",
+  ]);
 });

@@ -23,3 +23,23 @@ const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" 
 export function axisTime(at: string, spanMs: number): string {
   return (spanMs > 36 * 3_600_000 ? day : hour).format(Date.parse(at));
 }
+
+/** The stretches in which values are known, each with where it begins. */
+export function runs(values: readonly (number | null)[]): { from: number; values: number[] }[] {
+  const found: { from: number; values: number[] }[] = [];
+  values.forEach((value, index) => {
+    if (value === null) return;
+    const last = found.at(-1);
+    if (last && last.from + last.values.length === index) last.values.push(value);
+    else found.push({ from: index, values: [value] });
+  });
+  return found;
+}
+
+/** The unit in which stretches of time are told on an axis, by the longest of them in milliseconds. */
+export function spanUnit(longest: number): { size: number; name: string } {
+  if (longest < 2_000) return { size: 1, name: "ms" };
+  if (longest < 180_000) return { size: 1_000, name: "s" };
+  if (longest < 3 * 3_600_000) return { size: 60_000, name: "min" };
+  return { size: 3_600_000, name: "h" };
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { busyWords, lasting, plain } from "./work-words";
+import { lasting, plain } from "./work-words";
 
 it("what lasts is said in minutes, then hours, then days", () => {
   const minute = 60_000;
@@ -19,10 +19,4 @@ it("a reason in few words has no marks, and its lines stand apart", () => {
     "cargo test fails · docs/a.md is missing",
   );
   expect(plain("a lone ` stays")).toBe("a lone ` stays");
-});
-
-it("an average is not called a maximum", () => {
-  const words = busyWords([{ busy: 5 }, { busy: 22 }], String);
-  expect(words).toBe("On average; 0.22 in the busiest stretch.");
-  expect(busyWords([], String)).toBe("On average; 0 in the busiest stretch.");
 });

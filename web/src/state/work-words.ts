@@ -3,7 +3,6 @@ import type {
   AssignStrategy,
   AttemptOutcome,
   Criterion,
-  MetricsPoint,
   ReportVerdict,
   TaskStatus,
   WorkerStatus,
@@ -178,13 +177,4 @@ export function plain(text: string): string {
     .map((line) => line.trim())
     .filter(Boolean)
     .join(" · ");
-}
-
-/** How many workers were busy at once, in words; all that is known are averages over stretches of time. */
-export function busyWords(
-  series: readonly Pick<MetricsPoint, "busy">[],
-  word: (value: number) => string,
-): string {
-  const most = Math.max(0, ...series.map((one) => one.busy)) / 100;
-  return `On average; ${word(most)} in the busiest stretch.`;
 }

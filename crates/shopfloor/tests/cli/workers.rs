@@ -34,7 +34,7 @@ fn settings_are_shown_and_changed() {
     assert_eq!(floor.text(&["worker", "list"]), "no workers; start some with `shopfloor worker start`\n");
     let said = floor.fail(4, &["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(said.contains("runner"), "{said}");
-    assert!(floor.text(&["metrics", "--project", "Parser"]).contains("tasks              none"));
+    assert!(floor.text(&["metrics", "--project", "Parser"]).contains("tasks                 none"));
     assert!(floor.text(&["work", "doing", "--project", "Parser"]).contains("nobody"));
 }
 

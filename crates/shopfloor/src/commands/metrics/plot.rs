@@ -2,9 +2,23 @@
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Values as blocks in at most `width` columns; neighbours are added, or the highest is taken, when there are more.
-pub(super) fn line(values: &[u64], width: usize, sums: bool) -> String {
-    let columns = columns(values, width.max(1), sums);
+/// What becomes of neighbours when there are more values than columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    /// They are added.
+    Sum,
+    /// The highest is taken.
+    Highest,
+    /// Their mean is taken.
+    Mean,
+    /// The last is taken.
+    Last,
+}
+
+/// Values as blocks in at most `width` columns, from 0 to the highest; where nothing is known there is none.
+pub(super) fn line(values: &[Option<u64>], width: usize, join: Join) -> String {
+    let each = values.len().div_ceil(width.max(1)).max(1);
+    let columns: Vec<u64> = values.chunks(each).map(|part| joined(part, join)).collect();
     let most = columns.iter().copied().max().unwrap_or(0);
     let block = |value: u64| {
         // What is there at all is seen.
@@ -14,16 +28,15 @@ pub(super) fn line(values: &[u64], width: usize, sums: bool) -> String {
     columns.into_iter().map(block).collect()
 }
 
-fn columns(values: &[u64], width: usize, sums: bool) -> Vec<u64> {
-    let each = values.len().div_ceil(width).max(1);
-    let join = |part: &[u64]| {
-        if sums {
-            part.iter().fold(0, |sum: u64, value| sum.saturating_add(*value))
-        } else {
-            part.iter().copied().max().unwrap_or(0)
-        }
-    };
-    values.chunks(each).map(join).collect()
+fn joined(part: &[Option<u64>], join: Join) -> u64 {
+    let known = || part.iter().copied().flatten();
+    let sum = || known().fold(0, |sum: u64, value| sum.saturating_add(value));
+    match join {
+        Join::Sum => sum(),
+        Join::Highest => known().max().unwrap_or(0),
+        Join::Mean => sum().checked_div(known().count() as u64).unwrap_or(0),
+        Join::Last => known().last().unwrap_or(0),
+    }
 }
 
 #[cfg(test)]
@@ -32,11 +45,20 @@ mod tests {
 
     #[test]
     fn values_become_blocks() {
-        assert_eq!(line(&[0, 1, 4, 8], 10, true), " ▁▄█");
-        assert_eq!(line(&[0, 0], 10, true), "  ");
-        assert_eq!(line(&[], 10, true), "");
-        assert_eq!(line(&[1, 1, 2, 2, 4, 4], 3, true), "▂▄█", "neighbours are added");
-        assert_eq!(line(&[1, 8, 1, 4], 2, false), "█▄", "or the highest is taken");
-        assert_eq!(line(&[1, u64::MAX], 9, true), "▁█");
+        let line =
+            |values: &[u64], width, join| line(&values.iter().copied().map(Some).collect::<Vec<_>>(), width, join);
+        assert_eq!(line(&[0, 1, 4, 8], 10, Join::Sum), " ▁▄█");
+        assert_eq!(line(&[0, 0], 10, Join::Sum), "  ");
+        assert_eq!(line(&[], 10, Join::Sum), "");
+        assert_eq!(line(&[1, 1, 2, 2, 4, 4], 3, Join::Sum), "▂▄█", "neighbours are added");
+        assert_eq!(line(&[1, 8, 1, 4], 2, Join::Highest), "█▄", "or the highest is taken");
+        assert_eq!(line(&[8, 4, 1, 2], 2, Join::Last), "█▄", "or the last");
+        assert_eq!(line(&[1, u64::MAX], 9, Join::Sum), "▁█");
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_zero() {
+        assert_eq!(line(&[Some(8), None, None, Some(4), None, None], 3, Join::Mean), "█▄ ");
+        assert_eq!(line(&[Some(4), None, Some(8), None], 4, Join::Last), "▄ █ ");
     }
 }

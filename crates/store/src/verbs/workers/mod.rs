@@ -5,6 +5,7 @@ mod away;
 pub(crate) mod checks;
 mod crew;
 mod dispatch;
+mod doing;
 pub(crate) mod facts;
 pub(crate) mod freeze;
 pub(crate) mod holds;

@@ -1,14 +1,22 @@
 //! How the work goes, in numbers.
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
-use protocol::{Criterion, EscalationAnswer, MetricsPage, TaskAdd, Usage, WorkConfigure};
+use protocol::{
+    Criterion, EscalationAnswer, Metrics, MetricsPage, MetricsPoint, Noticed, TaskAdd, Usage, WorkConfigure,
+};
 use store::{AnswerEscalation, Caller, LastHeard, RenewLeases, StoreError};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
 use crate::tasks::{expire, report, taken};
 
-both!(numbers_are_as_things_were, a_history_is_counted_as_by_hand, who_does_what_is_told);
+both!(
+    numbers_are_as_things_were,
+    a_history_is_counted_as_by_hand,
+    a_failure_is_noticed_when_its_runner_is_heard_again,
+    nothing_is_measured_where_nothing_was,
+    who_does_what_is_told,
+);
 
 async fn numbers_are_as_things_were(floor: Floor) {
     let mut shop = Shop::open(floor).await;
@@ -39,6 +47,9 @@ async fn numbers_are_as_things_were(floor: Floor) {
     assert_eq!(metrics.series.iter().map(|point| point.done).sum::<u32>(), 2);
     assert_eq!(metrics.series.iter().map(|point| point.failed).sum::<u32>(), 1);
     assert_eq!(metrics.series.iter().map(|point| point.cost_micros).sum::<u64>(), 2_500);
+    assert_eq!((metrics.busy, metrics.peak), (30 * 100 / 3_600, 2));
+    let at_once = Some(Noticed { times: 1, median_ms: 0, longest_ms: 0 });
+    assert_eq!((metrics.vanished, metrics.failures), (None, at_once), "its runner said so at once");
     let bad = MetricsPage { hours: Some(0) };
     let error = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, bad).await;
     assert!(matches!(error, Err(StoreError::Invalid { field: "hours", .. })));
@@ -62,6 +73,60 @@ async fn accepts(shop: &Shop, task: TaskId) {
     let asked = shop.detail(task).await.escalations.pop().expect("somebody is asked");
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
     shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation: asked.id, input }).await;
+}
+
+/// Stretches are 75 s long, and the last one ends after 240: they begin at -60, 15, 90 and 165.
+fn over_time(metrics: &Metrics, noticed: &Option<Noticed>) {
+    let (before, last) = metrics.series.split_at(44);
+    assert!(before.iter().all(|point| (point.peak, point.speed_up, point.interventions_per_task) == (0, None, None)));
+    let of = |say: fn(&MetricsPoint) -> Option<u32>| last.iter().map(say).collect::<Vec<_>>();
+    assert_eq!(of(|point| Some(point.peak)), [Some(2), Some(1), Some(1), Some(1)]);
+    assert_eq!(of(|point| point.speed_up), [Some(200), Some(100), Some(100), Some(100)]);
+    assert_eq!(of(|point| Some(point.over)), [Some(0), Some(2), Some(0), Some(3)]);
+    assert_eq!(of(|point| point.interventions_per_task), [None, Some(100), Some(100), Some(40)]);
+    assert_eq!(of(|point| point.context_score), [None, None, None, Some(350)]);
+    assert_eq!(last[3].context_scores, [0, 0, 1, 1, 0]);
+    assert_eq!(last.iter().map(|point| &point.vanished).collect::<Vec<_>>(), [&None, &None, &None, noticed]);
+    // From 0 to 10 both, then from 70 on one: the second and third stretch have 20 and 75 s of work.
+    assert_eq!(of(|point| Some(point.busy)), [2_000 / 75, 2_000 / 75, 100, 100].map(Some));
+}
+
+/// Two sessions fail; one is told of at once, the other when its runner is heard from again, 40 s later.
+async fn a_failure_is_noticed_when_its_runner_is_heard_again(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let tasks = shop.add(vec![plain("Break at once"), plain("Break unheard")]).await;
+    assert_eq!(shop.dispatch().await, 2);
+    shop.floor.pass(5_000);
+    let sessions = (shop.session(tasks[0]).await, shop.session(tasks[1]).await);
+    let broke = shop.floor.store.now();
+    shop.exits(sessions.0, 1).await;
+    shop.floor.pass(40_000);
+    shop.exited(sessions.1, 1, broke).await;
+    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    assert_eq!(metrics.failures, Some(Noticed { times: 2, median_ms: 0, longest_ms: 40_000 }));
+    assert_eq!((metrics.vanished, metrics.detection_ms), (None, None));
+    assert_eq!(metrics.series[47].failures, metrics.failures);
+    // Whoever says that it failed is not found out, even if its session ended before.
+    let said = shop.add(vec![plain("Give up openly")]).await[0];
+    let held = taken(&shop.floor, shop.project.id, "outside").await;
+    assert_eq!(held.task.id, said);
+    let mut gives_up = report(said, held.lease.fence, "no");
+    gives_up.input.failed = Some("it cannot be done".into());
+    shop.floor.done(&shop.floor.ada, gives_up).await;
+    let after = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    assert_eq!(after.failures, metrics.failures);
+}
+
+async fn nothing_is_measured_where_nothing_was(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let metrics = shop.floor.store.metrics(&shop.floor.ada, shop.project.id, Default::default()).await.unwrap();
+    assert_eq!((metrics.interventions, metrics.over, metrics.interventions_per_task), (0, 0, 0));
+    assert_eq!((metrics.speed_up, metrics.busy, metrics.peak), (None, 0, 0));
+    assert_eq!((metrics.context_scores, metrics.context_score), (vec![0; 5], None));
+    assert_eq!((metrics.vanished, metrics.failures, metrics.detection_ms), (None, None, None));
+    assert_eq!(metrics.series.len(), 48);
+    assert!(metrics.series.iter().all(|point| point.speed_up.is_none() && point.context_scores == [0; 5]));
 }
 
 /// In seconds: two managed workers work from 0 to 10, and people accept both results at 70, one that only they could
@@ -118,12 +183,16 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
         metrics.counts.iter().map(|count| (count.status, count.count)).collect::<Vec<_>>(),
         [(TaskStatus::Done, 5)]
     );
-    assert_eq!((metrics.interventions, metrics.interventions_per_task), (2, 2 * 100 / 5));
+    assert_eq!((metrics.interventions, metrics.over, metrics.interventions_per_task), (2, 5, 2 * 100 / 5));
     assert_eq!(metrics.context_score, Some((400 + 300) / 2));
+    assert_eq!(metrics.context_scores, [0, 0, 1, 1, 0]);
     let busy = 10 + 10 + 120 + 10 + 20 + 20;
     let any = 10 + 120 + 10 + 20 + 20;
     assert_eq!(metrics.speed_up, Some(busy * 100 / any));
+    assert_eq!((metrics.busy, metrics.peak), (busy * 100 / 3_600, 2));
     assert_eq!(metrics.detection_ms, Some(90_000));
+    let noticed = Some(Noticed { times: 1, median_ms: 90_000, longest_ms: 90_000 });
+    assert_eq!((&metrics.vanished, &metrics.failures), (&noticed, &None));
     assert_eq!(metrics.waiting_ms, Some(20_000 / 5), "only the last one waited");
     let used = Usage { input_tokens: 220, cached_tokens: 14, output_tokens: 110, cost_micros: Some(11_000) };
     assert_eq!(metrics.usage, used);
@@ -140,6 +209,7 @@ async fn a_history_is_counted_as_by_hand(floor: Floor) {
         (done + point.done, failed + point.failed, asked, tokens + point.tokens, cost + point.cost_micros)
     });
     assert_eq!(series, (5, 1, 2, 330, 11_000));
+    over_time(&metrics, &noticed);
     let mut counted = (0, 0);
     for worker in workers {
         let worker = shop.worker(worker.id).await;

@@ -19,7 +19,7 @@ mod stops;
 mod take_over;
 mod told;
 
-use domain::{RunnerId, SessionId, SessionStatus, TaskId, Visibility, WorkerId};
+use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId};
 use protocol::link::{DesiredCheck, DesiredSession, FactBody};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
@@ -126,7 +126,11 @@ impl Shop {
 
     /// A session's process ended.
     pub(crate) async fn exits(&mut self, session: SessionId, code: i32) {
-        let since = self.floor.store.now();
+        self.exited(session, code, self.floor.store.now()).await;
+    }
+
+    /// A session's process ended a while ago.
+    pub(crate) async fn exited(&mut self, session: SessionId, code: i32, since: Timestamp) {
         let state = SessionState { status: SessionStatus::Exited, detail: None, code: Some(code), signal: None, since };
         self.memory.happened(&self.floor, FactBody::SessionState { session, state }).await;
     }

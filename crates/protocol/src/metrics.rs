@@ -1,0 +1,133 @@
+//! How the work in a project goes: numbers for a stretch of time, and what they were along it.
+
+use domain::{ProjectId, Timestamp, WorkerId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::views::views;
+use crate::{TaskCount, Usage};
+
+views! {
+    /// How one worker does.
+    WorkerMetrics {
+        /// The worker.
+        worker: WorkerId,
+        /// Its name.
+        name: String,
+        /// Its place among the worker colours.
+        colour: u32,
+        /// Tasks that it has done.
+        done: u32,
+        /// Tasks that it has failed.
+        failed: u32,
+        /// The mean of its context scores, in hundredths.
+        context_score: Option<u32>,
+        /// What it used.
+        usage: Usage,
+        /// How long it has held tasks, in milliseconds.
+        #[ts(type = "number")]
+        busy_ms: u64,
+    }
+
+    /// How long it took until something was noticed, over several times.
+    Noticed {
+        /// How often there was something to notice.
+        times: u32,
+        /// Half of the times it took no longer than this, in milliseconds.
+        #[ts(type = "number")]
+        median_ms: u64,
+        /// The longest that it took, in milliseconds.
+        #[ts(type = "number")]
+        longest_ms: u64,
+    }
+
+    /// What happened in a stretch of time.
+    MetricsPoint {
+        /// When it begins.
+        at: Timestamp,
+        /// Tasks that were done.
+        done: u32,
+        /// Attempts that failed or were lost.
+        failed: u32,
+        /// Tasks that are over since: done, failed or cancelled.
+        over: u32,
+        /// Times that a person was asked.
+        interventions: u32,
+        /// Times that a person was asked since the first stretch, for each task that is over since then, in hundredths;
+        /// `null`: no task is over yet.
+        interventions_per_task: Option<u32>,
+        /// How many reports gave each context score, from 1 to 5.
+        context_scores: Vec<u32>,
+        /// The mean of these scores, in hundredths; `null`: there is none.
+        context_score: Option<u32>,
+        /// How much faster it went than with one worker, in hundredths; `null`: nobody worked.
+        speed_up: Option<u32>,
+        /// How many workers worked at once on average, in hundredths.
+        busy: u32,
+        /// The most workers that worked at once at any moment.
+        peak: u32,
+        /// How soon it was noticed that workers had vanished; `null`: none had.
+        vanished: Option<Noticed>,
+        /// How soon it was noticed that sessions had failed; `null`: none had.
+        failures: Option<Noticed>,
+        /// Tokens, both ways.
+        #[ts(type = "number")]
+        tokens: u64,
+        /// Cost, in millionths of a dollar.
+        #[ts(type = "number")]
+        cost_micros: u64,
+    }
+
+    /// How the work in a project goes.
+    Metrics {
+        /// The project.
+        project: ProjectId,
+        /// How many tasks are at each status.
+        counts: Vec<TaskCount>,
+        /// Times that a person was asked.
+        interventions: u32,
+        /// The same for each task that is over, in hundredths; 0 as long as none is.
+        interventions_per_task: u32,
+        /// Tasks that are over since: done, failed or cancelled.
+        over: u32,
+        /// How many reports gave each context score, from 1 to 5.
+        context_scores: Vec<u32>,
+        /// The mean of all context scores, in hundredths.
+        context_score: Option<u32>,
+        /// How much faster it goes than with one worker, in hundredths: time in work by time with any work.
+        speed_up: Option<u32>,
+        /// How many workers worked at once on average, in hundredths: time in work by all the time that is measured.
+        busy: u32,
+        /// The most workers that worked at once at any moment.
+        peak: u32,
+        /// How long it takes to notice a worker that vanished, on average, in milliseconds.
+        #[ts(type = "number | null")]
+        detection_ms: Option<u64>,
+        /// How soon it was noticed that workers had vanished, from their last sign of life; `null`: none had.
+        vanished: Option<Noticed>,
+        /// How soon it was noticed that sessions had failed, from when they ended by their runners' clocks; `null`: none
+        /// had.
+        failures: Option<Noticed>,
+        /// How long a task waits from ready to taken, on average, in milliseconds.
+        #[ts(type = "number | null")]
+        waiting_ms: Option<u64>,
+        /// What was used.
+        usage: Usage,
+        /// Each worker.
+        workers: Vec<WorkerMetrics>,
+        /// Over time, oldest first.
+        series: Vec<MetricsPoint>,
+    }
+}
+
+/// Which stretch of time to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct MetricsPage {
+    /// The last so many hours; 24 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<u32>,
+}

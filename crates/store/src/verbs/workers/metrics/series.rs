@@ -1,0 +1,56 @@
+//! What happened in each stretch of a window.
+
+use domain::{AttemptOutcome, Timestamp};
+use engine::series::{Lengths, Stretches, mean, so_far, tally};
+use engine::spans::{self, Span};
+use protocol::{MetricsPoint, Noticed};
+
+use super::read::{Hold, Seen};
+use super::small;
+use crate::verbs::workers::rows::{nothing, sum};
+
+/// How many points a series has.
+const POINTS: usize = 48;
+
+/// One point for each stretch, oldest first.
+pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
+    let stretches = Stretches::new(window, POINTS);
+    let ended = stretches.sorted(seen.holds.iter().map(|hold| (hold.over, hold)));
+    let asked = stretches.sorted(seen.asked.iter().map(|at| (*at, ())));
+    let over = stretches.sorted(seen.over.iter().map(|at| (*at, ())));
+    let scores = stretches.sorted(seen.scores.iter().map(|given| (given.at, given.score)));
+    let pairs: Vec<(u32, u32)> =
+        asked.iter().zip(&over).map(|(asked, over)| (small(asked.len()), small(over.len()))).collect();
+    let per_task = so_far(&pairs);
+    let (spans, work) = (seen.spans(), seen.work());
+    let point = |(index, stretch): (usize, Span)| {
+        let ended = &ended[index];
+        let used = ended.iter().fold(nothing(), |all, hold| sum(&all, &hold.usage));
+        let scores = tally(&scores[index]);
+        let accepted = |hold: &&&Hold| hold.ended && hold.outcome == AttemptOutcome::Accepted;
+        MetricsPoint {
+            at: Timestamp::from_millis(stretch.0),
+            done: small(ended.iter().filter(accepted).count()),
+            failed: small(ended.iter().filter(|hold| hold.ended && hold.failed()).count()),
+            over: pairs[index].1,
+            interventions: pairs[index].0,
+            interventions_per_task: per_task[index],
+            context_scores: scores.to_vec(),
+            context_score: mean(&scores),
+            speed_up: spans::speed_up(&spans, stretch),
+            busy: spans::average(&spans, stretch),
+            peak: spans::peak(&work, stretch),
+            vanished: noticed(ended.iter().filter_map(|hold| hold.lost_for())),
+            failures: noticed(ended.iter().filter_map(|hold| hold.failed_for())),
+            tokens: used.input_tokens.saturating_add(used.output_tokens),
+            cost_micros: used.cost_micros.unwrap_or(0),
+        }
+    };
+    stretches.all().enumerate().map(point).collect()
+}
+
+/// How soon something was noticed, over several times.
+pub(super) fn noticed(lengths: impl Iterator<Item = u64>) -> Option<Noticed> {
+    let found = Lengths::of(lengths.collect())?;
+    Some(Noticed { times: found.times, median_ms: found.median, longest_ms: found.longest })
+}
