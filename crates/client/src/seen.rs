@@ -77,6 +77,7 @@ fn subject(change: &Change) -> String {
         Change::WorkEntry { entry } => format!("entry {}", entry.number),
         Change::WorkSettings { project, .. } => format!("work in {project}"),
         Change::ExecutionGone { project } => format!("execution of {project}"),
+        Change::Unknown => "unknown".to_owned(),
     }
 }
 

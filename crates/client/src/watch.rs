@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{HubId, Seq};
-use protocol::{FromHub, ProblemKind};
+use protocol::{Change, FromHub, ProblemKind};
 use tokio::time::Instant;
 
 use crate::seen::Seen;
@@ -14,7 +14,7 @@ use crate::{Backoff, ClientError, Socket, Token};
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, on the stack of who reads it")]
 pub enum Event {
-    /// A frame of the hub; deltas that were yielded before are left out.
+    /// A frame of the hub; deltas that were yielded before are left out, and kinds that this version does not know.
     Frame(FromHub),
     /// The connection is gone; the next call waits and connects again.
     Lost {
@@ -130,22 +130,28 @@ impl Watch {
         Ok(socket)
     }
 
-    /// Notes where we are; `None`: the frame was seen before.
-    fn take(&mut self, frame: FromHub) -> Result<Option<FromHub>, ClientError> {
-        match &frame {
+    /// Notes where we are; `None`: the frame was seen before, or tells what this version does not know.
+    fn take(&mut self, mut frame: FromHub) -> Result<Option<FromHub>, ClientError> {
+        match &mut frame {
             FromHub::Welcome { hub, resumed, .. } => {
                 self.hub = Some(*hub);
-                if !resumed {
+                if !*resumed {
                     self.seen = Seen::default();
                 }
             }
-            FromHub::Sync { seq, last: true, .. } => self.seen = Seen::up_to(*seq),
+            FromHub::Sync { seq, last, changes, .. } => {
+                changes.retain(|change| *change != Change::Unknown);
+                if *last {
+                    self.seen = Seen::up_to(*seq);
+                }
+            }
             FromHub::Live { seq } => {
                 self.seen.complete(*seq);
                 // Only now: a hub that accepts and then fails must not be asked without pause.
                 self.backoff.reset();
             }
-            FromHub::Delta(delta) if !self.seen.accept(delta) => return Ok(None),
+            // Its position is taken in any case: what is not known is not asked for again.
+            FromHub::Delta(delta) if !self.seen.accept(delta) || delta.change == Change::Unknown => return Ok(None),
             FromHub::Error { id: None, problem } => return Err(ClientError::Problem(problem.clone())),
             _ => {}
         }

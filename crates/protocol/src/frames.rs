@@ -200,6 +200,10 @@ pub enum Change {
     WorkSettings { project: ProjectId, settings: WorkSettings },
     /// The receiver may not see others' sessions and workspaces of this project any more: forget them.
     ExecutionGone { project: ProjectId },
+    /// A kind that this version does not know: passed over, its position taken. Read only, never sent.
+    #[serde(other, skip_serializing)]
+    #[ts(skip)]
+    Unknown,
 }
 
 /// Something that a person can look at.

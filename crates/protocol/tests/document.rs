@@ -3,6 +3,7 @@
 use protocol::{Answer, Call, Change, CloseCode, FromHub, MAX_FRAME, PROTOCOL, ProblemKind, ToHub};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use ts_rs::{Config, TS};
 
 const DOCUMENT: &str = include_str!("../../../docs/protocol.md");
 
@@ -13,6 +14,15 @@ fn tags<T: DeserializeOwned>(tagged: impl Fn(&str) -> Value) -> Vec<String> {
     let names: Vec<String> = names.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     assert!(names.len() > 2, "{error}");
     names
+}
+
+/// Every kind of change: their decoder takes any name, so they are read from the page's type.
+fn kinds() -> Vec<String> {
+    let union = Change::inline(&Config::new());
+    let kinds: Vec<String> =
+        union.split("\"kind\": \"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect();
+    assert!(kinds.len() > 2, "{union}");
+    kinds
 }
 
 fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
@@ -26,7 +36,7 @@ fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
 fn every_verb_frame_change_answer_and_problem_is_described() {
     check_named("verb", Call::VERBS);
     check_named("answer", tags::<Answer>(|tag| json!({"kind": tag, "value": null})));
-    check_named("change", tags::<Change>(|tag| json!({"kind": tag})));
+    check_named("change", kinds());
     check_named("problem", tags::<ProblemKind>(|tag| json!(tag)));
     for frame in tags::<ToHub>(|tag| json!({"type": tag})).iter().chain(&tags::<FromHub>(|tag| json!({"type": tag}))) {
         assert!(DOCUMENT.contains(&format!("\"type\": \"{frame}\"")), "docs/protocol.md has no example of `{frame}`");
@@ -47,6 +57,18 @@ fn every_close_code_and_status_is_the_real_one() {
         let status = serde_json::from_value::<ProblemKind>(json!(kind)).expect("a kind").status();
         assert!(DOCUMENT.contains(&format!("| `{kind}` | {status} |")), "{kind}");
     }
+}
+
+#[test]
+fn a_kind_that_is_not_known_is_passed_over_and_never_sent() {
+    let told = json!({"type": "delta", "seq": 7, "at": "2026-11-15T21:26:02.113Z",
+        "change": {"kind": "weather", "weather": {"rain": [1, 2]}, "since": null}});
+    let FromHub::Delta(delta) = serde_json::from_value(told).expect("later kinds of change are read") else {
+        panic!("a delta is a delta")
+    };
+    assert_eq!((delta.seq.0, &delta.change), (7, &Change::Unknown));
+    assert!(serde_json::to_string(&delta).is_err(), "nobody is told what was not understood");
+    assert!(!kinds().iter().any(|kind| kind == "unknown"), "the page has no such kind");
 }
 
 #[test]

@@ -92,6 +92,14 @@ describe("deltas", () => {
     expect(next.activities.has("a")).toBe(true);
   });
 
+  it("of a kind that is not known are passed over, and their number is taken", () => {
+    const later = { kind: "weather", weather: { rain: true } } as unknown as Change;
+    const next = apply(start, delta(6, later));
+    expect(next).toEqual({ ...start, seq: 6 });
+    const synced = play(EMPTY, welcome(), sync(5, 0, true, later, { kind: "project", project: project("p") }), live(5));
+    expect([...synced.projects.keys()]).toEqual(["p"]);
+  });
+
   it("that a resumed connection brings are taken on top of what is known", () => {
     const next = play(start, welcome(true), delta(6, { kind: "user", user: user("chidi") }), live(7));
     expect([...next.users.keys()]).toEqual(["bo", "chidi"]);

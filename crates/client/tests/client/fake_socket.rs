@@ -76,6 +76,11 @@ impl Connection {
         }
     }
 
+    /// Sends a text as it is, for what only a newer hub says.
+    pub(crate) async fn send_text(&mut self, text: &str) {
+        self.socket.send(Message::text(text.to_owned())).await.unwrap();
+    }
+
     pub(crate) async fn send_terminal(&mut self, frames: &[TerminalFrame]) {
         for frame in frames {
             self.socket.send(Message::binary(frame.encode())).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use client::watch::{Event, Watch};
 use client::{Client, ClientError, Socket, Token};
 use domain::Seq;
-use protocol::{CloseCode, FromHub, Problem, ProblemKind};
+use protocol::{Change, CloseCode, FromHub, Problem, ProblemKind};
 
 use crate::fake_socket::{FakeHub, delta, live, sync};
 
@@ -55,6 +55,43 @@ async fn a_lost_connection_is_resumed_and_nothing_comes_twice() {
     };
     tokio::select! {
         ((), third) = async { tokio::join!(watching, script) } => drop(third),
+        () = tokio::time::sleep(Duration::from_secs(30)) => panic!("took too long"),
+    }
+}
+
+#[tokio::test]
+async fn kinds_of_change_that_are_not_known_are_passed_over_with_their_positions() {
+    let hub = FakeHub::start().await;
+    let mut watch = Watch::new(&hub.url, "t").unwrap();
+    let script = async {
+        let mut first = hub.accept().await;
+        first.send(&[hub.welcome(false)]).await;
+        let known = r#"{"kind":"worker_gone","worker":"wrk_00000000000000000000000000000001"}"#;
+        let later = r#"{"kind":"weather","weather":{"rain":true}}"#;
+        first
+            .send_text(&format!(r#"{{"type":"sync","seq":5,"part":0,"last":true,"changes":[{later},{known}]}}"#))
+            .await;
+        first.send(&[live(5), delta(6)]).await;
+        first
+            .send_text(&format!(r#"{{"type":"delta","seq":7,"at":"2026-11-15T21:26:02.113Z","change":{later}}}"#))
+            .await;
+        drop(first);
+        let mut second = hub.accept().await;
+        // The seventh may have been cut in half like any other.
+        assert_eq!(second.since, Some(Seq(6)));
+        second.send(&[hub.welcome(true), delta(8)]).await;
+        second
+    };
+    let watching = async {
+        expect(&mut watch, &["welcome resumed=false"]).await;
+        let Event::Frame(FromHub::Sync { changes, .. }) = watch.next().await.unwrap() else { panic!("no sync") };
+        assert!(matches!(changes.as_slice(), [Change::WorkerGone { .. }]), "{changes:?}");
+        expect(&mut watch, &["live", "6", "lost"]).await;
+        assert_eq!(watch.position(), Some(Seq(7)));
+        expect(&mut watch, &["welcome resumed=true", "8"]).await;
+    };
+    tokio::select! {
+        ((), second) = async { tokio::join!(watching, script) } => drop(second),
         () = tokio::time::sleep(Duration::from_secs(30)) => panic!("took too long"),
     }
 }

@@ -195,6 +195,10 @@ impl Live {
 
     fn frame(&self, event: &Event) -> Option<Utf8Bytes> {
         let EventBody::Change { change } = &event.body else { return None };
+        // A newer hub on the same database committed it.
+        if *change == Change::Unknown {
+            return None;
+        }
         let mut change = change.clone();
         self.complete(&mut change);
         Some(encode(&FromHub::Delta(Delta { seq: event.seq, at: event.at, change })))
@@ -283,4 +287,25 @@ fn scope(event: &Event) -> Scope {
 /// A frame's text.
 pub(crate) fn encode(frame: &FromHub) -> Utf8Bytes {
     serde_json::to_string(frame).expect("frames have string keys and no fallible serializer").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::WorkerId;
+
+    #[test]
+    fn what_only_a_newer_hub_knows_is_told_to_nobody_and_has_its_position() {
+        let live = Live::new();
+        live.begin(Seq(6), Vec::new(), true);
+        let event = |seq: u64, change: Change| {
+            let (seq, at, body) = (Seq(seq), Timestamp::from_millis(0), EventBody::Change { change });
+            let (project, audience, facts_before, execution_of) = (None, None, None, None);
+            Arc::new(Event { seq, at, project, audience, facts_before, execution_of, body })
+        };
+        live.publish(&[event(7, Change::Unknown), event(8, Change::WorkerGone { worker: WorkerId::generate() })]);
+        let actor = Actor::User { id: UserId::generate(), hub_owner: false };
+        let Next::Frames { told, upto } = live.next(&actor, Seq(6)) else { panic!("there is something") };
+        assert_eq!((told.len(), told[0].0, upto), (1, Seq(8), Seq(8)));
+    }
 }

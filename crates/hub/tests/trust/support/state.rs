@@ -143,6 +143,7 @@ impl State {
             }
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
             Change::Tasks { .. } | Change::WorkEntry { .. } => {}
+            Change::Unknown => panic!("a hub tells only what it knows"),
             Change::Workspace { workspace } => {
                 let workspace = Workspace { owner: nameless(&workspace.owner), ..workspace.clone() };
                 self.workspaces.insert(workspace.id, workspace);

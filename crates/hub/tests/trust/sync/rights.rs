@@ -33,6 +33,7 @@ fn words(frames: &[FromHub]) -> Vec<String> {
         Change::Escalation { escalation } => format!("escalation {}", escalation.question),
         Change::WorkEntry { entry } => format!("decided {}", entry.what),
         Change::WorkSettings { .. } => "work settings".to_owned(),
+        Change::Unknown => "unknown".to_owned(),
     };
     frames.iter().filter_map(change).map(word).collect()
 }

@@ -69,7 +69,7 @@ pub(crate) fn project_of(change: &Change) -> Option<ProjectId> {
         Change::Escalation { escalation } => Some(escalation.project),
         Change::WorkEntry { entry } => Some(entry.project),
         Change::WorkSettings { project, .. } => Some(*project),
-        Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } => None,
+        Change::User { .. } | Change::Runner { .. } | Change::RunnerGone { .. } | Change::Unknown => None,
     }
 }
 
@@ -130,6 +130,7 @@ fn describe(delta: &Delta, names: &Names) -> String {
         Change::WorkEntry { entry } => work::decision(entry, names),
         Change::WorkSettings { project, .. } => format!("work      in {} is set up anew", names.of(*project)),
         Change::ExecutionGone { project } => format!("sessions  of {} are hidden now", names.of(*project)),
+        Change::Unknown => "something that this version does not know".to_owned(),
     }
 }
 
