@@ -96,7 +96,12 @@ describe("deltas", () => {
     const later = { kind: "weather", weather: { rain: true } } as unknown as Change;
     const next = apply(start, delta(6, later));
     expect(next).toEqual({ ...start, seq: 6 });
-    const synced = play(EMPTY, welcome(), sync(5, 0, true, later, { kind: "project", project: project("p") }), live(5));
+    const synced = play(
+      EMPTY,
+      welcome(),
+      sync(5, 0, true, later, { kind: "project", project: project("p") }),
+      live(5),
+    );
     expect([...synced.projects.keys()]).toEqual(["p"]);
   });
 

@@ -49,6 +49,12 @@ export function liveOf(floor: Floor, session: Session): Live {
   return { tone: TONE[status], word: WORD[status], detail, since };
 }
 
+/** The same in one word, for where there is little room. */
+export function shortWord({ tone, word }: Live): string {
+  if (tone === "failed") return "Failed";
+  return word.startsWith("Last seen") ? "Unreachable" : word;
+}
+
 const WORD: Record<Session["state"]["status"], string> = {
   starting: "Starting",
   working: "Working",

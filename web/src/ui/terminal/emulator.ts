@@ -32,6 +32,8 @@ export type Look = { accent: string; ground: string };
 const SCROLLBACK = 5_000;
 /** Letters are never smaller. */
 const SMALLEST = 4;
+/** The smallest that can still be read. */
+const READABLE = 10;
 
 /** One xterm.js terminal that answers nothing, opens nothing by itself, and can be used for one session after another. */
 export class Emulator {
@@ -166,20 +168,28 @@ export class Emulator {
     return { cols: Math.min(500, Math.max(20, fits.cols)), rows: Math.min(300, Math.max(5, fits.rows)) };
   }
 
-  /** Chooses the size of letters so that the whole screen is seen; `own` where it was made to fit. */
-  scale(place: HTMLElement, own: boolean): void {
+  /**
+   * Chooses the size of letters so that the whole screen is seen; `own` where it was made to fit. What must be `readable`
+   * is not made smaller than that: the place scrolls instead, and shows where the program was last.
+   */
+  scale(place: HTMLElement, own: boolean, readable = false): void {
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
     const now = this.#terminal.options.fontSize ?? this.#baseSize;
     if (own || !screen || screen.offsetWidth === 0 || place.clientWidth === 0)
       return this.#draw(this.#baseSize);
     const [wide, high] = [place.clientWidth - 18, place.clientHeight - 8];
     const ratio = Math.min(wide / screen.offsetWidth, high / screen.offsetHeight);
-    let size = Math.min(this.#baseSize * 1.3, Math.max(SMALLEST, Math.floor(now * ratio * 10) / 10));
+    const least = readable ? Math.min(READABLE, this.#baseSize) : SMALLEST;
+    let size = Math.min(this.#baseSize * 1.3, Math.max(least, Math.floor(now * ratio * 10) / 10));
     this.#draw(size);
     // Cells are whole pixels: a little more of a letter can be a whole pixel more of every row.
-    while (size > SMALLEST && (screen.offsetWidth > wide || screen.offsetHeight > high)) {
-      size = Math.max(SMALLEST, size - 0.1);
+    while (size > least && (screen.offsetWidth > wide || screen.offsetHeight > high)) {
+      size = Math.max(least, size - 0.1);
       this.#draw(size);
+    }
+    if (readable) {
+      const row = screen.offsetHeight / this.#terminal.rows;
+      place.scrollTop = (this.#terminal.buffer.active.cursorY + 1) * row - high;
     }
   }
 

@@ -1,0 +1,74 @@
+import { expect, sidebar, test } from "./fixtures";
+import { add, ask, take } from "./queue";
+import { projectWithCode, run } from "./work";
+
+test("a row of the floor says in words what its session is at", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  await run(floor, project, ["sh", "-c", "echo hello; exec cat"]);
+  const page = await floor.owner();
+  const row = sidebar(page).locator("a.row").first();
+  await expect(row.locator(".live")).toHaveText(/Working|Idle/);
+  await expect(row.locator(".live .status > span")).not.toHaveClass(/visually-hidden/);
+  // What has only an icon has its word on hover and for those who hear the page.
+  for (const sign of await row.locator(".status").all()) {
+    const hidden = (await sign.locator("> span").getAttribute("class")) === "visually-hidden";
+    expect(hidden ? await sign.getAttribute("title") : await sign.textContent()).toMatch(/\w/);
+  }
+});
+
+test("why a person is needed has two lines, and all of it on hover", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  await add(floor, project, "Round the cents");
+  const page = await floor.owner();
+  const question =
+    "Half up or half down, or to even as the bank does it since the new rules of this year came into force?";
+  await ask(floor, await take(floor, project, "outside"), question);
+  const why = sidebar(page).getByRole("region", { name: "Needs you" }).locator(".why");
+  await expect(why).toHaveAttribute("title", `Round the cents: ${question}`);
+  const lines = await why.evaluate((one) => one.clientHeight / parseFloat(getComputedStyle(one).lineHeight));
+  expect(Math.round(lines)).toBe(2);
+});
+
+test("what is over can be read in the grid, and is played only when its runner is there", async ({
+  floor,
+}) => {
+  test.setTimeout(120_000);
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  const size = { cols: 220, rows: 60 };
+  const { id } = await run(floor, project, ["sh", "-c", "seq 1 90; echo ended-here"], size);
+  await page.goto(`/s/${id}`);
+  await expect(page.getByRole("link", { name: "Play recording" })).toBeVisible();
+  for (const word of ["two", "three", "four"]) {
+    const one = await run(floor, project, ["sh", "-c", `echo this-is-${word}; exec cat`]);
+    await page.goto(`/s/${one.id}`);
+    await expect(page.locator(".xterm-rows").first()).toContainText(`this-is-${word}`);
+  }
+  await page.keyboard.press("Control+Shift+G");
+  await expect(page.locator(".xterm-rows")).toHaveCount(4);
+  const over = page.locator(".tile").filter({ hasText: "ended-here" });
+  const letters = () =>
+    over.locator(".xterm-rows").evaluate((rows) => parseFloat(getComputedStyle(rows).fontSize));
+  await expect.poll(letters).toBeGreaterThanOrEqual(10);
+  const seen = () =>
+    over.evaluate((tile) => {
+      const row = [...tile.querySelectorAll(".xterm-rows > div")].find(
+        (one) => one.textContent?.trim() === "ended-here",
+      );
+      const [inner, outer] = [row, tile.querySelector(".screen")].map((one) => one?.getBoundingClientRect());
+      return inner && outer ? inner.top >= outer.top && inner.bottom <= outer.bottom + 1 : false;
+    });
+  await expect.poll(seen).toBe(true);
+
+  const pid = floor.hub.runnerPid;
+  process.kill(pid, "SIGSTOP");
+  try {
+    const play = over.getByRole("button", { name: "Play recording" });
+    await expect(play).toBeDisabled({ timeout: 60_000 });
+    await expect(play).toHaveAccessibleDescription(/is away/);
+    await expect(over.getByRole("link", { name: "Play recording" })).toHaveCount(0);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await expect(over.getByRole("link", { name: "Play recording" })).toBeVisible({ timeout: 30_000 });
+});
