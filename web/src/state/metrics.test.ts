@@ -10,6 +10,7 @@ const noticed = (times: number, median_ms: number, longest_ms: number): Noticed 
 
 it("a peak and an average are called what they are", () => {
   expect(busyWords({ peak: 4, busy: 45 })).toBe("4 at the peak, 0.45 on average.");
+  expect(busyWords({ peak: 1, busy: 0 })).toBe("1 at the peak, under 0.01 on average.");
   expect([0.004, 0.31, 2.53, 4].map(few)).toEqual(["0.004", "0.31", "2.5", "4"]);
 });
 

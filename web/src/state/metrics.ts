@@ -14,7 +14,12 @@ export function parts(value: number | null): number | null {
 
 /** How many workers were at work at once, in words: the peak was at one moment, the average is over all the time. */
 export function busyWords({ peak, busy }: Pick<Metrics, "peak" | "busy">): string {
-  return `${peak} at the peak, ${hundredths(busy)} on average.`;
+  return `${peak} at the peak, ${averageOf(busy)} on average.`;
+}
+
+/** An average of workers at once that is not nothing. */
+export function averageOf(busy: number): string {
+  return busy === 0 ? "under 0.01" : hundredths(busy);
 }
 
 /** How the speed-up was along the range, in words. */

@@ -17,6 +17,11 @@ export function isMarks(draw: Draw): boolean {
   return draw === "dots" || draw === "diamonds" || draw === "triangles";
 }
 
+/** How large a mark is: one that may be at the place of another is larger, and hollow. */
+export function sizeOf(draw: Draw): number {
+  return draw === "diamonds" ? 6 : 3.5;
+}
+
 /** The outline of a mark around the origin. */
 export function outline(draw: Draw, size: number): string {
   if (draw === "diamonds") return `M0 ${-size}L${size} 0L0 ${size}L${-size} 0Z`;

@@ -1,0 +1,91 @@
+import { expect, test } from "./fixtures";
+import { add, ask, report, take } from "./queue";
+import { projectWithCode } from "./work";
+
+test("metrics have plots over time, each in words, as a picture and as a table", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  const figure = (name: string) => page.getByRole("figure", { name, exact: true });
+  const metrics = `/p/${project.id}/metrics`;
+
+  await test.step("an empty project says what will be there, and how to get it", async () => {
+    await page.goto(metrics);
+    await expect(page.getByRole("heading", { name: "Nothing to measure yet" })).toBeVisible();
+    await expect(page.getByText("shopfloor worker start --project Shop")).toBeVisible();
+    await expect(page.getByRole("figure")).toHaveCount(10);
+    await expect(figure("Detection time")).toContainText("No worker vanished and no session failed");
+    await expect(figure("Context scores")).toContainText("Agents give one from 1 to 5");
+    await expect(page.getByRole("figure").getByRole("img")).toHaveCount(0);
+  });
+
+  await add(floor, project, "Alpha", "Beta is next", "Gamma comes third");
+  const first = await take(floor, project, "ann");
+  const second = await take(floor, project, "bo");
+  await report(floor, first, "Did it");
+  await report(floor, second, "Did it as well");
+  const third = await take(floor, project, "ann");
+  await ask(floor, third, "Which one?");
+
+  await test.step("the peak is who was there at one moment", async () => {
+    await page.goto(metrics);
+    await expect(page.getByRole("term").filter({ hasText: "Workers at once" })).toBeVisible();
+    await expect(figure("Workers at once")).toContainText("2 at the peak, under 0.01 on average.");
+    await expect(figure("Speed-up against one worker")).toContainText("in all");
+    await expect(figure("Interventions per task")).toContainText(
+      "1 time a person was asked, for 2 tasks that are over.",
+    );
+  });
+
+  await test.step("scores are a table with bars, and dots over time", async () => {
+    await expect(figure("Context scores")).toContainText("2 reports say how well");
+    await expect(figure("Context scores").getByRole("row").filter({ hasText: /^4/ })).toContainText("100 %");
+    await expect(figure("Context score over time")).toContainText("4.00 of 5 on average.");
+  });
+
+  await test.step("a plot is read with the keyboard, too", async () => {
+    const peak = figure("Workers at once");
+    await peak.getByText("As a table").focus();
+    await page.keyboard.press("Enter");
+    await expect(peak.getByRole("columnheader", { name: "At the peak" })).toBeVisible();
+    await expect(peak.getByRole("row").last()).toContainText("2");
+    const rows = figure("Speed-up against one worker");
+    await rows.getByText("As a table").click();
+    await expect(rows.getByRole("row").nth(1)).toContainText("–");
+  });
+
+  await test.step("what is pointed at stands in the place of the summary", async () => {
+    const ended = figure("Tasks that ended");
+    const high = (await ended.boundingBox())?.height;
+    await ended.getByRole("img").scrollIntoViewIfNeeded();
+    const box = await ended.getByRole("img").boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 12, (box?.y ?? 0) + 60);
+    await expect(ended.locator(".readout")).toContainText("Done 2");
+    expect((await ended.boundingBox())?.height).toBe(high);
+  });
+
+  await test.step("plots that have nothing to show say why, beside those that have", async () => {
+    await expect(figure("Cost")).toContainText("No agent said what its work cost");
+    await expect(figure("Tasks that ended").getByRole("img")).toBeVisible();
+  });
+});
+
+test("the pool's bar is one line beside an open worker", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, { budget_micros: 25_000_000 });
+  await add(floor, project, "Alpha", "Beta is next");
+  await take(floor, project, "ann");
+  const page = await floor.owner();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto(`/p/${project.id}/workers`);
+  await page.getByRole("link", { name: "ann" }).click();
+  await expect(page.getByRole("complementary", { name: "Worker" })).toBeVisible();
+  const middle = async (name: string, role: "heading" | "link" | "button") => {
+    const box = await page.getByRole(role, { name, exact: true }).first().boundingBox();
+    return Math.round((box?.y ?? 0) + (box?.height ?? 0) / 2);
+  };
+  const line = await middle("Workers", "heading");
+  expect(Math.abs((await middle("Start workers", "button")) - line)).toBeLessThan(4);
+  expect(Math.abs((await middle("How work is handed out", "link")) - line)).toBeLessThan(4);
+  const sums = await page.getByText("1 of 1 at work").boundingBox();
+  expect(sums?.height).toBeLessThan(24);
+});
