@@ -111,7 +111,7 @@ impl Model {
             | Change::Escalation { .. }
             | Change::WorkEntry { .. }
             | Change::WorkSettings { .. } => {}
-            Change::ExecutionGone { .. } => panic!("nobody is told this by the store"),
+            Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),
             Change::Message { message } => drop(self.messages.insert(message.id, message)),
             Change::Unread { unread } => {
                 if let Some(user) = audience {
