@@ -7,6 +7,8 @@ import { freePort, rest, run, until } from "./processes.mjs";
 const SHOPFLOOR = path.resolve("target/release/shopfloor");
 const [SNAPSHOT, DATA, EXIT, INPUT, CREDIT] = [1, 2, 3, 4, 5];
 
+export const name = "shopfloor";
+
 export async function start(folder) {
   const port = await freePort();
   const data = path.join(folder, "hub");
@@ -30,7 +32,6 @@ export async function start(folder) {
   const sessions = [];
 
   return {
-    name: "shopfloor",
     pids: { hub: hub.pid, runner: runner.pid },
     folder: place,
     host: (session) => Number(fs.readFileSync(path.join(place, "sessions", session, "host.pid"), "utf8")),

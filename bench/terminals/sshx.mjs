@@ -10,6 +10,8 @@ import { freePort, run, until } from "./processes.mjs";
 const TOOLS = path.resolve("target/tools/bin");
 const SALT = "This is a non-random salt for sshx.io, since we want to stretch the security of 83-bit keys!";
 
+export const name = "sshx";
+
 /** All shells of one sshx client run the same program: it is given at the start. */
 export async function start(_folder, program) {
   const port = await freePort();
@@ -21,7 +23,6 @@ export async function start(_folder, program) {
   const key = Buffer.from(await argon2id({ password: link[2], ...options }));
   const known = new Set();
   return {
-    name: "sshx",
     pids: { server: server.pid, client: client.pid },
     /** A shell that is made when somebody connects to it. */
     spawn: async () => ({ id: null }),
