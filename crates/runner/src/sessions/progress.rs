@@ -1,5 +1,6 @@
 //! Tells how far a session's preparation is, so that nobody wonders during a long download.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,17 +27,27 @@ pub(super) fn follow() -> (Progress, watch::Receiver<Option<Step>>) {
 pub(super) async fn telling<T>(
     floor: &Arc<Floor>,
     row: &mut SessionRow,
-    mut steps: watch::Receiver<Option<Step>>,
+    steps: watch::Receiver<Option<Step>>,
     work: impl Future<Output = T>,
 ) -> T {
-    tokio::pin!(work);
+    beside(work, now_and_then(floor, row, steps)).await
+}
+
+/// Does the work with something beside it. Neither waits for the other to be polled: both write to the journal, and
+/// whichever has it must be able to go on.
+async fn beside<T>(work: impl Future<Output = T>, endless: impl Future<Output = Infallible>) -> T {
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = endless => match never {},
+    }
+}
+
+async fn now_and_then(floor: &Floor, row: &mut SessionRow, mut steps: watch::Receiver<Option<Step>>) -> Infallible {
     let mut ticks = interval_at(tokio::time::Instant::now() + EVERY, EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        tokio::select! {
-            done = &mut work => return done,
-            _ = ticks.tick() => {}
-        }
+        ticks.tick().await;
         let step = steps.borrow_and_update().clone();
         if let Some(step) = step {
             let detail = step.percent.map_or_else(|| step.what.clone(), |percent| format!("{} {percent} %", step.what));
@@ -54,4 +65,31 @@ pub(super) async fn tell(floor: &Floor, row: &mut SessionRow, at: At) {
     row.memory.state = Some(state.clone());
     let change = Change::Memory(session, Box::new(row.memory.clone()));
     floor.journal.write(&[change], &[FactBody::SessionState { session, state }]).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{Mutex, Notify};
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_has_the_journal_when_it_is_time_to_tell_goes_on() {
+        let (journal, asked, told) = (Mutex::new(()), Notify::new(), Notify::new());
+        let work = async {
+            let held = journal.lock().await;
+            asked.notified().await;
+            drop(held);
+            told.notified().await;
+            "done"
+        };
+        let telling = async {
+            asked.notify_one();
+            let _journal = journal.lock().await;
+            told.notify_one();
+            std::future::pending().await
+        };
+        assert_eq!(timeout(EVERY * 10, beside(work, telling)).await, Ok("done"));
+    }
 }
