@@ -28,7 +28,7 @@ pub enum FromRunner {
     Fact(Fact),
     /// Still there.
     Heartbeat {
-        /// Sessions of tasks whose hosts do not answer.
+        /// Sessions of tasks whose hosts do not answer, or whose agents are stopped by a signal.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         silent: Vec<SilentSession>,
     },
@@ -151,7 +151,7 @@ pub enum ToRunner {
     },
 }
 
-/// A session whose host does not answer its runner.
+/// A session whose host does not answer its runner, or whose agent is stopped by a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SilentSession {
     /// Which session.
@@ -375,6 +375,12 @@ pub struct Changes {
     pub base: String,
     /// The commit that it is at.
     pub head: String,
+    /// The newest commits since the base, oldest first.
+    #[serde(default)]
+    pub commits: Vec<String>,
+    /// How many earlier ones are not named.
+    #[serde(default)]
+    pub more_commits: u32,
     /// Names the content of the whole worktree, uncommitted work included.
     pub tree: String,
     /// The files.

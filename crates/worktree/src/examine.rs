@@ -20,8 +20,9 @@ use crate::{Error, Result, Worktrees};
 const MOST_FILES: usize = 20_000;
 /// How much text is read to find out which lines changed.
 const MOST_LINES: usize = 32 << 20;
-/// How many commits of a branch are counted.
+/// How many commits of a branch are counted, and how many are named.
 const MOST_COMMITS: &str = "--max-count=10000";
+const NAMED_COMMITS: usize = 100;
 
 /// What a workspace changed against the commit that its branch left the base at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,8 +43,10 @@ pub struct Examined {
     pub more: bool,
     /// The beginning of the patch, without control characters.
     pub patch: String,
-    /// Commits that the base does not have.
+    /// How many commits the base does not have.
     pub new_commits: u32,
+    /// The newest of them, oldest first.
+    pub commits: Vec<String>,
     /// Whether those commits change anything.
     pub commits_change: bool,
     /// What is not committed.
@@ -96,13 +99,13 @@ impl Space {
             files.iter().flat_map(|file| file.from.iter().chain([&file.path])).cloned().collect();
         all.extend(self.left_out.keys().cloned());
         let mut uncommitted: Vec<PathBuf> = self.left_out.keys().cloned().collect();
-        let (mut new_commits, mut commits_change) = (0, false);
+        let (mut new_commits, mut commits, mut commits_change) = (0, Vec::new(), false);
         if let Some(head) = &head {
             let committed = self.names(start, head.as_str()).await?;
             commits_change = !committed.is_empty();
             all.extend(committed);
             uncommitted.extend(self.names(head.as_str(), self.tree.as_str()).await?);
-            new_commits = self.commits(from.as_ref(), head).await?;
+            (new_commits, commits) = self.commits(from.as_ref(), head).await?;
         } else if self.facts.location.is_some() {
             uncommitted.extend(files.iter().map(|file| file.path.clone()));
         }
@@ -123,6 +126,7 @@ impl Space {
             paths: all,
             more,
             new_commits,
+            commits,
             commits_change,
             uncommitted,
             conflicts,
@@ -156,10 +160,15 @@ impl Space {
         Ok(paths(&git.operands([from, to]).run().await?))
     }
 
-    async fn commits(&self, from: Option<&Oid>, head: &Oid) -> Result<u32> {
-        let git = self.store.git("rev-list").args(["--count", MOST_COMMITS]);
+    /// How many commits came since, and the newest of them.
+    async fn commits(&self, from: Option<&Oid>, head: &Oid) -> Result<(u32, Vec<String>)> {
+        let git = self.store.git("rev-list").args(["--topo-order", MOST_COMMITS]);
         let range = from.map_or_else(|| head.to_string(), |from| format!("{from}..{head}"));
-        Ok(git.operands([range]).line().await?.parse().unwrap_or(0))
+        let said = git.operands([range]).run().await?;
+        let said = String::from_utf8_lossy(&said);
+        let mut newest: Vec<String> = said.lines().take(NAMED_COMMITS).map(str::to_owned).collect();
+        newest.reverse();
+        Ok((u32::try_from(said.lines().count()).unwrap_or(u32::MAX), newest))
     }
 
     /// What of the commits, or of the files as they are, would conflict.

@@ -13,6 +13,10 @@ files: Array<string>,
  */
 branch: string | null, 
 /**
- * The commits that they are in.
+ * The commits that they are in, oldest first.
  */
-commits: Array<string>, };
+commits: Array<string>, 
+/**
+ * How many earlier commits are not named.
+ */
+more_commits: number, };

@@ -1,3 +1,5 @@
+import type { Deliverables } from "../protocol";
+
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
 /** A size on a disk or a wire, in few digits. */
@@ -35,4 +37,14 @@ export function lengthOf(ms: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   const tail = `${String(minutes).padStart(hours > 0 ? 2 : 1, "0")}:${String(seconds % 60).padStart(2, "0")}`;
   return hours > 0 ? `${hours}:${tail}` : tail;
+}
+
+/** How many commits a line names. */
+const NAMED = 4;
+
+/** The newest commits in short, and how many there are before them. */
+export function commitsOf({ commits, more_commits }: Pick<Deliverables, "commits" | "more_commits">): string {
+  const newest = commits.slice(-NAMED).map((one) => one.slice(0, 9));
+  const earlier = commits.length - newest.length + more_commits;
+  return [...(earlier > 0 ? [`${earlier} earlier`] : []), ...newest].join(" ");
 }

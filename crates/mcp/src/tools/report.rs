@@ -90,7 +90,8 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
 }
 
 fn input(given: Arguments, fence: u64) -> TaskReport {
-    let deliverables = Deliverables { files: given.files, branch: given.branch, commits: given.commits };
+    let deliverables =
+        Deliverables { files: given.files, branch: given.branch, commits: given.commits, more_commits: 0 };
     let used = given.input_tokens.is_some() || given.output_tokens.is_some() || given.cost_usd.is_some();
     let usage = Usage {
         input_tokens: given.input_tokens.unwrap_or(0),

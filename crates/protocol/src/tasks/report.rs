@@ -19,9 +19,12 @@ views! {
         /// The branch that they are on.
         #[serde(default)]
         branch: Option<String>,
-        /// The commits that they are in.
+        /// The commits that they are in, oldest first.
         #[serde(default)]
         commits: Vec<String>,
+        /// How many earlier commits are not named.
+        #[serde(default)]
+        more_commits: u32,
     }
 
     /// What a worker hands back.

@@ -25,6 +25,8 @@ pub(super) fn told(found: &Examined) -> Changes {
     Changes {
         base: found.base.clone().unwrap_or_default(),
         head: found.head.clone().unwrap_or_default(),
+        commits: found.commits.clone(),
+        more_commits: found.new_commits.saturating_sub(u32::try_from(found.commits.len()).unwrap_or(u32::MAX)),
         tree: found.tree.clone(),
         files: files.collect(),
         patch: found.patch.clone(),

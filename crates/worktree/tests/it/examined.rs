@@ -45,9 +45,31 @@ async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
     assert!(found.patch.contains("-fn two() {}"), "{}", found.patch);
     assert_eq!(found.base, made.facts.base_commit);
     assert_eq!(found.head, Some(git(&tree, &["rev-parse", "HEAD"])));
+    assert_eq!(found.commits, [git(&tree, &["rev-parse", "HEAD"])]);
     let short = bench.trees.examine(id, 40).await.unwrap();
     assert_eq!(short.patch, &found.patch[..40]);
     assert_eq!(short.tree, found.tree);
+}
+
+#[tokio::test]
+async fn the_newest_commits_are_named_and_all_are_counted() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    let empty = |count: usize| {
+        for n in 0..count {
+            git(&made.path, &["commit", "-q", "--allow-empty", "-m", &n.to_string()]);
+        }
+    };
+    let id = made.facts.id;
+    empty(3);
+    let found = bench.trees.examine(id, 1 << 16).await.unwrap();
+    let log: Vec<String> = ["HEAD~2", "HEAD~1", "HEAD"].iter().map(|at| git(&made.path, &["rev-parse", at])).collect();
+    assert_eq!((found.new_commits, found.commits), (3, log));
+    empty(100);
+    let found = bench.trees.examine(id, 1 << 16).await.unwrap();
+    assert_eq!((found.new_commits, found.commits.len()), (103, 100));
+    assert_eq!(found.commits.last(), found.head.as_ref());
+    assert_eq!(found.commits[0], git(&made.path, &["rev-parse", "HEAD~99"]));
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ struct ReportFile {
 
 impl ReportFile {
     fn input(self, fence: u64) -> TaskReport {
-        let own = Deliverables { files: self.files, branch: self.branch, commits: self.commits };
+        let own = Deliverables { files: self.files, branch: self.branch, commits: self.commits, more_commits: 0 };
         let own = (own != Deliverables::default()).then_some(own);
         TaskReport {
             fence,

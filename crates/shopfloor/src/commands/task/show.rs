@@ -125,7 +125,11 @@ fn reported(report: &Report, out: &Output) -> String {
     };
     add("files", given.files.join(", "));
     add("branch", given.branch.clone().unwrap_or_default());
-    add("commits", given.commits.join(", "));
+    let earlier = match given.more_commits {
+        0 => String::new(),
+        more => format!("{more} earlier, "),
+    };
+    add("commits", format!("{earlier}{}", given.commits.join(", ")));
     lines.join("\n")
 }
 

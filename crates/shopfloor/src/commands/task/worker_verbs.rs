@@ -87,7 +87,7 @@ pub(crate) async fn report(args: ReportArgs, context: &Context) -> Result<Exit, 
         (None, Some(why)) => why.clone(),
         (None, None) => args.summary.required()?,
     };
-    let deliverables = Deliverables { files: args.files, branch: args.branch, commits: args.commits };
+    let deliverables = Deliverables { files: args.files, branch: args.branch, commits: args.commits, more_commits: 0 };
     let used = [args.input_tokens, args.output_tokens, args.cost].iter().any(Option::is_some);
     let usage = Usage {
         input_tokens: args.input_tokens.unwrap_or(0),

@@ -21,6 +21,8 @@ const COMPARED: u32 = 200;
 const SHOWN: usize = 20_000;
 /// How many files a report that was collected names.
 const FILES: usize = 500;
+/// How many commits.
+const COMMITS: usize = 100;
 /// How long a result's words may be.
 const WORDS: usize = 4_000;
 
@@ -159,12 +161,23 @@ async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&Changes>) -
     if let Some(changes) = changes {
         let mut made: Deliverables = row.json("deliverables")?;
         made.files = changes.files.iter().take(FILES).map(|file| file.path.clone()).collect();
-        let committed = !changes.head.is_empty() && changes.head != changes.base;
-        made.commits = committed.then(|| changes.head.clone()).into_iter().collect();
+        (made.commits, made.more_commits) = commits(changes);
         let sql = "UPDATE reports SET deliverables = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&made), report.to_string()]).await?;
     }
     Ok(row.text("summary")? == moves::asks::SILENT)
+}
+
+/// The newest commits, and how many came before them.
+fn commits(changes: &Changes) -> (Vec<String>, u32) {
+    let Changes { base, head, commits, more_commits, .. } = changes;
+    if commits.is_empty() {
+        // A runner of before names only the commit that the work is at.
+        let committed = !head.is_empty() && head != base;
+        return (committed.then(|| head.clone()).into_iter().collect(), 0);
+    }
+    let (earlier, newest) = commits.split_at(commits.len().saturating_sub(COMMITS));
+    (newest.to_vec(), more_commits.saturating_add(u32::try_from(earlier.len()).unwrap_or(u32::MAX)))
 }
 
 /// What a refused report's worker is told, if the task came back to it.

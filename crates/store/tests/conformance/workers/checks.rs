@@ -33,7 +33,7 @@ fn changes(tree: &str, lines: (u32, u32)) -> Changes {
         ranges: vec![lines],
     };
     let (base, head) = ("b0".into(), format!("h-{tree}"));
-    Changes { base, head, tree: tree.into(), files: vec![file], patch: format!("+{tree}") }
+    Changes { base, head, tree: tree.into(), files: vec![file], patch: format!("+{tree}"), ..Changes::default() }
 }
 
 impl Shop {

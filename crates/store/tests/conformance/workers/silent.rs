@@ -14,10 +14,11 @@ both!(
     what_nobody_can_look_at_is_for_a_person,
     nothing_said_does_not_meet_what_a_person_judges,
     what_is_collected_says_where_it_is,
+    what_is_collected_names_its_commits,
 );
 
 fn untouched() -> Changes {
-    Changes { base: "b0".into(), head: "b0".into(), tree: "t0".into(), files: Vec::new(), patch: String::new() }
+    Changes { base: "b0".into(), head: "b0".into(), tree: "t0".into(), ..Changes::default() }
 }
 
 fn touched() -> Changes {
@@ -119,9 +120,26 @@ async fn what_is_collected_says_where_it_is(floor: Floor) {
     let report = &detail.reports[0];
     assert!(report.collected);
     assert_eq!(report.deliverables.files, ["src/a.rs"]);
-    assert_eq!(report.deliverables.commits, ["h1"]);
+    assert_eq!((&report.deliverables.commits[..], report.deliverables.more_commits), (&["h1".to_owned()][..], 0));
     assert!(report.deliverables.branch.is_some());
     assert_eq!(report.deliverables.branch, detail.attempts[0].branch);
     assert_eq!(report.usage.as_ref().and_then(|usage| usage.cost_micros), Some(700));
     assert_eq!(detail.attempts[0].usage.cost_micros, Some(700), "counted once");
+}
+
+async fn what_is_collected_names_its_commits(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    for (named, untold, first, earlier) in [(3_u32, 0, 1, 0), (102, 40, 3, 42)] {
+        let task = shop.add(vec![super::checked(&format!("Write it in {named}"))]).await[0];
+        shop.dispatch().await;
+        shop.finishes(task, "Wrote it.").await;
+        let commits = (1..=named).map(|n| format!("c{n}")).collect();
+        let head = format!("c{named}");
+        let changes = Changes { head, commits, more_commits: untold, tree: format!("t{named}"), ..touched() };
+        shop.found(task, true, "it is there", Some(changes)).await;
+        let made = shop.detail(task).await.reports.remove(0).deliverables;
+        let expected: Vec<String> = (first..=named).map(|n| format!("c{n}")).collect();
+        assert_eq!((made.commits, made.more_commits), (expected, earlier));
+    }
 }

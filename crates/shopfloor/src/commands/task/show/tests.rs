@@ -70,7 +70,12 @@ fn everything_about_a_task_is_said() {
         worker,
         at: at(-31),
         summary: "Did it.".into(),
-        deliverables: Deliverables { files: vec!["src/lexer.rs".into()], branch: None, commits: vec!["abc".into()] },
+        deliverables: Deliverables {
+            files: vec!["src/lexer.rs".into()],
+            branch: None,
+            commits: vec!["abc".into()],
+            more_commits: 7,
+        },
         context_score: Some(4),
         usage: None,
         collected: true,
