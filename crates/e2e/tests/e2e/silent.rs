@@ -175,6 +175,24 @@ async fn a_worker_whose_host_hangs_is_restarted() {
 }
 
 #[tokio::test]
+async fn a_worker_whose_agent_is_stopped_loses_its_task_and_is_restarted() {
+    let settings = WorkConfigure { lease_seconds: Some(60), heartbeat_seconds: Some(1), ..Default::default() };
+    let place = Place::open(settings).await;
+    let (one, id) = place.runner("one").await;
+    let worker = place.worker(id).await;
+    let task = place.add().await;
+    let agent = place.agent(1).await;
+    signal(agent, "STOP");
+    place.agent(2).await;
+    assert!(!lives(agent), "nothing of it is left");
+    let detail = place.detail(task).await;
+    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| (attempt.worker, attempt.outcome)).collect();
+    assert_eq!(outcomes, [(worker, AttemptOutcome::Lost), (worker, AttemptOutcome::Open)]);
+    assert!(place.decided("lease_lost").await && place.decided("restarted").await);
+    place.finish(task, 2, vec![one]).await;
+}
+
+#[tokio::test]
 async fn a_session_whose_host_is_killed_is_lost_and_its_task_goes_on() {
     let place = Place::open(WorkConfigure::default()).await;
     let (one, id) = place.runner("one").await;

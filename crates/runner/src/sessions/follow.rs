@@ -1,6 +1,7 @@
 //! Follows a running session: what its agent is at, what it uses, what is said to it, until it ends.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use super::health::Health;
 use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, usage};
-use super::{Order, end, limited, task};
+use super::stopped::{self, Stopped};
+use super::{Order, end, limited, progress, task};
 use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, SessionRow};
@@ -63,6 +65,7 @@ struct Following<'a> {
     recorded: (u64, Instant),
     log_wait: Wait,
     health: Health,
+    stopped: Stopped,
     /// Why it was stopped, if the hub did not answer.
     cut_off: Option<String>,
     /// When its host must have ended it.
@@ -115,6 +118,7 @@ pub(super) async fn follow(
         recorded: (0, now),
         log_wait: Wait { until: now, next: LOOK },
         health: Health::new(now),
+        stopped: Stopped::new(now),
         cut_off: None,
         kill_at: None,
         how,
@@ -222,10 +226,13 @@ impl Following<'_> {
     /// Asks the host of a task's session whether it is there, and kills one that does not end what it was to.
     async fn look_after_host(&mut self) {
         let (session, dir) = (self.row.session, self.floor.session_dir(self.row.session));
+        let every = *self.floor.pulse.every().borrow();
+        let every = every.unwrap_or(self.floor.options.patience.heartbeat);
+        let stopped = self.look_after_agent(&dir, every).await;
         if self.row.desired.task.is_some() {
-            let every = *self.floor.pulse.every().borrow();
-            let silent = self.health.look(&dir, every.unwrap_or(self.floor.options.patience.heartbeat)).await;
-            self.floor.sessions.answers(session, silent);
+            let silent = self.health.look(&dir, every).await;
+            // Whoever is stopped works as little as whoever does not answer.
+            self.floor.sessions.answers(session, silent.or(stopped));
         }
         if self.kill_at.is_none_or(|at| at > Instant::now()) {
             return;
@@ -237,6 +244,19 @@ impl Following<'_> {
                 tracing::error!(%session, %error, "the session's host cannot be killed");
             }
         }
+    }
+
+    /// Since when the agent's process is stopped; that it is, and that it goes on, is told.
+    async fn look_after_agent(&mut self, dir: &Path, every: Duration) -> Option<Instant> {
+        let quiet = Duration::from_millis(self.screen_now().quiet_ms);
+        let since = self.stopped.look(Instant::now(), quiet, every, || stopped::is_stopped(dir));
+        let told = stopped::was_told(self.row.memory.state.as_ref());
+        if since.is_some() != told {
+            let at = if told { At::working() } else { stopped::told() };
+            self.mark("state", at.detail.as_deref().unwrap_or("working"));
+            progress::tell(self.floor, self.row, at).await;
+        }
+        since
     }
 
     async fn say(&mut self, text: String, submit: bool, done: oneshot::Sender<Result<(), String>>) {
@@ -324,7 +344,9 @@ impl Following<'_> {
         if (&memory.usage, &memory.model, &memory.conversation) != before {
             facts.push(end::used(session, &memory));
         }
-        let at = At::of(&seen).filter(|at| memory.state.as_ref().is_none_or(|state| !at.is(state)));
+        // What a stopped agent's screen says is not what it is at.
+        let stopped = stopped::was_told(memory.state.as_ref());
+        let at = At::of(&seen).filter(|at| !stopped && memory.state.as_ref().is_none_or(|state| !at.is(state)));
         if let Some(at) = &at {
             let state = at.clone().since_now();
             memory.state = Some(state.clone());

@@ -12,6 +12,7 @@ mod progress;
 mod said;
 mod sandbox;
 mod state;
+mod stopped;
 mod task;
 mod token;
 mod trust;
@@ -75,7 +76,7 @@ struct Handle {
     workspace: domain::WorkspaceId,
     /// How long the lease of its task holds.
     lease: Option<Duration>,
-    /// Since when its host does not answer.
+    /// Since when its host does not answer, or its agent is stopped.
     silent: Option<Instant>,
 }
 
@@ -156,7 +157,7 @@ impl Sessions {
         }
     }
 
-    /// The sessions whose hosts do not answer.
+    /// The sessions whose hosts do not answer, or whose agents are stopped.
     pub(crate) fn silent(&self) -> Vec<SilentSession> {
         let active = self.active.lock();
         let ms = |since: Instant| u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);

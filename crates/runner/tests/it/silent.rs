@@ -58,6 +58,31 @@ async fn a_host_that_does_not_answer_is_named_and_killed_with_all_that_is_below_
 }
 
 #[tokio::test]
+async fn an_agent_that_is_stopped_is_said_to_be_and_counts_as_silent_until_it_goes_on() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    hub.wants_to_hear(1);
+    let (stopped, lively) = (for_task(shell(AGENT), 600), for_task(shell(AGENT), 600));
+    hub.desire(vec![stopped.clone(), lively.clone()]);
+    let path = hub.workspace(&stopped).await;
+    let agent = noted(&Path::new(&path).join("pid")).await;
+    signal(agent, Signal::STOP);
+    let state = hub.state(stopped.session, |state| state.status == SessionStatus::Waiting).await;
+    assert!(state.detail.as_deref().unwrap().contains("SIGCONT"), "{state:?}");
+    hub.misses(stopped.session).await;
+    assert!(!hub.silent().contains(&lively.session), "the other one is as quiet, but not stopped");
+    signal(agent, Signal::CONT);
+    let since = state.since;
+    hub.state(stopped.session, |state| state.status == SessionStatus::Working && state.since > since).await;
+    wait_until("it is not named any more", async || (!hub.silent().contains(&stopped.session)).then_some(())).await;
+    signal(agent, Signal::STOP);
+    let forced = DesiredSession { run: false, ..stopped.clone() };
+    hub.desire(vec![forced, lively]);
+    hub.over(stopped.session).await;
+}
+
+#[tokio::test]
 async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answer() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);

@@ -1,0 +1,115 @@
+//! Whether an agent's process was stopped by a signal: looked at only when it has shown nothing for a while.
+
+use std::path::Path;
+use std::time::Duration;
+
+use domain::SessionStatus;
+use protocol::SessionState;
+use tokio::time::Instant;
+
+use super::state::At;
+
+/// Who shows something is not stopped.
+const QUIET: Duration = Duration::from_secs(10);
+/// How long it must have been stopped: some stop themselves for a moment.
+const LONG: Duration = Duration::from_secs(5);
+/// How many wrappers may be around an agent.
+const WRAPPERS: usize = 8;
+const WORDS: &str = "stopped by a signal, until somebody sends SIGCONT";
+
+/// What was seen of an agent's process.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    since: Option<Instant>,
+    looked: Instant,
+}
+
+impl Stopped {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { since: None, looked: now }
+    }
+
+    /// Since when it is stopped, if it has been for long. Nothing came from it for `quiet`; it is to be looked at this
+    /// often, and every time while it seems stopped.
+    pub(super) fn look(
+        &mut self,
+        now: Instant,
+        quiet: Duration,
+        every: Duration,
+        is_stopped: impl FnOnce() -> bool,
+    ) -> Option<Instant> {
+        if quiet < QUIET {
+            self.since = None;
+        } else if self.since.is_some() || now - self.looked >= every {
+            self.looked = now;
+            self.since = is_stopped().then(|| self.since.unwrap_or(now));
+        }
+        self.since.filter(|since| now - *since >= LONG)
+    }
+}
+
+/// What people are told of a session whose process is stopped.
+pub(super) fn told() -> At {
+    At { status: SessionStatus::Waiting, detail: Some(WORDS.to_owned()) }
+}
+
+/// Whether that is what people were told last.
+pub(super) fn was_told(state: Option<&SessionState>) -> bool {
+    state.is_some_and(|state| told().is(state))
+}
+
+/// Whether the process that the host in `dir` has started is stopped; of one in a sandbox, the one that is in there.
+pub(super) fn is_stopped(dir: &Path) -> bool {
+    let host = std::fs::read_to_string(terminal::Files::new(dir).pid()).ok();
+    let mut next = host.and_then(|host| first_child(host.trim()));
+    for _ in 0..WRAPPERS {
+        let Some(pid) = next else { return false };
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        match name_and_state(&stat) {
+            Some((_, 'T')) => return true,
+            Some(("bwrap", _)) => next = first_child(&pid),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The oldest child: what a process adopts comes after it.
+fn first_child(pid: &str) -> Option<String> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    children.split_whitespace().next().map(str::to_owned)
+}
+
+/// The name is in parentheses and may itself contain some.
+fn name_and_state(stat: &str) -> Option<(&str, char)> {
+    let (start, end) = (stat.find('(')?, stat.rfind(')')?);
+    Some((stat.get(start + 1..end)?, stat[end + 1..].trim_start().chars().next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_is_quiet_is_looked_at_and_only_who_stays_stopped_is_called_so() {
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let (seconds, never) = (Duration::from_secs, || -> bool { panic!("it is not looked at") });
+        let mut stopped = Stopped::new(start);
+        assert_eq!(stopped.look(at(9), seconds(9), seconds(10), never), None, "it showed something");
+        assert_eq!(stopped.look(at(9), seconds(20), seconds(10), never), None, "it was looked at lately");
+        assert_eq!(stopped.look(at(10), seconds(10), seconds(10), || false), None);
+        assert_eq!(stopped.look(at(20), seconds(20), seconds(10), || true), None, "perhaps for a moment");
+        assert_eq!(stopped.look(at(24), seconds(24), seconds(10), || true), None);
+        assert_eq!(stopped.look(at(25), seconds(25), seconds(10), || true), Some(at(20)));
+        assert_eq!(stopped.look(at(26), seconds(26), seconds(10), || false), None, "it goes on");
+        assert_eq!(stopped.look(at(27), seconds(27), seconds(10), never), None);
+    }
+
+    #[test]
+    fn a_name_may_be_anything() {
+        assert_eq!(name_and_state("7 (a) T (b) S 1 7"), Some(("a) T (b", 'S')));
+        assert_eq!(name_and_state("7 (bwrap) T 1 7"), Some(("bwrap", 'T')));
+        assert_eq!(name_and_state(""), None);
+    }
+}
