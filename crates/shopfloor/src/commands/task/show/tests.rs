@@ -122,6 +122,7 @@ fn everything_about_a_task_is_said() {
         "1. codex-1 (codex), taken 2 min ago: refused after 1 min 30 s\n     tests fail\n     branch: keep-comments",
         "recording play ses_",
         "attempt 1, 31 s ago: refused, context 4 of 5, collected from what the agent said\n     Did it.\n     refused: make test",
+        "files: src/lexer.rs\n     commits: 7 earlier, abc",
         "needs you, refused, 30 s ago: `shopfloor escalation answer esc_",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
