@@ -57,7 +57,10 @@ fn numbers(metrics: &Metrics, out: &Output) -> String {
         let each = (1..).zip(&metrics.context_scores).map(|(score, count)| format!("{score}: {count}"));
         format!("{} of 5 ({})", words::hundredths(mean), each.collect::<Vec<_>>().join(", "))
     };
-    let busy = || format!("{} on average, {} at the peak", words::hundredths(metrics.busy), metrics.peak);
+    let busy = || {
+        let average = if metrics.busy == 0 { "under 0.01".to_owned() } else { words::hundredths(metrics.busy) };
+        format!("{average} on average, {} at the peak", metrics.peak)
+    };
     let pairs = [
         ("tasks", if counts.is_empty() { "none".into() } else { counts.join(", ").into() }),
         ("people were asked", asked.into()),

@@ -4,8 +4,8 @@ use protocol::{Metrics, MetricsPoint};
 
 use super::plot::{self, Join};
 use super::words;
+use crate::Output;
 use crate::table::Style;
-use crate::{Output, when};
 
 /// How wide the names are, and what is said behind a line at most.
 const NAME: usize = 18;
@@ -108,18 +108,22 @@ impl Measure {
 /// All measures of a stretch of time, or what to do so that there is something to measure.
 pub(super) fn all(metrics: &Metrics, out: &Output) -> String {
     let series = &metrics.series;
-    let Some(first) = series.first() else { return String::new() };
-    let since = when::relative(first.at, out.now);
+    let [first, second, ..] = series.as_slice() else { return String::new() };
+    let width = (second.at.as_millis() - first.at.as_millis()).unsigned_abs();
+    let hours = match width * series.len() as u64 / 3_600_000 {
+        1 => "hour".to_owned(),
+        hours => format!("{hours} hours"),
+    };
     let quiet = |point: &MetricsPoint| point.peak == 0 && point.over == 0 && point.interventions == 0;
     if series.iter().all(quiet) {
         let text = format!(
-            "nothing was worked on since {since}: add tasks with `shopfloor task add`,\nstart workers with `shopfloor worker \
+            "nothing was worked on in the last {hours}: add tasks with `shopfloor task add`,\nstart workers with `shopfloor worker \
              start`, or look further back with `--hours`"
         );
         return Style::Dim.paint(&text, out.color);
     }
     let room = out.width.unwrap_or(80).saturating_sub(NAME + 1 + 2 + WORDS).clamp(8, 120);
-    let head = Style::Dim.paint(&format!("since {since}"), out.color);
+    let head = Style::Dim.paint(&format!("in the last {hours}"), out.color);
     let lines = MEASURES.iter().map(|measure| measure.line(series, room, out));
     std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
 }

@@ -76,7 +76,7 @@ fn metrics_are_numbers_and_plots() {
         "vanished, noticed in  15.3 s (median of 3), 1 min 31 s at most\n",
         "failed, noticed in    12 ms, once\n",
         "a task waits          -\n",
-        "since a day ago\n",
+        "in the last hour\n",
         "done                ▄█  12 in all\n",
         "failed             -\n",
         "people asked       ███  3 in all\n",
@@ -120,12 +120,15 @@ fn where_nothing_happened_it_is_said_what_to_do() {
         over: 0,
         peak: 0,
         workers: Vec::new(),
-        ..metrics((0..2).map(still).collect())
+        ..metrics((0..48).map(still).collect())
     };
     let text = render(&nothing, &out(Some(80)));
     for part in ["tasks                 none\n", "people were asked     -\n", "workers at once       -\n"] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }
-    assert!(text.contains("nothing was worked on since a day ago") && text.contains("`shopfloor task add`"), "{text}");
+    assert!(
+        text.contains("nothing was worked on in the last 24 hours") && text.contains("`shopfloor task add`"),
+        "{text}"
+    );
     assert!(!text.contains("in all"), "{text}");
 }

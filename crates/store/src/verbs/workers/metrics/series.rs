@@ -16,6 +16,8 @@ const POINTS: usize = 48;
 pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     let stretches = Stretches::new(window, POINTS);
     let ended = stretches.sorted(seen.holds.iter().map(|hold| (hold.over, hold)));
+    // When the work ended, not when somebody judged it: that is when it was paid for.
+    let used = stretches.sorted(seen.holds.iter().map(|hold| (hold.span.1.max(window.0), &hold.usage)));
     let asked = stretches.sorted(seen.asked.iter().map(|at| (*at, ())));
     let over = stretches.sorted(seen.over.iter().map(|at| (*at, ())));
     let scores = stretches.sorted(seen.scores.iter().map(|given| (given.at, given.score)));
@@ -25,7 +27,9 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     let (spans, work) = (seen.spans(), seen.work());
     let point = |(index, stretch): (usize, Span)| {
         let ended = &ended[index];
-        let used = ended.iter().fold(nothing(), |all, hold| sum(&all, &hold.usage));
+        // The last stretch has the end itself, at which nobody can have worked yet.
+        let lasted = (stretch.0, stretch.1.min(window.1));
+        let used = used[index].iter().fold(nothing(), |all, usage| sum(&all, usage));
         let scores = tally(&scores[index]);
         let accepted = |hold: &&&Hold| hold.ended && hold.outcome == AttemptOutcome::Accepted;
         MetricsPoint {
@@ -37,9 +41,9 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
             interventions_per_task: per_task[index],
             context_scores: scores.to_vec(),
             context_score: mean(&scores),
-            speed_up: spans::speed_up(&spans, stretch),
-            busy: spans::average(&spans, stretch),
-            peak: spans::peak(&work, stretch),
+            speed_up: spans::speed_up(&spans, lasted),
+            busy: spans::average(&spans, lasted),
+            peak: spans::peak(&work, lasted),
             vanished: noticed(ended.iter().filter_map(|hold| hold.lost_for())),
             failures: noticed(ended.iter().filter_map(|hold| hold.failed_for())),
             tokens: used.input_tokens.saturating_add(used.output_tokens),
