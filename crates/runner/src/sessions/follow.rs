@@ -103,6 +103,7 @@ pub(super) async fn follow(
     let how = how(floor, row).await;
     let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
     let now = Instant::now();
+    let told = stopped::was_told(row.memory.state.as_ref());
     let mut following = Following {
         floor,
         row,
@@ -118,7 +119,7 @@ pub(super) async fn follow(
         recorded: (0, now),
         log_wait: Wait { until: now, next: LOOK },
         health: Health::new(now),
-        stopped: Stopped::new(now),
+        stopped: Stopped::new(now, told),
         cut_off: None,
         kill_at: None,
         how,

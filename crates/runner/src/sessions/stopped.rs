@@ -25,8 +25,9 @@ pub(super) struct Stopped {
 }
 
 impl Stopped {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { since: None, looked: now }
+    /// `told`: an earlier runner has seen that it is stopped.
+    pub(super) fn new(now: Instant, told: bool) -> Self {
+        Self { since: told.then(|| now.checked_sub(LONG).unwrap_or(now)), looked: now }
     }
 
     /// Since when it is stopped, if it has been for long. Nothing came from it for `quiet`; it is to be looked at this
@@ -38,9 +39,7 @@ impl Stopped {
         every: Duration,
         is_stopped: impl FnOnce() -> bool,
     ) -> Option<Instant> {
-        if quiet < QUIET {
-            self.since = None;
-        } else if self.since.is_some() || now - self.looked >= every {
+        if self.since.is_some() || (quiet >= QUIET && now - self.looked >= every) {
             self.looked = now;
             self.since = is_stopped().then(|| self.since.unwrap_or(now));
         }
@@ -95,15 +94,29 @@ mod tests {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let (seconds, never) = (Duration::from_secs, || -> bool { panic!("it is not looked at") });
-        let mut stopped = Stopped::new(start);
+        let mut stopped = Stopped::new(start, false);
         assert_eq!(stopped.look(at(9), seconds(9), seconds(10), never), None, "it showed something");
         assert_eq!(stopped.look(at(9), seconds(20), seconds(10), never), None, "it was looked at lately");
         assert_eq!(stopped.look(at(10), seconds(10), seconds(10), || false), None);
         assert_eq!(stopped.look(at(20), seconds(20), seconds(10), || true), None, "perhaps for a moment");
         assert_eq!(stopped.look(at(24), seconds(24), seconds(10), || true), None);
         assert_eq!(stopped.look(at(25), seconds(25), seconds(10), || true), Some(at(20)));
+        assert_eq!(
+            stopped.look(at(26), seconds(0), seconds(10), || true),
+            Some(at(20)),
+            "what is below it shows something"
+        );
         assert_eq!(stopped.look(at(26), seconds(26), seconds(10), || false), None, "it goes on");
         assert_eq!(stopped.look(at(27), seconds(27), seconds(10), never), None);
+    }
+
+    #[test]
+    fn what_an_earlier_runner_saw_is_looked_at_before_anything_else_is_told() {
+        let now = Instant::now();
+        for still in [true, false] {
+            let found = Stopped::new(now, true).look(now, Duration::ZERO, QUIET, || still);
+            assert_eq!(found.is_some(), still);
+        }
     }
 
     #[test]
