@@ -1,5 +1,6 @@
 //! The session host: a small process that owns terminal, screen and recording of one session, and outlives its runner.
 
+mod breaks;
 mod connection;
 mod core;
 mod intake;

@@ -29,7 +29,8 @@ pub(crate) struct Output {
 enum Way {
     /// Without a thread in between: a key's echo does not wait for one to wake.
     Direct(pipe::Receiver),
-    Ahead(Intake),
+    /// Since then.
+    Ahead(Intake, Instant),
     Over,
 }
 
@@ -43,13 +44,21 @@ impl Output {
     pub(crate) async fn ready(&self) {
         match &self.way {
             Way::Direct(reader) => drop(reader.readable().await),
-            Way::Ahead(intake) => {
+            Way::Ahead(intake, _) => {
                 if let Some(due) = self.pace.due() {
                     let _ = tokio::time::timeout_at(due.into(), intake.filled(COLLECT_BYTES)).await;
                 }
                 intake.filled(1).await;
             }
             Way::Over => std::future::pending().await,
+        }
+    }
+
+    /// Since when there has been much, without a pause.
+    pub(crate) fn busy_since(&self) -> Option<Instant> {
+        match self.way {
+            Way::Ahead(_, since) => Some(since),
+            Way::Direct(_) | Way::Over => None,
         }
     }
 
@@ -64,10 +73,10 @@ impl Output {
                 } else if self.pace.due().is_some()
                     && let Ok(intake) = self.terminal.try_clone().and_then(Intake::start)
                 {
-                    self.way = Way::Ahead(intake);
+                    self.way = Way::Ahead(intake, Instant::now());
                 }
             }
-            Way::Ahead(intake) => {
+            Way::Ahead(intake, _) => {
                 let end = intake.take(&mut self.buffer);
                 self.pace.taken();
                 match end {
@@ -83,7 +92,7 @@ impl Output {
 
     /// What is still there, in pieces; empty when that was all.
     pub(crate) async fn rest(&mut self) -> &[u8] {
-        while let Way::Ahead(intake) = &self.way {
+        while let Way::Ahead(intake, _) = &self.way {
             intake.finish();
             intake.filled(COLLECT_BYTES).await;
             if intake.take(&mut self.buffer).is_some() {

@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::spawn_local;
 
+use super::breaks::Breaks;
 use super::connection;
 use super::core::Core;
 use super::output::Output;
@@ -123,7 +124,11 @@ impl Session {
                 written = self.pty.write_soon(&typed), if !typed.is_empty() => self.core.borrow_mut().typed_in(written),
                 () = output.ready() => {
                     let mut core = self.core.borrow_mut();
-                    core.output(output.take());
+                    let mut breaks = Breaks::new(output.busy_since());
+                    for piece in breaks.pieces(output.take()) {
+                        core.output(piece);
+                        breaks.rest();
+                    }
                     core.wake_all();
                 }
             }
