@@ -39,7 +39,7 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
     let enqueue = queue.enqueue(TASKS, WORKERS).await?;
     let complete = queue.complete(WORKERS).await?;
     queue.enqueue_many(TASKS).await?;
-    let batched = queue.complete_batched(WORKERS).await?;
+    let batched = queue.complete_batched().await?;
     let mut waits = queue.waits().await?;
     queue.close().await;
 
@@ -76,7 +76,7 @@ pub(crate) async fn alone() -> anyhow::Result<()> {
     say(&format!("enqueued one by one {:.0}/s", queue.enqueue(TASKS, WORKERS).await?));
     say(&format!("completed one by one {:.0}/s", queue.complete(WORKERS).await?));
     queue.enqueue_many(TASKS).await?;
-    say(&format!("completed in batches {:.0}/s", queue.complete_batched(WORKERS).await?));
+    say(&format!("completed in batches {:.0}/s", queue.complete_batched().await?));
     let mut waits = queue.waits().await?;
     say(&format!("waits {:.2} ms, p99 {:.2} ms", percentile(&mut waits, 0.5), percentile(&mut waits, 0.99)));
     queue.close().await;
@@ -126,7 +126,7 @@ async fn sqlite(report: &mut Report) -> anyhow::Result<()> {
     let enqueue = queue.enqueue(TASKS, WORKERS).await?;
     let complete = queue.complete(WORKERS).await?;
     queue.enqueue_many(TASKS).await?;
-    let batched = queue.complete_batched(WORKERS).await?;
+    let batched = queue.complete_batched().await?;
     let mut waits = queue.waits().await?;
     queue.close().await;
     let rows = [

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use domain::{ProjectId, TaskId, Timestamp};
-use protocol::{ProjectCreate, Taken, TaskAdd, TaskReport, TaskTake, TasksAdd};
-use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, ReportTasks, Store, TakeTask, TakeTasks};
+use protocol::{ProjectCreate, Taken, TakenTask, TaskAdd, TaskReport, TaskTake, TaskTurn, TasksAdd, TurnedIn};
+use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, Store, TakeTask, TurnTasks};
 use tokio::sync::Notify;
 
 /// How many tasks a batch takes and reports at once.
-const BATCH: usize = 128;
+const BATCH: usize = 500;
 
 /// A project's queue in a store.
 #[derive(Clone)]
@@ -133,6 +133,18 @@ impl Queue {
         Ok(self.store.write(&self.caller, None, command).await?.value)
     }
 
+    /// Hands back what these workers hold, and takes the next tasks for them.
+    async fn turn(&self, workers: &[String], held: Vec<TakenTask>) -> anyhow::Result<Vec<TakenTask>> {
+        let report = |held: TakenTask| TurnedIn { task: held.task.id, report: done(held.lease.fence) };
+        let reports = held.into_iter().map(report).collect();
+        let input = TaskTurn { reports, takes: workers.iter().cloned().map(take).collect() };
+        let turned = self.store.write(&self.caller, None, TurnTasks { project: self.project, input }).await?.value;
+        if let Some(refused) = turned.reports.into_iter().find_map(|report| report.refused) {
+            anyhow::bail!("{refused}");
+        }
+        Ok(turned.taken.into_iter().filter_map(|taken| taken.taken).collect())
+    }
+
     /// Takes and reports one task; `false`: there was none.
     pub(super) async fn once(&self, worker: &str) -> anyhow::Result<bool> {
         let Some(held) = self.take(worker).await?.taken else { return Ok(false) };
@@ -148,55 +160,32 @@ impl Queue {
         Ok(begun.elapsed())
     }
 
-    /// Lets so many workers take and report one by one until nothing is left; how many per second.
+    /// Lets so many workers take, report and take the next, one by one, until nothing is left; how many per second.
     pub(super) async fn complete(&self, workers: usize) -> anyhow::Result<f64> {
+        self.complete_by(workers, 1).await
+    }
+
+    /// The same in batches: each of two clients does so for many workers at once.
+    pub(super) async fn complete_batched(&self) -> anyhow::Result<f64> {
+        self.complete_by(2, BATCH).await
+    }
+
+    async fn complete_by(&self, clients: usize, workers: usize) -> anyhow::Result<f64> {
         let begun = Instant::now();
-        let work = |at| {
-            let (queue, name) = (self.clone(), format!("w{at}"));
+        let work = |client| {
+            let queue = self.clone();
+            let names: Vec<String> = (0..workers).map(|at| format!("c{client}of{clients}w{at}")).collect();
             async move {
-                let mut count = 0;
-                while queue.once(&name).await? {
-                    count += 1;
+                let (mut count, mut held) = (0, queue.turn(&names, Vec::new()).await?);
+                while !held.is_empty() {
+                    count += held.len();
+                    held = queue.turn(&names, held).await?;
                 }
                 anyhow::Ok(count)
             }
         };
-        let count = all((0..workers).map(work)).await?;
-        Ok(rate(count, begun))
-    }
-
-    /// The same in batches: each of a few clients takes for many workers at once, and reports all of them at once.
-    pub(super) async fn complete_batched(&self, workers: usize) -> anyhow::Result<f64> {
-        let begun = Instant::now();
-        let clients = workers.div_ceil(BATCH).max(2);
-        let work = |client| {
-            let queue = self.clone();
-            async move {
-                let mut count = 0;
-                loop {
-                    match queue.batch(client).await? {
-                        0 => return anyhow::Ok(count),
-                        some => count += some,
-                    }
-                }
-            }
-        };
         let count = all((0..clients).map(work)).await?;
         Ok(rate(count, begun))
-    }
-
-    /// Takes and reports a batch of tasks for the workers of a client; how many.
-    async fn batch(&self, client: usize) -> anyhow::Result<usize> {
-        let inputs = (0..BATCH).map(|at| take(format!("c{client}w{at}"))).collect();
-        let command = TakeTasks { project: self.project, inputs };
-        let taken = self.store.write(&self.caller, None, command).await?.value;
-        let held = taken.into_iter().filter_map(|taken| taken.taken);
-        let reports: Vec<_> = held.map(|held| (held.task.id, done(held.lease.fence))).collect();
-        let count = reports.len();
-        if count > 0 {
-            self.store.write(&self.caller, None, ReportTasks { reports }).await?;
-        }
-        Ok(count)
     }
 
     /// From enqueue to start, in milliseconds, when nothing else goes on: a worker waits for commits as the hub's

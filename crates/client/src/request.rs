@@ -108,6 +108,7 @@ pub fn request(call: &Call) -> HttpRequest {
         Call::TaskTake { project, input } => post(format!("/api/projects/{project}/take"), A::Taken).with(input),
         Call::TaskHeartbeat { task, input } => post(format!("/api/tasks/{task}/heartbeat"), A::Lease).with(input),
         Call::TaskReport { task, input } => post(format!("/api/tasks/{task}/report"), A::Report).with(input),
+        Call::TaskTurn { project, input } => post(format!("/api/projects/{project}/turn"), A::Turned).with(input),
         Call::TaskRelease { task, input } => post(format!("/api/tasks/{task}/release"), A::Task).with(input),
         Call::TaskAsk { task, input } => post(format!("/api/tasks/{task}/ask"), A::Escalation).with(input),
         Call::TaskTakeOver { task, input } => post(format!("/api/tasks/{task}/take-over"), A::Task).with(input),

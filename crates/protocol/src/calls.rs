@@ -15,9 +15,9 @@ use crate::{
     RecordingDetail, RecordingHits, RecordingKeep, RecordingPart, RecordingQuery, RecordingRange, Rename, Report,
     Runner, RunnerCreate, Save, Session, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText, Taken,
     Task, TaskAsk, TaskDetail, TaskFilter, TaskHeartbeat, TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake,
-    TaskTakeOver, TasksAdd, Token, TokenCreate, Unread, User, Version, WorkConfigure, WorkEntry, WorkLogPage,
-    WorkSettings, Worker, WorkerDetail, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace, WorkspaceDiff,
-    WorkspaceRestore,
+    TaskTakeOver, TaskTurn, TasksAdd, Token, TokenCreate, Turned, Unread, User, Version, WorkConfigure, WorkEntry,
+    WorkLogPage, WorkSettings, Worker, WorkerDetail, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace,
+    WorkspaceDiff, WorkspaceRestore,
 };
 
 macro_rules! calls {
@@ -190,6 +190,8 @@ calls! {
     TaskHeartbeat = "task.heartbeat" { task: TaskId, input: TaskHeartbeat } write,
     /// Hands work back.
     TaskReport = "task.report" { task: TaskId, input: TaskReport } write,
+    /// Hands back what some of the caller's workers did, and takes the next tasks for them.
+    TaskTurn = "task.turn" { project: ProjectId, input: TaskTurn } write,
     /// Gives a task back undone.
     TaskRelease = "task.release" { task: TaskId, input: TaskRelease } write,
     /// Asks a person about a task.
@@ -329,6 +331,7 @@ answers! {
     TaskLines(Vec<TaskLine>),
     TaskDetail(TaskDetail),
     Taken(Taken),
+    Turned(Turned),
     Lease(Lease),
     Report(Report),
     Escalation(Escalation),

@@ -42,6 +42,14 @@ impl StoreError {
         Self::Invalid { field, message: message.into() }
     }
 
+    /// The same about one element of a list.
+    pub(crate) fn in_list(self, list: &'static str, index: usize) -> Self {
+        match self {
+            Self::Invalid { message, .. } => Self::invalid(list, format!("{list}[{index}]: {message}")),
+            other => other,
+        }
+    }
+
     /// Whether the same verb might succeed when run alone or again.
     pub(crate) fn is_of_the_database(&self) -> bool {
         matches!(self, Self::Storage(_) | Self::Unavailable(_) | Self::Database(_))

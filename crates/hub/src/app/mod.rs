@@ -178,6 +178,7 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
         | Call::TaskTake { .. }
         | Call::TaskHeartbeat { .. }
         | Call::TaskReport { .. }
+        | Call::TaskTurn { .. }
         | Call::TaskRelease { .. }
         | Call::TaskAsk { .. }
         | Call::EscalationAnswer { .. } => tasks::write(hub, caller, key, call).await?,

@@ -7,7 +7,7 @@ use protocol::link::RunnerAsk;
 use protocol::{Answer, Call, Escalation, ProblemKind, Taken, TaskTake};
 use store::{
     AddTasks, AnswerEscalation, AskPerson, Caller, CancelTask, HeartbeatTask, ReleaseTask, ReportTask, Reported,
-    RetryTask, StoreError, TakeTask,
+    RetryTask, StoreError, TakeTask, TurnTasks,
 };
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -56,6 +56,7 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
                 return Err(AppError::new(ProblemKind::Conflict, format!("{why}; the report is kept as late")));
             }
         },
+        Call::TaskTurn { project, input } => Answer::Turned(commit!(TurnTasks { project, input })),
         Call::TaskRelease { task, input } => Answer::Task(commit!(ReleaseTask { task, input })),
         Call::TaskAsk { task, input } => Answer::Escalation(commit!(AskPerson { task, input })),
         Call::EscalationAnswer { escalation, input } => {

@@ -170,7 +170,7 @@ async fn what_people_decide_about_work_is_recorded_and_what_workers_do_is_not() 
     let entries = trail(&hub, &owner).await;
     let recorded: BTreeSet<&str> = entries.iter().map(|entry| entry.verb.as_str()).collect();
     // Attempts, reports and escalations are the history of what workers do.
-    let workers_do = ["task.take", "task.heartbeat", "task.report", "task.release", "task.ask"];
+    let workers_do = ["task.take", "task.heartbeat", "task.report", "task.turn", "task.release", "task.ask"];
     for call in calls::one_of_each().iter().filter(|call| call.changes() && is_work(call.verb())) {
         assert_eq!(recorded.contains(call.verb()), !workers_do.contains(&call.verb()), "{}", call.verb());
     }

@@ -6,6 +6,7 @@ mod escalation;
 mod holding;
 mod report;
 mod task;
+mod turn;
 
 pub use adding::*;
 pub use criteria::*;
@@ -13,3 +14,4 @@ pub use escalation::*;
 pub use holding::*;
 pub use report::*;
 pub use task::*;
+pub use turn::*;

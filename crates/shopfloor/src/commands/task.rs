@@ -6,6 +6,7 @@ mod export;
 mod graph;
 mod list;
 mod show;
+mod turn;
 mod watch;
 mod worker_args;
 mod worker_verbs;
@@ -62,6 +63,7 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
         TaskCommand::Take(args) => return worker_verbs::take(args, context).await,
         TaskCommand::Heartbeat(args) => worker_verbs::heartbeat(args, context).await?,
         TaskCommand::Report(args) => return worker_verbs::report(*args, context).await,
+        TaskCommand::Turn(args) => turn::run(args, context).await?,
         TaskCommand::Release(args) => worker_verbs::release(args, context).await?,
         TaskCommand::Ask(args) => worker_verbs::ask(args, context).await?,
     }

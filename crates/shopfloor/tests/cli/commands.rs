@@ -85,6 +85,7 @@ const VERBS: &[(&str, &str)] = &[
         "task.report",
         "task report T --fence 3 summary --deliverable a --branch b --commit c --context-score 5 --input-tokens 1 --cost 0.05",
     ),
+    ("task.turn", "task turn --project P --file turn.json"),
     ("task.release", "task release T --fence 3 --reason why"),
     ("task.ask", "task ask T --fence 3 question --option a --option b --context c --give-up"),
     ("task.take_over", "task take-over T --runner r --agent codex"),

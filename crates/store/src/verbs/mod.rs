@@ -35,8 +35,8 @@ pub use sessions::{
     StopSession, TakeFacts,
 };
 pub use tasks::{
-    AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask,
-    ReportTasks, Reported, RetryTask, TakeTask, TakeTasks, Wanted,
+    AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask, Reported,
+    RetryTask, TakeTask, TurnTasks, Wanted,
 };
 pub use tasks::{ShowEvidence, Unseen};
 pub use unread::ReadChat;

@@ -7,7 +7,8 @@ use axum::response::Response;
 use domain::{EscalationId, ProjectId, TaskId};
 use protocol::{
     AddedTasks, Call, Escalation, EscalationAnswer, EscalationFilter, Lease, Report, Taken, Task, TaskAsk, TaskDetail,
-    TaskFilter, TaskHeartbeat, TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TasksAdd,
+    TaskFilter, TaskHeartbeat, TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn,
+    TasksAdd, Turned,
 };
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Hub>> {
         .routes(routes!(take))
         .routes(routes!(heartbeat))
         .routes(routes!(report))
+        .routes(routes!(turn))
         .routes(routes!(release))
         .routes(routes!(ask))
         .routes(routes!(take_over))
@@ -117,6 +119,17 @@ async fn report(
     Body(input): Body<TaskReport>,
 ) -> Response {
     session.run(&hub, Call::TaskReport { task, input }).await
+}
+
+/// Hands back what some of the caller's workers did, and takes the next tasks for them.
+#[utoipa::path(post, path = "/api/projects/{project}/turn", tag = "tasks", params(("project" = ProjectId, Path)), request_body = TaskTurn, responses((status = 200, body = Turned)))]
+async fn turn(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    Id(project): Id<ProjectId>,
+    Body(input): Body<TaskTurn>,
+) -> Response {
+    session.run(&hub, Call::TaskTurn { project, input }).await
 }
 
 /// Gives a task back undone.

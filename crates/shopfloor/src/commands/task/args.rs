@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use domain::TaskStatus;
 use protocol::Criterion;
 
-use super::worker_args::{AskArgs, HeartbeatArgs, ReleaseArgs, ReportArgs, TakeArgs};
+use super::worker_args::{AskArgs, HeartbeatArgs, ReleaseArgs, ReportArgs, TURNS, TakeArgs, TurnArgs};
 use crate::commands::words;
 use crate::task_file::{self, Format};
 
@@ -66,6 +66,9 @@ pub(crate) enum TaskCommand {
     Heartbeat(HeartbeatArgs),
     /// As a worker: hand work back
     Report(Box<ReportArgs>),
+    /// For many workers at once: hand back what they did, and take the next
+    #[command(after_help = TURNS)]
+    Turn(TurnArgs),
     /// As a worker: give a task back undone
     Release(ReleaseArgs),
     /// As a worker: ask a person

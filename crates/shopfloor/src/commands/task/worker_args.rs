@@ -109,3 +109,21 @@ pub(crate) struct AskArgs {
     #[arg(long)]
     pub(crate) give_up: bool,
 }
+
+/// What a turn looks like.
+pub(crate) const TURNS: &str = r#"Example:
+  shopfloor task turn --project P '{"takes": [{"worker": "anvil"}, {"worker": "birch"}]}' --json
+  shopfloor task turn --project P --file turn.json
+turn.json:
+  {"reports": [{"task": "tsk_…", "report": {"fence": 1, "summary": "done"}}], "takes": [{"worker": "anvil"}]}"#;
+
+/// What some workers hand back, and who of them takes the next task.
+#[derive(Debug, Args)]
+pub(crate) struct TurnArgs {
+    /// The project (id or name)
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: String,
+    /// Reports and takes, as JSON
+    #[command(flatten)]
+    pub(crate) turn: TextArg,
+}

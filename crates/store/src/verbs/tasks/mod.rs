@@ -16,6 +16,7 @@ pub(crate) mod row;
 mod similar;
 pub(crate) mod take;
 mod tried;
+mod turn;
 mod window;
 
 pub use add::AddTasks;
@@ -26,5 +27,6 @@ pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
 pub use moves::evidence::{ShowEvidence, Unseen};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
 pub(crate) use reach::list;
-pub use report::{ReportTask, ReportTasks, Reported};
-pub use take::{TakeTask, TakeTasks};
+pub use report::{ReportTask, Reported};
+pub use take::TakeTask;
+pub use turn::TurnTasks;

@@ -52,38 +52,8 @@ impl Command for ReportTask {
     }
 }
 
-/// Takes the reports of many workers of the caller's at once; each is taken or refused by itself.
-#[derive(Debug, Serialize)]
-pub struct ReportTasks {
-    /// Tasks and what is handed back.
-    pub reports: Vec<(TaskId, TaskReport)>,
-}
-
-impl Command for ReportTasks {
-    type Output = Vec<Result<Reported, String>>;
-    const VERB: &'static str = "task.report";
-    const APPENDS: bool = true;
-
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<Reported, String>>, StoreError> {
-        self.reports.iter().try_for_each(|(_, input)| check::report(input))?;
-        let mut all = Vec::with_capacity(self.reports.len());
-        for (task, input) in &self.reports {
-            all.push(match report(tx, *task, input).await {
-                Ok(reported) => Ok(reported),
-                Err(error) if error.is_of_the_database() => return Err(error),
-                Err(error) => Err(error.to_string()),
-            });
-        }
-        Ok(all)
-    }
-
-    fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
-        wanted.tasks.extend(self.reports.iter().map(|(task, _)| *task));
-        wanted.ends.extend(self.reports.iter().map(|(task, _)| *task));
-    }
-}
-
-async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) -> Result<Reported, StoreError> {
+/// Takes one report, or keeps it as late.
+pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) -> Result<Reported, StoreError> {
     let new = NewReport {
         summary: input.summary.clone(),
         deliverables: input.deliverables.clone().unwrap_or_default(),

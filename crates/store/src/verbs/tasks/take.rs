@@ -43,43 +43,8 @@ impl Command for TakeTask {
     }
 }
 
-/// Takes tasks for many workers of the caller's at once.
-#[derive(Debug, Serialize)]
-pub struct TakeTasks {
-    /// Of which project.
-    pub project: ProjectId,
-    /// Who takes one, each.
-    pub inputs: Vec<TaskTake>,
-}
-
-impl Command for TakeTasks {
-    type Output = Vec<Taken>;
-    const VERB: &'static str = "task.take";
-    const APPENDS: bool = true;
-
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Taken>, StoreError> {
-        let name = caller_name(tx)?;
-        self.inputs
-            .iter()
-            .try_for_each(|input| check::worker(input.worker.as_deref().unwrap_or(&name), &input.abilities))?;
-        let mut all = Vec::with_capacity(self.inputs.len());
-        for input in &self.inputs {
-            all.push(take(tx, self.project, input).await?);
-        }
-        Ok(all)
-    }
-
-    fn is_final(output: &Vec<Taken>) -> bool {
-        output.iter().any(|taken| taken.taken.is_some())
-    }
-
-    fn foresee(&self, caller: &Caller, wanted: &mut super::Wanted) {
-        self.inputs.iter().for_each(|input| foresee(caller, self.project, input, wanted));
-    }
-}
-
 /// Says that a task will be taken, and by whom, as far as that is known.
-fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wanted: &mut super::Wanted) {
+pub(super) fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wanted: &mut super::Wanted) {
     wanted.takes.push(project);
     if let (Ok((owner, _)), Some(name)) = (caller.author(), &input.worker) {
         wanted.workers.entry((project, owner.id)).or_default().push(name.clone());
@@ -87,18 +52,18 @@ fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wanted: &mut s
 }
 
 /// What a worker without a name is called.
-fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
+pub(super) fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
     match &tx.caller.who {
         Who::Actor { actor: Actor::Agent { session, .. }, .. } => Ok(format!("agent of {session}")),
         _ => Ok(tx.caller.person()?.name),
     }
 }
 
-fn nothing(why: impl Into<String>) -> Taken {
+pub(super) fn nothing(why: impl Into<String>) -> Taken {
     Taken { taken: None, why_not: Some(why.into()) }
 }
 
-async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) -> Result<Taken, StoreError> {
+pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) -> Result<Taken, StoreError> {
     let caller = tx.caller;
     tx.check(project, Action::Write, "project").await?;
     let (owner, _) = caller.author()?;

@@ -12,6 +12,7 @@ mod remembered;
 mod reports;
 mod simulator;
 mod taking;
+mod turns;
 
 use domain::{ProjectId, TaskId, TaskStatus, Visibility};
 use protocol::{

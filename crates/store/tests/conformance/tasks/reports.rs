@@ -2,9 +2,9 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, TaskStatus};
 use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage};
-use store::{AnswerEscalation, ReportTasks, Reported};
+use store::AnswerEscalation;
 
-use super::{add, add_one, detail, failure, finish, invalid, report, shared, status, take, taken, task, why_not};
+use super::{add_one, detail, failure, finish, invalid, report, shared, status, take, taken, task, why_not};
 use crate::floor::Floor;
 
 both! {
@@ -14,7 +14,6 @@ both! {
     a_failure_goes_to_another_then_to_a_person,
     who_failed_gets_it_again_only_when_alone,
     bounds_are_said,
-    many_report_at_once,
     usage_is_counted,
 }
 
@@ -109,22 +108,6 @@ async fn bounds_are_said(floor: Floor) {
     let empty = floor.refused(&floor.ada, report(id, held.lease.fence, " ")).await;
     assert!(invalid(&empty).contains("`summary` is empty"), "{empty}");
     assert_eq!(status(&floor, id).await, TaskStatus::Assigned);
-}
-
-async fn many_report_at_once(floor: Floor) {
-    let project = shared(&floor).await;
-    add(&floor, project, (0..10).map(|n| task(&format!("Number {n}"))).collect()).await;
-    let mut reports = Vec::new();
-    for n in 0..10 {
-        let held = taken(&floor, project, &format!("w{n}")).await;
-        reports.push((held.task.id, report(held.task.id, held.lease.fence, "done").input));
-    }
-    reports[3].1.fence += 1;
-    let all = floor.done(&floor.ada, ReportTasks { reports }).await;
-    for (at, reported) in all.iter().enumerate() {
-        assert_eq!(matches!(reported, Ok(Reported::Taken(_))), at != 3, "{at}: {reported:?}");
-    }
-    assert_eq!(floor.raw().await.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 9);
 }
 
 async fn usage_is_counted(floor: Floor) {

@@ -2,7 +2,7 @@
 
 use domain::{AttemptOutcome, TaskStatus, WorkerKind};
 use protocol::{TaskAdd, TaskTake};
-use store::{ReleaseTask, StoreError, TakeTask, TakeTasks};
+use store::{ReleaseTask, StoreError, TakeTask};
 
 use super::{add, add_one, detail, finish, shared, status, take, taken, takes, task, why_not};
 use crate::floor::Floor;
@@ -16,7 +16,6 @@ both! {
     what_touches_the_same_files_comes_later,
     what_was_given_back_is_taken_first,
     the_same_key_takes_once_and_nothing_is_no_answer,
-    many_take_at_once,
     a_worker_is_a_row,
     the_brief_says_everything,
 }
@@ -130,19 +129,6 @@ async fn the_same_key_takes_once_and_nothing_is_no_answer(floor: Floor) {
     let first = take().await.unwrap().value;
     assert!(first.taken.is_some(), "what was not there may be there later, with the same key");
     assert_eq!(take().await.unwrap().value, first);
-}
-
-async fn many_take_at_once(floor: Floor) {
-    let project = shared(&floor).await;
-    add(&floor, project, (0..30).map(|n| task(&format!("Number {n}"))).collect()).await;
-    let input = |worker: String| TaskTake { worker: Some(worker), ..takes(project, "").input };
-    let inputs: Vec<TaskTake> = (0..20).map(|n| input(format!("w{n}"))).collect();
-    let all = floor.done(&floor.ada, TakeTasks { project, inputs }).await;
-    let mut ids: Vec<_> = all.iter().filter_map(|taken| Some(taken.taken.as_ref()?.task.id)).collect();
-    assert_eq!(ids.len(), 20);
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 20, "no task twice");
 }
 
 async fn a_worker_is_a_row(floor: Floor) {

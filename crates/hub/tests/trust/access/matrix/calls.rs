@@ -10,8 +10,9 @@ use protocol::{
     ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, EscalationAnswer, EscalationFilter, ExecutionFilter,
     Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage, ObserverCreate, ProjectCreate,
     ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate, SessionStop, SessionText,
-    TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TasksAdd,
-    TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
+    TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn,
+    TasksAdd, TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate,
+    WorkspaceRestore,
 };
 use serde_json::json;
 
@@ -165,6 +166,10 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
         "task.show" => Call::TaskShow { task: held },
         "task.add" => Call::TaskAdd { project, input: tasks(&["more to do"]) },
         "task.take" => Call::TaskTake { project, input: take("another worker") },
+        "task.turn" => {
+            let input = TaskTurn { reports: Vec::new(), takes: vec![take("one more worker")] };
+            Call::TaskTurn { project, input }
+        }
         "task.heartbeat" => Call::TaskHeartbeat { task: held, input: TaskHeartbeat { fence, progress: None } },
         "task.ask" => Call::TaskAsk { task: held, input: question(fence) },
         "task.release" => Call::TaskRelease { task: spare, input: TaskRelease { fence, reason: None } },

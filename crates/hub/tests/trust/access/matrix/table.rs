@@ -89,6 +89,7 @@ const TABLE: &str = "
     task.cancel               +       .        -         +          -        .       +
     task.retry                +       .        -         +          -        .       +
     task.take                 +       .        -         +          -        .       +
+    task.turn                 +       .        -         +          -        .       +
     task.take_over            +       .        -         c          -        -       -
     escalation.list           +       +        +         +          +        +       +
     escalation.list/project   +       .        +         +          +        .       +

@@ -1,0 +1,83 @@
+//! A turn: what some workers hand back, and what they take next, in one transaction.
+
+use domain::{Action, ProjectId};
+use protocol::{TURN, TaskTurn, TurnReport, Turned, TurnedIn};
+use serde::Serialize;
+
+use super::report::{Reported, report};
+use super::take::{caller_name, foresee, nothing, take};
+use super::{Wanted, check};
+use crate::tx::Tx;
+use crate::{Caller, Command, StoreError};
+
+/// Takes what some workers of the caller's hand back, and gives them the next tasks.
+#[derive(Debug, Serialize)]
+pub struct TurnTasks {
+    /// Of which project tasks are taken.
+    pub project: ProjectId,
+    /// What is handed back, and who takes the next.
+    pub input: TaskTurn,
+}
+
+impl Command for TurnTasks {
+    type Output = Turned;
+    const VERB: &'static str = "task.turn";
+    const APPENDS: bool = true;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Turned, StoreError> {
+        let TaskTurn { reports, takes } = &self.input;
+        tx.check(self.project, Action::Write, "project").await?;
+        within(tx, &self.input)?;
+        let mut turned = Turned { reports: Vec::with_capacity(reports.len()), taken: Vec::with_capacity(takes.len()) };
+        for TurnedIn { task, report: input } in reports {
+            turned.reports.push(match report(tx, *task, input).await {
+                Ok(Reported::Taken(report)) => TurnReport { report: Some(report), refused: None },
+                Ok(Reported::Late { report, why }) => TurnReport { report: Some(report), refused: Some(why) },
+                Err(error) if error.is_of_the_database() => return Err(error),
+                Err(error) => TurnReport { report: None, refused: Some(error.to_string()) },
+            });
+        }
+        for input in takes {
+            turned.taken.push(match take(tx, self.project, input).await {
+                Err(error @ StoreError::NotFound(_)) => nothing(error.to_string()),
+                taken => taken?,
+            });
+        }
+        Ok(turned)
+    }
+
+    /// What was handed back is not handed back again; whoever only asked, and was told to wait, asks again.
+    fn is_final(output: &Turned) -> bool {
+        !output.reports.is_empty() || output.taken.iter().any(|taken| taken.taken.is_some())
+    }
+
+    fn foresee(&self, caller: &Caller, wanted: &mut Wanted) {
+        for TurnedIn { task, .. } in &self.input.reports {
+            wanted.tasks.push(*task);
+            wanted.ends.push(*task);
+        }
+        self.input.takes.iter().for_each(|input| foresee(caller, self.project, input, wanted));
+    }
+}
+
+/// Refuses a turn that is out of bounds, before anything of it is done.
+fn within(tx: &Tx<'_>, input: &TaskTurn) -> Result<(), StoreError> {
+    for (name, count) in [("reports", input.reports.len()), ("takes", input.takes.len())] {
+        if count > TURN {
+            return Err(StoreError::invalid(name, format!("a turn has at most {TURN} `{name}`, not {count}")));
+        }
+    }
+    for (index, TurnedIn { report, .. }) in input.reports.iter().enumerate() {
+        check::report(report).map_err(|error| error.in_list("reports", index))?;
+    }
+    let name = caller_name(tx)?;
+    for (index, input) in input.takes.iter().enumerate() {
+        let checked = check::worker(input.worker.as_deref().unwrap_or(&name), &input.abilities);
+        let checked = checked.and_then(|()| match input.wait_seconds {
+            Some(_) => Err(StoreError::invalid("wait_seconds", "a turn does not wait; `task.take` does")),
+            None => Ok(()),
+        });
+        checked.map_err(|error| error.in_list("takes", index))?;
+    }
+    Ok(())
+}
