@@ -11,7 +11,7 @@ use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, Store, T
 use tokio::sync::Notify;
 
 /// How many tasks a batch takes and reports at once.
-const BATCH: usize = 500;
+const BATCH: usize = 250;
 
 /// A project's queue in a store.
 #[derive(Clone)]

@@ -49,6 +49,16 @@ pub(crate) struct PendingRequest {
     pub(crate) answer: String,
 }
 
+/// What a transaction came to.
+pub(crate) enum Outcome {
+    /// There was nothing to write.
+    Nothing,
+    /// Everything was written, and must be committed.
+    Written(Vec<Event>),
+    /// A whole transaction, to be sent.
+    Whole(Vec<Event>, Vec<Part>),
+}
+
 /// What one transaction still has to write.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -65,8 +75,6 @@ pub(crate) struct Batch {
     begun: bool,
     /// Whether anything was written other than from what is remembered.
     by_hand: bool,
-    /// Whether somebody else wrote since what is remembered was true.
-    stale: bool,
     began: Option<Instant>,
 }
 
@@ -101,11 +109,6 @@ impl Batch {
         self.begun
     }
 
-    /// Whether somebody else wrote since what is remembered was true: then nothing of it counts.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.stale
-    }
-
     /// Leaves a row to be inserted with others like it; `head` names table and columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         match self.rows.iter_mut().find(|(known, _)| *known == head) {
@@ -131,15 +134,7 @@ impl Batch {
         }
         let ledger = c.begin_write().await?;
         self.begun = true;
-        self.still(ledger == self.ledger)
-    }
-
-    fn still(&mut self, same: bool) -> Result<(), StoreError> {
-        self.stale |= !same;
-        match same {
-            true => Ok(()),
-            false => Err(StoreError::Conflict("another hub wrote meanwhile".into())),
-        }
+        still(ledger == self.ledger)
     }
 
     /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
@@ -176,9 +171,9 @@ impl Batch {
         self.requests.retain(|request| !request.answer.contains(&id));
     }
 
-    /// Writes everything and returns the events with their positions. A transaction that has not begun is committed
-    /// with it.
-    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+    /// Writes everything, and gives the events their positions. Of a transaction that has not begun nothing is written
+    /// yet: it is sent whole.
+    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Outcome, StoreError> {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
@@ -189,7 +184,7 @@ impl Batch {
         rest.push(Part::insert(head, requests.collect()));
         let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
-            return self.look_again(c).await.map(|()| Vec::new());
+            return self.look_again(c).await.map(|()| Outcome::Nothing);
         }
         let rows = [self.events.len(), self.audits.len()].into_iter();
         let mut rows = rows.chain(inserts.iter().chain(&rest).map(Part::len));
@@ -199,14 +194,12 @@ impl Batch {
         let events = self.enter(&mut rest, now)?;
         if self.begun {
             write(c, inserts, rest).await?;
-            return Ok(events);
+            return Ok(Outcome::Written(events));
         }
         // The ledger comes first: whoever has it locked is waited for before anything else is.
         rest.rotate_right(1);
         rest.extend(inserts);
-        let written = c.write_if_all(rest).await?;
-        self.still(written)?;
-        Ok(events)
+        Ok(Outcome::Whole(events, rest))
     }
 
     /// What was answered from what is remembered counts only if that is still true.
@@ -215,7 +208,7 @@ impl Batch {
             return Ok(());
         }
         let writes = c.writes().await?;
-        self.still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
+        still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
     }
 
     /// Gives events and audit entries their positions, to be written; the ledger is the last part.
@@ -251,6 +244,14 @@ const LEDGER: Update = Update {
     only: "",
     every: Some("the ledger is not as it was"),
 };
+
+/// What is remembered counts only if nobody else wrote since.
+fn still(same: bool) -> Result<(), StoreError> {
+    match same {
+        true => Ok(()),
+        false => Err(StoreError::Conflict("another hub wrote meanwhile".into())),
+    }
+}
 
 /// Writes all of it: together, unless a row is inserted and then updated.
 async fn write(c: &mut Connection<'_>, mut inserts: Vec<Part>, rest: Vec<Part>) -> Result<(), StoreError> {

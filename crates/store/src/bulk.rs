@@ -6,7 +6,7 @@
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
 use crate::StoreError;
-use crate::sql::{Connection, Value};
+use crate::sql::{Connection, Free, Value};
 
 /// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
 pub(crate) const ROWS: usize = 1000;
@@ -119,6 +119,14 @@ impl Part {
         }
     }
 
+    /// How many of the first columns name a row.
+    fn naming(&self) -> usize {
+        match &self.kind {
+            Kind::Update(update) => update.keys.len(),
+            Kind::Insert(_) => 1,
+        }
+    }
+
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
@@ -131,13 +139,13 @@ impl Connection<'_> {
     /// Writes all parts. None of them may need what another one writes.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
         parts.retain(|part| !part.is_empty());
-        match self {
-            Self::Sqlite(_) => {
+        match self.free().await? {
+            Free::Sqlite(_) => {
                 for part in parts {
                     self.write_tuples(part).await?;
                 }
             }
-            Self::Postgres(connection) => {
+            Free::Postgres(connection) => {
                 while !parts.is_empty() {
                     write_columns(connection, &mut parts).await?;
                     parts.retain(|part| !part.is_empty());
@@ -145,16 +153,6 @@ impl Connection<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Writes all parts and commits, in a transaction of their own; `false`: a row is not as it must be, and nothing was
-    /// written. None of them may need what another one writes.
-    pub(crate) async fn write_if_all(&mut self, mut parts: Vec<Part>) -> Result<bool, StoreError> {
-        parts.retain(|part| !part.is_empty());
-        match self {
-            Self::Sqlite(_) => Err(StoreError::Corrupt("SQLite writes in transactions that have begun".into())),
-            Self::Postgres(connection) => write_if_all(connection, &mut parts).await,
-        }
     }
 
     async fn write_tuples(&mut self, mut part: Part) -> Result<(), StoreError> {
@@ -192,10 +190,12 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
 /// The code of the error that a statement makes itself fail with.
 const DIVISION_BY_ZERO: &str = "22012";
 
-/// Writes all parts in one statement, and nothing if a row is not as it must be; `false`: one was not. The rows that
-/// must be as they are said to be are locked in the order of the parts, before anything else is written.
-async fn write_if_all(connection: &mut PgConnection, parts: &mut [Part]) -> Result<bool, StoreError> {
-    let mut statement = Statement::of(parts);
+/// Writes all parts and commits, in a transaction of their own that is one statement; `false`: a row is not as it must be,
+/// and nothing was written. None of them may need what another one writes. The rows that must be as they are said to be
+/// are locked in the order of the parts, before anything else is written.
+pub(crate) async fn write_if_all(connection: &mut PgConnection, mut parts: Vec<Part>) -> Result<bool, StoreError> {
+    parts.retain(|part| !part.is_empty());
+    let mut statement = Statement::of(&mut parts);
     let mut checks = Vec::new();
     for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
         if part.every().is_some() {
@@ -229,7 +229,7 @@ impl Statement {
             let rest = part.rows.split_off(part.rows.len().min(ROWS));
             let rows = std::mem::replace(&mut part.rows, rest);
             all.sizes.push(rows.len());
-            let columns = columns(rows);
+            let columns = columns(rows, part.naming());
             let sql = part.on_postgres(&columns, all.arguments.len());
             match part.every() {
                 Some(_) => {
@@ -305,8 +305,8 @@ impl Column {
     }
 }
 
-/// Rows turned into columns; all values of a column are of one kind.
-fn columns(rows: Vec<Vec<Value>>) -> Vec<Column> {
+/// Rows turned into columns; all values of a column are of one kind. So many of the first ones name a row.
+fn columns(rows: Vec<Vec<Value>>, naming: usize) -> Vec<Column> {
     let count = rows.len();
     let mut columns: Vec<Column> = Vec::new();
     for row in rows {
@@ -322,8 +322,8 @@ fn columns(rows: Vec<Vec<Value>>) -> Vec<Column> {
     }
     match count {
         1 => columns.into_iter().map(Column::folded).collect(),
-        // The first column names the row, and stays.
-        ALIKE.. => columns.into_iter().enumerate().map(|(at, c)| if at == 0 { c } else { c.folded() }).collect(),
+        // What names a row stays: one value for all looks as if it alone found few rows, however many have it.
+        ALIKE.. => columns.into_iter().enumerate().map(|(at, c)| if at < naming { c } else { c.folded() }).collect(),
         _ => columns,
     }
 }

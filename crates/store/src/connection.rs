@@ -7,6 +7,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 
 use crate::StoreError;
+use crate::line::Line;
 use crate::sql::Connection;
 
 /// How to reach the database; a lost connection is made again from it.
@@ -19,7 +20,7 @@ pub(crate) enum Target {
 /// A connection that is ours alone.
 pub(crate) enum Owned {
     Sqlite(Box<SqliteConnection>),
-    Postgres(Box<PgConnection>),
+    Postgres(Line),
 }
 
 impl Owned {
@@ -27,7 +28,7 @@ impl Owned {
     pub(crate) async fn connect(target: &Target) -> Result<Self, StoreError> {
         Ok(match target {
             Target::Sqlite(options) => Self::Sqlite(Box::new(SqliteConnection::connect_with(options).await?)),
-            Target::Postgres(options) => Self::Postgres(Box::new(postgres(options).await?)),
+            Target::Postgres(options) => Self::Postgres(Line::new(postgres(options).await?)),
         })
     }
 
@@ -35,7 +36,7 @@ impl Owned {
     pub(crate) fn borrow(&mut self) -> Connection<'_> {
         match self {
             Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
+            Self::Postgres(line) => Connection::Writer(line),
         }
     }
 
@@ -43,7 +44,10 @@ impl Owned {
     pub(crate) async fn close(self) {
         let closed = match self {
             Self::Sqlite(connection) => connection.close().await,
-            Self::Postgres(connection) => connection.close().await,
+            Self::Postgres(line) => match line.into_connection().await {
+                Some(connection) => connection.close().await,
+                None => Ok(()),
+            },
         };
         if let Err(error) = closed {
             tracing::debug!(%error, "closing a database connection");
@@ -58,9 +62,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const FORGOTTEN: &str = "SET idle_in_transaction_session_timeout = '10s'";
 
 /// What is written is found by its keys, so that one plan is right however long a table is: it is made once and kept
-/// for as long as the connection lives. Left to itself, one that was made while a table was empty would read all of it.
+/// for as long as the connection lives. Left to itself, one that was made while a table was empty would read all of it:
+/// pages cost little, so that looking up each row is always cheaper than walking through an index.
 const BY_KEYS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; \
-    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
+    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+    SET seq_page_cost = 0.01; SET random_page_cost = 0.01";
 
 /// Long texts are compressed quickly, if the server knows how.
 const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name = 'default_toast_compression' \

@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod job;
 mod known;
+mod line;
 mod memory;
 mod open;
 mod reader;

@@ -29,9 +29,14 @@ impl Memory {
 
     /// Takes out what is remembered, unless it is too old.
     pub(crate) fn take(&mut self) -> Self {
+        let fresh = self.is_fresh();
         let memory = std::mem::take(self);
-        let old = memory.began.is_none_or(|began| began.elapsed() > TRUSTED);
-        if old { Self::default() } else { memory }
+        if fresh { memory } else { Self::default() }
+    }
+
+    /// Whether anything is remembered that is not too old.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.ledger.is_some() && self.began.is_some_and(|began| began.elapsed() <= TRUSTED)
     }
 
     /// When it began.

@@ -6,6 +6,7 @@ use domain::Timestamp;
 use sqlx::{AssertSqlSafe, Column, PgConnection, Row as _, SqliteConnection};
 
 use crate::StoreError;
+use crate::line::Line;
 
 /// A value that both databases store alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -54,6 +55,14 @@ pub(crate) use args;
 pub(crate) enum Connection<'c> {
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
+    /// The writer's, which waits for what is on its way.
+    Writer(&'c mut Line),
+}
+
+/// A connection on which nothing is on its way.
+pub(crate) enum Free<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
 }
 
 macro_rules! bind_all {
@@ -77,28 +86,38 @@ impl Connection<'_> {
         match self {
             Self::Sqlite(connection) => Connection::Sqlite(connection),
             Self::Postgres(connection) => Connection::Postgres(connection),
+            Self::Writer(line) => Connection::Writer(line),
         }
+    }
+
+    /// The connection to whichever database it is, once nothing is on its way.
+    pub(crate) async fn free(&mut self) -> Result<Free<'_>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(connection) => Free::Sqlite(connection),
+            Self::Postgres(connection) => Free::Postgres(connection),
+            Self::Writer(line) => Free::Postgres(line.free().await?),
+        })
     }
 
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self {
-            Self::Sqlite(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
-            Self::Postgres(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
+        Ok(match self.free().await? {
+            Free::Sqlite(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
+            Free::Postgres(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
         })
     }
 
     /// All rows of a query.
     pub(crate) async fn all(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self {
-            Self::Sqlite(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
+        Ok(match self.free().await? {
+            Free::Sqlite(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
-            Self::Postgres(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
+            Free::Postgres(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
         })
@@ -112,9 +131,9 @@ impl Connection<'_> {
     /// Runs statements without arguments or results.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql);
-        match self {
-            Self::Sqlite(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
-            Self::Postgres(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
+        match self.free().await? {
+            Free::Sqlite(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
+            Free::Postgres(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
         }
         Ok(())
     }
@@ -123,15 +142,15 @@ impl Connection<'_> {
     /// true until it is committed. Says where the ledger stands, if there is one.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
-        let row = match self {
-            Self::Sqlite(_) => {
+        let row = match self.free().await? {
+            Free::Sqlite(_) => {
                 self.script("BEGIN IMMEDIATE").await?;
                 self.first(LEDGER, Vec::new()).await?
             }
-            Self::Postgres(connection) => {
+            Free::Postgres(connection) => {
                 // One round trip.
                 let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
-                sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)
+                sqlx::raw_sql(sql).fetch_all(connection).await?.pop().map(Row::Postgres)
             }
         };
         row.map(|row| {

@@ -11,7 +11,7 @@ use domain::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Outcome};
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
 use crate::memory::Memory;
@@ -80,8 +80,17 @@ impl Writer {
         let (ended, end) = oneshot::channel();
         let trouble = Arc::new(Mutex::new(None));
         let stop = Arc::new(Notify::new());
-        let (connection, memory, alone) = (Some(connection), Memory::default(), 0);
-        let task = Task { target, connection, listener, clock, trouble: trouble.clone(), memory, alone };
+        let task = Task {
+            target,
+            connection: Some(connection),
+            listener,
+            clock,
+            trouble: trouble.clone(),
+            memory: Memory::default(),
+            alone: 0,
+            flight: None,
+            answered: 0,
+        };
         let told = stop.clone();
         tokio::spawn(async move {
             task.serve(jobs, &told).await;
@@ -136,13 +145,42 @@ async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
     }
 }
 
-/// Runs the jobs and commits what they leave to be written.
+/// How much there is to decide from which on it is worth doing in two parts, one while the other is on its way.
+const WORTH: usize = 64;
+
+/// How many of these jobs, the first ones, go into the next transaction when nothing is on its way.
+fn share(jobs: &[Box<dyn Job>]) -> usize {
+    let weights: Vec<usize> = jobs.iter().map(|job| job.weight()).collect();
+    let half = weights.iter().sum::<usize>() / 2;
+    if half < WORTH / 2 {
+        return jobs.len();
+    }
+    let mut sum = 0;
+    let first = weights.iter().take_while(|weight| {
+        sum += **weight;
+        sum <= half
+    });
+    first.count().max(1)
+}
+
+/// Waits until nothing is on its way.
+async fn arrival(connection: &mut Option<Owned>) {
+    if let Some(Owned::Postgres(line)) = connection {
+        line.wait().await;
+    }
+}
+
+fn no_answer() -> StoreError {
+    StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))
+}
+
+/// Runs the jobs and says what is to be written. Of a transaction that has begun, everything is written.
 async fn run(
     connection: &mut Owned,
     batch: &mut Batch,
     jobs: &mut [Box<dyn Job>],
     now: Timestamp,
-) -> Result<Vec<Event>, Failure> {
+) -> Result<Outcome, Failure> {
     let keys = jobs.iter().filter_map(|job| job.key()).collect();
     batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
     let mut wanted = Wanted::default();
@@ -155,17 +193,26 @@ async fn run(
             return Err(Failure::Spoiled(trouble));
         }
     }
-    let written = batch.write(&mut connection.borrow(), now).await;
-    let commits = !batch.is_begun();
-    let unsure = |error| match error {
+    batch.write(&mut connection.borrow(), now).await.map_err(Failure::Undone)
+}
+
+/// Commits what was written; if the answer is lost, nobody knows.
+async fn commit(connection: &mut Owned) -> Result<(), Failure> {
+    connection.borrow().script("COMMIT").await.map_err(unsure)
+}
+
+/// Why a commit is not known to have happened.
+fn unsure(error: StoreError) -> Failure {
+    match error {
         StoreError::Unavailable(_) => Failure::Unknown(error),
         _ => Failure::Undone(error),
-    };
-    let events = written.map_err(|error| if commits { unsure(error) } else { Failure::Undone(error) })?;
-    match commits {
-        true => Ok(events),
-        false => connection.borrow().script("COMMIT").await.map(|()| events).map_err(unsure),
     }
+}
+
+/// Jobs whose transaction is on its way.
+struct Flight {
+    jobs: Vec<Box<dyn Job>>,
+    events: Vec<Event>,
 }
 
 struct Task {
@@ -177,15 +224,22 @@ struct Task {
     memory: Memory,
     /// How many transactions in a row found that nobody else had written.
     alone: u32,
+    flight: Option<Flight>,
+    /// How many commands were answered last.
+    answered: usize,
 }
 
 impl Task {
     async fn serve(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>, stop: &Notify) {
-        let (mut group, mut answered) = (Vec::with_capacity(GROUP), 0);
+        let mut group = Vec::with_capacity(GROUP);
         loop {
-            gather(&jobs, answered).await;
+            gather(&jobs, std::mem::take(&mut self.answered)).await;
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
+                () = arrival(&mut self.connection), if self.flight.is_some() => {
+                    self.land().await;
+                    continue;
+                }
                 () = stop.notified() => {
                     jobs.close();
                     continue;
@@ -194,42 +248,156 @@ impl Task {
             if count == 0 {
                 break;
             }
-            answered = count;
-            if let Err(rest) = self.commit(std::mem::take(&mut group)).await {
-                for job in rest {
-                    // Alone, a spoiled command answers for itself.
-                    let _ = self.commit(vec![job]).await;
-                }
+            let rest = match self.flight.is_none() && self.may_fly(&group) {
+                true => group.split_off(share(&group)),
+                false => Vec::new(),
+            };
+            self.write(std::mem::take(&mut group)).await;
+            if !rest.is_empty() {
+                self.write(rest).await;
             }
         }
+        self.land().await;
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
     }
 
-    /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
-    async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let mut outcome = self.attempt_in_time(&mut jobs).await;
-        if let Err(Failure::Stale) = outcome {
-            self.recover(&Failure::Stale).await;
-            self.alone = 0;
-            outcome = self.attempt_in_time(&mut jobs).await;
+    /// Runs the jobs: ahead of what is on its way if they may, otherwise after it.
+    async fn write(&mut self, jobs: Vec<Box<dyn Job>>) {
+        let jobs = match self.may_fly(&jobs) {
+            true => match self.fly(jobs).await {
+                Ok(()) => return,
+                Err(jobs) => jobs,
+            },
+            false => jobs,
+        };
+        self.land().await;
+        self.commit_all(jobs).await;
+    }
+
+    /// Runs the jobs together, or one by one if that fails, and waits until they are durable.
+    async fn commit_all(&mut self, jobs: Vec<Box<dyn Job>>) {
+        if let Err(rest) = self.commit(jobs).await {
+            for job in rest {
+                // Alone, a spoiled command answers for itself.
+                let _ = self.commit(vec![job]).await;
+            }
         }
-        let failure = match outcome {
-            Ok(events) => {
-                *self.trouble.lock() = None;
-                let events: Arc<[Arc<Event>]> = events.into_iter().map(Arc::new).collect();
-                if !events.is_empty() {
-                    (self.listener)(&events);
+    }
+
+    /// Whether these only add to what is remembered, while no other hub writes, too: then what is remembered is mostly
+    /// still true, and the transaction begins when it writes, in the same round trip.
+    fn may_fly(&self, jobs: &[Box<dyn Job>]) -> bool {
+        matches!(self.connection, Some(Owned::Postgres(_)))
+            && self.alone >= ALONE
+            && self.memory.is_fresh()
+            && jobs.iter().all(|job| job.appends())
+    }
+
+    /// Decides what the jobs come to while what was sent before is on its way, and sends it. `Err` gives them back:
+    /// nothing of them was written, and nothing is on its way.
+    async fn fly(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
+        let mut batch = Batch::ahead(self.memory.take());
+        let now = (self.clock)();
+        let connection = self.connection.as_mut().expect("only those with a connection fly");
+        let ran = tokio::time::timeout(PATIENCE, run(connection, &mut batch, &mut jobs, now)).await;
+        let landed = self.land().await;
+        let outcome = match ran {
+            Ok(Ok(outcome)) if landed => outcome,
+            other => {
+                // The same commands say what ails them when they are run again.
+                self.forget(batch.is_begun(), other.is_err()).await;
+                return Err(jobs);
+            }
+        };
+        let events = match outcome {
+            Outcome::Nothing => Vec::new(),
+            Outcome::Whole(events, parts) => {
+                self.memory = batch.remember();
+                if let Some(Owned::Postgres(line)) = &mut self.connection {
+                    line.send(parts);
                 }
-                jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
+                self.flight = Some(Flight { jobs, events });
                 return Ok(());
             }
-            Err(failure) => failure,
+            // A command wrote by hand, and so began the transaction.
+            Outcome::Written(events) => {
+                let connection = self.connection.as_mut().expect("it has just begun");
+                let done = tokio::time::timeout(PATIENCE, commit(connection)).await;
+                if let Err(failure) = done.unwrap_or_else(|_| Err(Failure::Unknown(no_answer()))) {
+                    self.give_up(failure, jobs).await;
+                    return Ok(());
+                }
+                events
+            }
         };
+        self.memory = batch.remember();
+        self.answer(jobs, events);
+        Ok(())
+    }
+
+    /// Rolls back what was decided in vain, and remembers nothing.
+    async fn forget(&mut self, begun: bool, silent: bool) {
+        self.memory = Memory::default();
+        self.alone = 0;
+        if silent {
+            self.connection = None;
+        } else if begun {
+            self.recover(&Failure::Stale).await;
+        }
+    }
+
+    /// Waits for what is on its way, and answers whoever waits for it; `false`: it was not written, and its commands
+    /// have been run again or refused.
+    async fn land(&mut self) -> bool {
+        let Some(flight) = self.flight.take() else { return true };
+        let waited = tokio::time::timeout(PATIENCE, arrival(&mut self.connection)).await;
+        let landed = match &mut self.connection {
+            Some(Owned::Postgres(line)) if waited.is_ok() => line.landed(),
+            _ => None,
+        };
+        let failure = match landed {
+            Some(Ok(true)) => {
+                self.answer(flight.jobs, flight.events);
+                return true;
+            }
+            Some(Ok(false)) => None,
+            Some(Err(error)) => Some(unsure(error)),
+            None => {
+                self.connection = None;
+                Some(Failure::Unknown(no_answer()))
+            }
+        };
+        self.memory = Memory::default();
+        self.alone = 0;
+        match failure {
+            // Somebody else wrote meanwhile.
+            None => self.commit_all(flight.jobs).await,
+            Some(failure @ Failure::Unknown(_)) => self.give_up(failure, flight.jobs).await,
+            Some(failure) => {
+                self.recover(&failure).await;
+                self.commit_all(flight.jobs).await;
+            }
+        }
+        false
+    }
+
+    /// Tells of what is durable.
+    fn answer(&mut self, jobs: Vec<Box<dyn Job>>, events: Vec<Event>) {
+        *self.trouble.lock() = None;
+        self.answered = jobs.len();
+        let events: Arc<[Arc<Event>]> = events.into_iter().map(Arc::new).collect();
+        if !events.is_empty() {
+            (self.listener)(&events);
+        }
+        jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
+    }
+
+    /// Tells everybody why it is not known whether it was done, or that it was not.
+    async fn give_up(&mut self, failure: Failure, mut jobs: Vec<Box<dyn Job>>) {
         self.recover(&failure).await;
         let error = match failure {
-            Failure::Spoiled(_) | Failure::Undone(_) if jobs.len() > 1 => return Err(jobs),
             Failure::Spoiled(_) | Failure::Stale => None,
             Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
         };
@@ -237,6 +405,18 @@ impl Task {
         jobs.into_iter().for_each(|job| job.finish(Err(error.as_ref().map(StoreError::repeat))));
         if let Some(last) = last {
             last.finish(Err(error));
+        }
+    }
+
+    /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
+    async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
+        match self.attempt_in_time(&mut jobs).await {
+            Ok(events) => self.answer(jobs, events),
+            Err(failure @ (Failure::Spoiled(_) | Failure::Undone(_))) if jobs.len() > 1 => {
+                self.recover(&failure).await;
+                return Err(jobs);
+            }
+            Err(failure) => self.give_up(failure, jobs).await,
         }
         Ok(())
     }
@@ -250,38 +430,27 @@ impl Task {
             return outcome;
         }
         self.connection = None;
-        Err(Failure::Unknown(StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))))
+        Err(Failure::Unknown(no_answer()))
     }
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         let clock = self.clock.clone();
-        let appends = jobs.iter().all(|job| job.appends());
-        let mut batch = self.batch(appends).await.map_err(Failure::Away)?;
-        let connection = self.connection.as_mut().expect("a batch has one");
-        // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
-        let now = clock();
-        let events = match run(connection, &mut batch, jobs, now).await {
-            Err(_) if batch.is_stale() => Err(Failure::Stale),
-            other => other,
-        }?;
-        self.memory = batch.remember();
-        Ok(events)
-    }
-
-    /// What a transaction begins with. One that will only add to what is remembered begins when it writes, in the same
-    /// round trip; but not while other hubs write, too: then what is remembered is mostly not true any more.
-    async fn batch(&mut self, appends: bool) -> Result<Batch, StoreError> {
         let memory = self.memory.take();
         let known = memory.ledger.clone();
-        let ahead = matches!(self.connection, Some(Owned::Postgres(_))) && self.alone >= ALONE;
-        if appends && ahead && known.is_some() {
-            return Ok(Batch::ahead(memory));
-        }
-        let (_, ledger) = self.begin().await?;
+        let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
+        let still = known == ledger;
+        let mut batch = Batch::begun(ledger, memory);
+        // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
+        let events = match run(connection, &mut batch, jobs, clock()).await? {
+            Outcome::Written(events) => events,
+            Outcome::Nothing | Outcome::Whole(..) => Vec::new(),
+        };
+        commit(connection).await?;
         if known.is_some() {
-            self.alone = if known == ledger { self.alone.saturating_add(1) } else { 0 };
+            self.alone = if still { self.alone.saturating_add(1) } else { 0 };
         }
-        Ok(Batch::begun(ledger, memory))
+        self.memory = batch.remember();
+        Ok(events)
     }
 
     /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.

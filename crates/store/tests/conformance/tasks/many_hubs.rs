@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::{ProjectId, TaskId};
-use store::{Caller, Reported, Store};
+use protocol::{TakenTask, TaskTake, TaskTurn, TurnedIn};
+use store::{Caller, Reported, Store, TurnTasks};
 
 use super::{adds, named, report, shared, takes, task};
 use crate::floor::{Floor, Place};
@@ -58,4 +59,62 @@ async fn dependants_become_ready_once_whoever_finishes_last() {
     );
     // Whoever finds nothing leaves; the last to finish finds what it made ready.
     assert_eq!(one.len() + two.len(), 11);
+}
+
+/// A hub that was alone decides ahead of what is on its way; then another writes in between, again and again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_decided_ahead_is_decided_anew_when_another_hub_wrote() {
+    let floor = Floor::open(Place::postgres().await).await;
+    let other = floor.second_store().await;
+    let project = shared(&floor).await;
+    floor.done(&floor.ada, adds(project, (0..600).map(|n| task(&format!("Number {n}"))).collect())).await;
+    let workers: Vec<_> = (0..40)
+        .map(|n| {
+            let (store, caller, worker) = (floor.store.clone(), floor.ada.clone(), format!("w{n}"));
+            tokio::spawn(async move {
+                let mut held: Vec<TakenTask> = Vec::new();
+                let mut done = Vec::new();
+                loop {
+                    let reports = held.drain(..).map(|held| TurnedIn {
+                        task: held.task.id,
+                        report: report(held.task.id, held.lease.fence, "done").input,
+                    });
+                    let takes = vec![TaskTake { worker: Some(worker.clone()), ..TaskTake::default() }];
+                    let input = TaskTurn { reports: reports.collect(), takes };
+                    let turned = store.write(&caller, None, TurnTasks { project, input }).await.unwrap().value;
+                    assert!(turned.reports.iter().all(|one| one.refused.is_none()), "{turned:?}");
+                    done.extend(turned.reports.into_iter().filter_map(|one| one.report).map(|report| report.task));
+                    held.extend(turned.taken.into_iter().filter_map(|taken| taken.taken));
+                    if held.is_empty() {
+                        return done;
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut between = 0;
+    while workers.iter().any(|worker| !worker.is_finished()) {
+        let more = adds(project, vec![task(&format!("In between {between}"))]);
+        other.write(&floor.ada, None, more).await.unwrap();
+        between += 1;
+        // The first hub is alone for a while.
+        let seen = floor.raw().await.number("SELECT writes FROM ledger").await;
+        while floor.raw().await.number("SELECT writes FROM ledger").await < seen + 12
+            && workers.iter().any(|worker| !worker.is_finished())
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+    let mut all = Vec::new();
+    for worker in workers {
+        all.extend(worker.await.unwrap());
+    }
+    assert!(between > 1, "another hub wrote in between");
+    assert_eq!(all.len(), all.iter().collect::<HashSet<_>>().len(), "no task was done twice");
+    let mut raw = floor.raw().await;
+    let done = i64::try_from(all.len()).unwrap();
+    assert_eq!(raw.number("SELECT COUNT(*) FROM reports WHERE verdict = 'accepted'").await, done);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM tasks WHERE status = 'done' AND attempt = 1").await, done);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM events").await, raw.number("SELECT seq FROM ledger").await);
+    assert_eq!(raw.number("SELECT MAX(seq) FROM events").await, raw.number("SELECT seq FROM ledger").await);
 }
