@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use domain::{Actor, UserId};
-use futures_util::stream::FuturesUnordered;
-use futures_util::{SinkExt, StreamExt, future::BoxFuture};
+use futures_util::SinkExt;
 use protocol::{CloseCode, FromHub, PROTOCOL, Problem, ProblemKind, ToHub, decode_to_hub};
 use store::{Caller, Credential};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::feed::{Batch, Feed};
@@ -117,8 +117,9 @@ struct Socket {
     watchers: Watchers,
 }
 
-/// An answer on its way.
-type Pending = FuturesUnordered<BoxFuture<'static, Utf8Bytes>>;
+/// Answers on their way, each in a task of its own: while this one waits for the database they go on, and give back what
+/// they hold of it. They end with the connection.
+type Pending = JoinSet<Utf8Bytes>;
 
 impl Socket {
     fn user(&self) -> Option<UserId> {
@@ -246,7 +247,13 @@ impl Socket {
         loop {
             // In no order: neither a flood of changes nor one of requests keeps the other waiting.
             let done = tokio::select! {
-                Some(answer) = pending.next() => Box::pin(self.send(answer)).await,
+                Some(answer) = pending.join_next() => match answer {
+                    Ok(answer) => Box::pin(self.send(answer)).await,
+                    Err(error) => {
+                        tracing::error!(%error, "a request ended without an answer");
+                        Err(Some((CloseCode::GoingAway, "a request ended without an answer")))
+                    }
+                },
                 _ = newest.changed(), if !behind => {
                     behind = true;
                     self.watchers.reconsider();
@@ -320,13 +327,13 @@ impl Socket {
                     return self.send(encode(&FromHub::Error { id: Some(id), problem: error.into_problem() })).await;
                 }
                 let (hub, credential, caller) = (self.hub.clone(), self.credential.clone(), self.caller.clone());
-                pending.push(Box::pin(async move {
+                pending.spawn(async move {
                     let frame = match crate::app::run(&hub, &credential, &caller, key, call).await {
                         Ok(answer) => FromHub::Answer { id, answer },
                         Err(error) => FromHub::Error { id: Some(id), problem: error.into_problem() },
                     };
                     encode(&frame)
-                }));
+                });
                 Ok(())
             }
             Err((id, problem)) => self.refuse(id, problem).await,
