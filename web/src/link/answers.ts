@@ -73,6 +73,7 @@ export const ANSWER_KIND = {
   "task.take": "taken",
   "task.heartbeat": "lease",
   "task.report": "report",
+  "task.turn": "turned",
   "task.release": "task",
   "task.ask": "escalation",
   "task.take_over": "task",
