@@ -20,8 +20,8 @@ pub(super) struct Hold {
     pub(super) usage: Usage,
     /// When a worker that was lost was last heard from.
     last_sign: Option<i64>,
-    /// When its session ended, if that ended it.
-    session_ended: Option<i64>,
+    /// How long after its session had failed that was noticed, if that ended it.
+    noticed_after: Option<i64>,
 }
 
 impl Hold {
@@ -38,7 +38,7 @@ impl Hold {
             outcome: row.parsed("outcome")?,
             usage: row.json("usage")?,
             last_sign: row.integer_or_none("last_sign_at")?,
-            session_ended: row.integer_or_none("session_ended_at")?,
+            noticed_after: row.integer_or_none("noticed_after")?,
         })
     }
 
@@ -53,10 +53,10 @@ impl Hold {
         self.last_sign.filter(|_| lost).map(|sign| (self.over - sign).max(0).unsigned_abs())
     }
 
-    /// How long it took to notice that its session had failed, if it had.
+    /// How long it took to notice that its session had failed, if it had: what is judged later has not failed late.
     pub(super) fn failed_for(&self) -> Option<u64> {
         let failed = self.ended && self.outcome == AttemptOutcome::Failed;
-        self.session_ended.filter(|_| failed).map(|end| (self.over - end).max(0).unsigned_abs())
+        self.noticed_after.filter(|_| failed).map(|after| after.max(0).unsigned_abs())
     }
 }
 
@@ -88,9 +88,10 @@ impl Seen {
         let sql = "SELECT a.worker, a.worker_name, a.started_at, a.ended_at, a.last_sign_at, a.outcome, a.usage, \
                    (SELECT MIN(e.created_at) FROM escalations e WHERE e.task = a.task AND e.created_at >= a.started_at \
                    AND e.kind IN ('judgement', 'same_lines', 'contradiction', 'uncheckable')) AS asked_at, \
-                   CASE WHEN a.outcome = 'failed' THEN (SELECT CASE WHEN s.ended_at <= a.ended_at THEN s.since END FROM \
+                   CASE WHEN a.outcome = 'failed' THEN (SELECT CASE WHEN s.ended_at <= a.ended_at AND \
+                   COALESCE(s.code, 1) <> 0 THEN s.ended_at - s.since END FROM \
                    sessions s WHERE s.task = a.task AND s.fence = a.fence ORDER BY s.created_at DESC, s.id DESC LIMIT 1) \
-                   END AS session_ended_at FROM attempts a \
+                   END AS noticed_after FROM attempts a \
                    WHERE a.project = $1 AND (a.ended_at IS NULL OR a.ended_at >= $2) ORDER BY a.started_at";
         let holds = c.all(sql, since()).await?;
         let holds = holds.iter().map(|row| Hold::read(row, window.1)).collect::<Result<_, _>>()?;
