@@ -75,6 +75,8 @@ pub(crate) struct Batch {
     begun: bool,
     /// Whether anything was written other than from what is remembered.
     by_hand: bool,
+    /// Whether somebody else wrote since what is remembered was true.
+    moved: bool,
     began: Option<Instant>,
 }
 
@@ -132,9 +134,24 @@ impl Batch {
         if self.begun {
             return Ok(());
         }
-        let ledger = c.begin_write().await?;
+        // Also if it fails half-way: then there is something to roll back.
         self.begun = true;
-        still(ledger == self.ledger)
+        let ledger = c.begin_write().await?;
+        self.still(ledger == self.ledger)
+    }
+
+    /// What is remembered counts only if nobody else wrote since. Nobody may take this for a refusal: it is run again.
+    fn still(&mut self, same: bool) -> Result<(), StoreError> {
+        self.moved |= !same;
+        match same {
+            true => Ok(()),
+            false => Err(StoreError::Unavailable("another hub wrote meanwhile".into())),
+        }
+    }
+
+    /// Whether somebody else wrote since what is remembered was true.
+    pub(crate) fn has_moved(&self) -> bool {
+        self.moved
     }
 
     /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
@@ -184,7 +201,11 @@ impl Batch {
         rest.push(Part::insert(head, requests.collect()));
         let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
-            return self.look_again(c).await.map(|()| Outcome::Nothing);
+            // What has begun must end.
+            return match self.begun {
+                true => Ok(Outcome::Written(Vec::new())),
+                false => self.look_again(c).await.map(|()| Outcome::Nothing),
+            };
         }
         let rows = [self.events.len(), self.audits.len()].into_iter();
         let mut rows = rows.chain(inserts.iter().chain(&rest).map(Part::len));
@@ -204,11 +225,8 @@ impl Batch {
 
     /// What was answered from what is remembered counts only if that is still true.
     async fn look_again(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        if self.begun {
-            return Ok(());
-        }
         let writes = c.writes().await?;
-        still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
+        self.still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
     }
 
     /// Gives events and audit entries their positions, to be written; the ledger is the last part.
@@ -244,14 +262,6 @@ const LEDGER: Update = Update {
     only: "",
     every: Some("the ledger is not as it was"),
 };
-
-/// What is remembered counts only if nobody else wrote since.
-fn still(same: bool) -> Result<(), StoreError> {
-    match same {
-        true => Ok(()),
-        false => Err(StoreError::Conflict("another hub wrote meanwhile".into())),
-    }
-}
 
 /// Writes all of it: together, unless a row is inserted and then updated.
 async fn write(c: &mut Connection<'_>, mut inserts: Vec<Part>, rest: Vec<Part>) -> Result<(), StoreError> {

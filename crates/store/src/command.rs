@@ -28,6 +28,11 @@ pub trait Command: Serialize + Send + Sync + 'static {
         true
     }
 
+    /// How much there is to decide: so many tasks are taken or handed back.
+    fn weight(&self) -> usize {
+        0
+    }
+
     /// Says what it will read, so that many commands read together.
     fn foresee(&self, _caller: &Caller, _wanted: &mut Wanted) {}
 

@@ -22,12 +22,8 @@ pub(crate) trait Job: Send {
     fn appends(&self) -> bool;
     /// Says what the command will read.
     fn foresee(&self, wanted: &mut Wanted);
-    /// How much there is to decide: so many tasks are taken or handed back.
-    fn weight(&self) -> usize {
-        let mut wanted = Wanted::default();
-        self.foresee(&mut wanted);
-        wanted.tasks.len() + wanted.takes.len()
-    }
+    /// How much there is to decide.
+    fn weight(&self) -> usize;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
     /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
@@ -92,6 +88,10 @@ impl<C: Command> Job for Queued<C> {
 
     fn appends(&self) -> bool {
         C::APPENDS
+    }
+
+    fn weight(&self) -> usize {
+        self.command.weight()
     }
 
     fn foresee(&self, wanted: &mut Wanted) {

@@ -27,7 +27,7 @@ impl Line {
     pub(crate) async fn free(&mut self) -> Result<&mut PgConnection, StoreError> {
         self.wait().await;
         if let Some(Ok(false) | Err(_)) = self.landed {
-            return Err(StoreError::Conflict("what this builds on was not written".into()));
+            return Err(StoreError::Unavailable("what this builds on was not written".into()));
         }
         self.connection.as_deref_mut().ok_or_else(lost)
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::batch::{Batch, Outcome};
 use crate::connection::{Owned, Target};
@@ -148,25 +149,27 @@ async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
 /// How much there is to decide from which on it is worth doing in two parts, one while the other is on its way.
 const WORTH: usize = 64;
 
-/// How many of these jobs, the first ones, go into the next transaction when nothing is on its way.
-fn share(jobs: &[Box<dyn Job>]) -> usize {
+/// How much one transaction decides at most, unless it is one command that is so much.
+const MUCH: usize = 2048;
+
+/// How many of these jobs, the first ones, go into the next transaction; `halved`: while nothing is on its way.
+fn share(jobs: &[Box<dyn Job>], halved: bool) -> usize {
     let weights: Vec<usize> = jobs.iter().map(|job| job.weight()).collect();
-    let half = weights.iter().sum::<usize>() / 2;
-    if half < WORTH / 2 {
-        return jobs.len();
-    }
+    let all: usize = weights.iter().sum();
+    let most = if halved && all >= WORTH { all / 2 } else { all };
     let mut sum = 0;
     let first = weights.iter().take_while(|weight| {
         sum += **weight;
-        sum <= half
+        sum <= most.min(MUCH)
     });
     first.count().max(1)
 }
 
-/// Waits until nothing is on its way.
-async fn arrival(connection: &mut Option<Owned>) {
-    if let Some(Owned::Postgres(line)) = connection {
-        line.wait().await;
+/// Waits until nothing is on its way, or it has been for too long.
+async fn arrival(connection: &mut Option<Owned>, until: Option<Instant>) {
+    if let (Some(Owned::Postgres(line)), Some(until)) = (connection, until) {
+        // Whether it has arrived is asked of the line.
+        let _ = timeout_at(until, line.wait()).await;
     }
 }
 
@@ -213,6 +216,8 @@ fn unsure(error: StoreError) -> Failure {
 struct Flight {
     jobs: Vec<Box<dyn Job>>,
     events: Vec<Event>,
+    /// Until when the server may take over it.
+    until: Instant,
 }
 
 struct Task {
@@ -236,7 +241,7 @@ impl Task {
             gather(&jobs, std::mem::take(&mut self.answered)).await;
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
-                () = arrival(&mut self.connection), if self.flight.is_some() => {
+                () = arrival(&mut self.connection, self.flight.as_ref().map(|flight| flight.until)), if self.flight.is_some() => {
                     self.land().await;
                     continue;
                 }
@@ -248,13 +253,10 @@ impl Task {
             if count == 0 {
                 break;
             }
-            let rest = match self.flight.is_none() && self.may_fly(&group) {
-                true => group.split_off(share(&group)),
-                false => Vec::new(),
-            };
-            self.write(std::mem::take(&mut group)).await;
-            if !rest.is_empty() {
-                self.write(rest).await;
+            let mut halved = self.flight.is_none() && self.may_fly(&group);
+            while !group.is_empty() {
+                let rest = group.split_off(share(&group, std::mem::take(&mut halved)));
+                self.write(std::mem::replace(&mut group, rest)).await;
             }
         }
         self.land().await;
@@ -301,13 +303,21 @@ impl Task {
         let mut batch = Batch::ahead(self.memory.take());
         let now = (self.clock)();
         let connection = self.connection.as_mut().expect("only those with a connection fly");
-        let ran = tokio::time::timeout(PATIENCE, run(connection, &mut batch, &mut jobs, now)).await;
+        let ran = timeout(PATIENCE, run(connection, &mut batch, &mut jobs, now)).await;
         let landed = self.land().await;
         let outcome = match ran {
             Ok(Ok(outcome)) if landed => outcome,
             other => {
                 // The same commands say what ails them when they are run again.
-                self.forget(batch.is_begun(), other.is_err()).await;
+                self.memory = Memory::default();
+                if batch.has_moved() {
+                    self.alone = 0;
+                }
+                match other {
+                    Err(_) => self.connection = None,
+                    Ok(_) if batch.is_begun() => self.recover(&Failure::Stale).await,
+                    Ok(_) => {}
+                }
                 return Err(jobs);
             }
         };
@@ -318,18 +328,28 @@ impl Task {
                 if let Some(Owned::Postgres(line)) = &mut self.connection {
                     line.send(parts);
                 }
-                self.flight = Some(Flight { jobs, events });
+                self.flight = Some(Flight { jobs, events, until: Instant::now() + PATIENCE });
                 return Ok(());
             }
             // A command wrote by hand, and so began the transaction.
             Outcome::Written(events) => {
                 let connection = self.connection.as_mut().expect("it has just begun");
-                let done = tokio::time::timeout(PATIENCE, commit(connection)).await;
-                if let Err(failure) = done.unwrap_or_else(|_| Err(Failure::Unknown(no_answer()))) {
-                    self.give_up(failure, jobs).await;
-                    return Ok(());
+                match timeout(PATIENCE, commit(connection)).await {
+                    Ok(Ok(())) => events,
+                    Ok(Err(failure @ Failure::Undone(_))) => {
+                        self.recover(&failure).await;
+                        return Err(jobs);
+                    }
+                    Ok(Err(failure)) => {
+                        self.give_up(failure, jobs).await;
+                        return Ok(());
+                    }
+                    Err(_) => {
+                        self.connection = None;
+                        self.give_up(Failure::Unknown(no_answer()), jobs).await;
+                        return Ok(());
+                    }
                 }
-                events
             }
         };
         self.memory = batch.remember();
@@ -337,24 +357,13 @@ impl Task {
         Ok(())
     }
 
-    /// Rolls back what was decided in vain, and remembers nothing.
-    async fn forget(&mut self, begun: bool, silent: bool) {
-        self.memory = Memory::default();
-        self.alone = 0;
-        if silent {
-            self.connection = None;
-        } else if begun {
-            self.recover(&Failure::Stale).await;
-        }
-    }
-
     /// Waits for what is on its way, and answers whoever waits for it; `false`: it was not written, and its commands
     /// have been run again or refused.
     async fn land(&mut self) -> bool {
         let Some(flight) = self.flight.take() else { return true };
-        let waited = tokio::time::timeout(PATIENCE, arrival(&mut self.connection)).await;
+        arrival(&mut self.connection, Some(flight.until)).await;
         let landed = match &mut self.connection {
-            Some(Owned::Postgres(line)) if waited.is_ok() => line.landed(),
+            Some(Owned::Postgres(line)) => line.landed(),
             _ => None,
         };
         let failure = match landed {
@@ -426,7 +435,7 @@ impl Task {
         if let Target::Sqlite(_) = self.target {
             return self.attempt(jobs).await;
         }
-        if let Ok(outcome) = tokio::time::timeout(PATIENCE, self.attempt(jobs)).await {
+        if let Ok(outcome) = timeout(PATIENCE, self.attempt(jobs)).await {
             return outcome;
         }
         self.connection = None;
@@ -482,9 +491,9 @@ impl Task {
             return;
         };
         // SQLite rolls back by itself on some errors; "no transaction is active" is then no trouble.
-        let rolled_back = connection.borrow().script("ROLLBACK").await;
+        let rolled_back = timeout(PATIENCE, connection.borrow().script("ROLLBACK")).await;
         let lost = matches!(failure.trouble(), Some(StoreError::Unavailable(_)))
-            || matches!(rolled_back, Err(StoreError::Unavailable(_)));
+            || matches!(rolled_back, Err(_) | Ok(Err(StoreError::Unavailable(_))));
         // Whether a session of PostgreSQL may write is decided when it begins, or by the server that it is on.
         let stale = failure.trouble().is_some() && matches!(self.target, Target::Postgres(_));
         if lost || stale {

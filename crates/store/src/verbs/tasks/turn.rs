@@ -26,13 +26,15 @@ impl Command for TurnTasks {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Turned, StoreError> {
         let TaskTurn { reports, takes } = &self.input;
-        tx.check(self.project, Action::Write, "project").await?;
+        let action = if takes.is_empty() { Action::See } else { Action::Write };
+        tx.check(self.project, action, "project").await?;
         within(tx, &self.input)?;
         let mut turned = Turned { reports: Vec::with_capacity(reports.len()), taken: Vec::with_capacity(takes.len()) };
         for TurnedIn { task, report: input } in reports {
             turned.reports.push(match report(tx, *task, input).await {
                 Ok(Reported::Taken(report)) => TurnReport { report: Some(report), refused: None },
                 Ok(Reported::Late { report, why }) => TurnReport { report: Some(report), refused: Some(why) },
+                Err(error @ StoreError::Corrupt(_)) => return Err(error),
                 Err(error) if error.is_of_the_database() => return Err(error),
                 Err(error) => TurnReport { report: None, refused: Some(error.to_string()) },
             });
@@ -49,6 +51,10 @@ impl Command for TurnTasks {
     /// What was handed back is not handed back again; whoever only asked, and was told to wait, asks again.
     fn is_final(output: &Turned) -> bool {
         !output.reports.is_empty() || output.taken.iter().any(|taken| taken.taken.is_some())
+    }
+
+    fn weight(&self) -> usize {
+        self.input.reports.len() + self.input.takes.len()
     }
 
     fn foresee(&self, caller: &Caller, wanted: &mut Wanted) {
