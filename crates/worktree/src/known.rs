@@ -1,6 +1,7 @@
 //! Files that are too large to be saved, but are as they were committed: a save refers to what the commit has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -32,34 +33,36 @@ impl Space {
     ) -> Result<HashMap<PathBuf, Committed>> {
         let mut same = HashMap::new();
         let Some(head) = self.head().filter(|_| !paths.is_empty()) else { return Ok(same) };
-        for path in paths {
+        for some in paths.chunks(500) {
             let git = self.store.git("ls-tree").args(["-z", "-l", "--full-tree"]);
             // A commit that could not be taken over has nothing that could be referred to.
-            let Ok(said) = git.operands([&head]).args(["--"]).args([path]).run().await else { return Ok(same) };
-            let Some((committed, size)) = entry(&said, path) else { continue };
-            let (root, looked, expected) = (root.clone(), path.clone(), committed.clone());
-            if blocking(move || is_same(&root, &looked, &expected, size)).await {
-                same.insert(path.clone(), committed);
+            let Ok(said) = git.operands([&head]).args(["--"]).args(some).run().await else { return Ok(same) };
+            let wanted: HashSet<&Path> = some.iter().map(PathBuf::as_path).collect();
+            for (path, committed, size) in said.split(|byte| *byte == 0).filter_map(entry) {
+                if !wanted.contains(path.as_path()) {
+                    continue;
+                }
+                let (root, looked, expected) = (root.clone(), path.clone(), committed.clone());
+                if blocking(move || is_same(&root, &looked, &expected, size)).await {
+                    same.insert(path, committed);
+                }
             }
         }
         Ok(same)
     }
 }
 
-/// The file at a path, as `ls-tree -l` tells it, and its size.
-fn entry(said: &[u8], path: &Path) -> Option<(Committed, u64)> {
-    let line = said.strip_suffix(b"\0")?;
+/// A file with its path and its size, as `ls-tree -l` tells it.
+fn entry(line: &[u8]) -> Option<(PathBuf, Committed, u64)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
-    if &line[tab + 1..] != path.as_os_str().as_bytes() {
-        return None;
-    }
+    let path = PathBuf::from(OsStr::from_bytes(&line[tab + 1..]));
     let mut parts = std::str::from_utf8(&line[..tab]).ok()?.split_whitespace();
     let mode = match (parts.next()?, parts.next()?) {
         ("100644", "blob") => Mode::Plain,
         ("100755", "blob") => Mode::Executable,
         _ => return None,
     };
-    Some((Committed { mode, blob: parts.next()?.parse().ok()? }, parts.next()?.parse().ok()?))
+    Some((path, Committed { mode, blob: parts.next()?.parse().ok()? }, parts.next()?.parse().ok()?))
 }
 
 /// Whether the file at a path is that one; what is of another size is not read.
@@ -99,13 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_path_is_meant_and_only_files() {
-        let line = b"100755 blob ce013625030ba8dba906f756967f9e9ca394464a       6\tbin/a b\0";
-        let (found, size) = entry(line, Path::new("bin/a b")).unwrap();
-        assert_eq!((found.mode, size), (Mode::Executable, 6));
-        assert_eq!(entry(line, Path::new("bin/a")), None);
-        let folder = b"040000 tree ce013625030ba8dba906f756967f9e9ca394464a       -\tbin\0";
-        assert_eq!(entry(folder, Path::new("bin")), None);
-        assert_eq!(entry(b"", Path::new("bin")), None);
+    fn only_files_are_meant() {
+        let (path, found, size) =
+            entry(b"100755 blob ce013625030ba8dba906f756967f9e9ca394464a       6\tbin/a b").unwrap();
+        assert_eq!((path.as_path(), found.mode, size), (Path::new("bin/a b"), Mode::Executable, 6));
+        assert_eq!(entry(b"040000 tree ce013625030ba8dba906f756967f9e9ca394464a       -\tbin"), None);
+        assert_eq!(entry(b""), None);
     }
 }
