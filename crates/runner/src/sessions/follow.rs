@@ -253,11 +253,18 @@ impl Following<'_> {
         let since = self.stopped.look(Instant::now(), quiet, every, || stopped::is_stopped(dir));
         let told = stopped::was_told(self.row.memory.state.as_ref());
         if since.is_some() != told {
-            let at = if told { At::working() } else { stopped::told() };
+            let at = if told { self.at_now() } else { stopped::told() };
             self.mark("state", at.detail.as_deref().unwrap_or("working"));
             progress::tell(self.floor, self.row, at).await;
         }
         since
+    }
+
+    /// What the agent is at by the screen as it is: whoever goes on may wait as before, and show nothing new.
+    fn at_now(&mut self) -> At {
+        let screen = self.screen_now();
+        let seen = self.recogniser.as_mut().map(|recogniser| recogniser.observe(&screen));
+        seen.and_then(|seen| At::of(&Seen { attention: self.rang, ..seen })).unwrap_or_else(At::working)
     }
 
     async fn say(&mut self, text: String, submit: bool, done: oneshot::Sender<Result<(), String>>) {

@@ -63,8 +63,9 @@ pub(super) fn is_stopped(dir: &Path) -> bool {
     let mut next = host.and_then(|host| first_child(host.trim()));
     for _ in 0..WRAPPERS {
         let Some(pid) = next else { return false };
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        match name_and_state(&stat) {
+        // A name is cut after 15 bytes, also in the middle of a character.
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+        match name_and_state(&String::from_utf8_lossy(&stat)) {
             Some((_, 'T')) => return true,
             Some(("bwrap", _)) => next = first_child(&pid),
             _ => return false,
