@@ -254,7 +254,7 @@ impl Following<'_> {
         let told = stopped::was_told(self.row.memory.state.as_ref());
         if since.is_some() != told {
             let at = if told { self.at_now() } else { stopped::told() };
-            self.mark("state", at.detail.as_deref().unwrap_or("working"));
+            self.mark("state", at.detail.as_deref().unwrap_or(at.status.word()));
             progress::tell(self.floor, self.row, at).await;
         }
         since
@@ -263,8 +263,13 @@ impl Following<'_> {
     /// What the agent is at by the screen as it is: whoever goes on may wait as before, and show nothing new.
     fn at_now(&mut self) -> At {
         let screen = self.screen_now();
-        let seen = self.recogniser.as_mut().map(|recogniser| recogniser.observe(&screen));
-        seen.and_then(|seen| At::of(&Seen { attention: self.rang, ..seen })).unwrap_or_else(At::working)
+        self.seen_in(&screen).and_then(|seen| At::of(&seen)).unwrap_or_else(At::working)
+    }
+
+    /// What is recognised in a screen that was observed before.
+    fn seen_in(&mut self, screen: &Observation) -> Option<Seen> {
+        let seen = self.recogniser.as_mut()?.observe(screen);
+        Some(Seen { attention: self.rang, ..seen })
     }
 
     async fn say(&mut self, text: String, submit: bool, done: oneshot::Sender<Result<(), String>>) {
@@ -306,8 +311,7 @@ impl Following<'_> {
         if self.offset == 0 || screen.quiet_ms > STILL.as_millis() as u64 {
             return;
         }
-        if let Some(recogniser) = &mut self.recogniser {
-            let seen = Seen { attention: self.rang, ..recogniser.observe(&screen) };
+        if let Some(seen) = self.seen_in(&screen) {
             self.recognised(seen).await;
         }
     }
