@@ -166,8 +166,8 @@ fn share(jobs: &[Box<dyn Job>], halved: bool) -> usize {
 }
 
 /// Waits until nothing is on its way, or it has been for too long.
-async fn arrival(connection: &mut Option<Owned>, until: Option<Instant>) {
-    if let (Some(Owned::Postgres(line)), Some(until)) = (connection, until) {
+async fn arrival(connection: &mut Option<Owned>, until: Instant) {
+    if let Some(Owned::Postgres(line)) = connection {
         // Whether it has arrived is asked of the line.
         let _ = timeout_at(until, line.wait()).await;
     }
@@ -239,9 +239,10 @@ impl Task {
         let mut group = Vec::with_capacity(GROUP);
         loop {
             gather(&jobs, std::mem::take(&mut self.answered)).await;
+            let until = self.flight.as_ref().map_or_else(Instant::now, |flight| flight.until);
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
-                () = arrival(&mut self.connection, self.flight.as_ref().map(|flight| flight.until)), if self.flight.is_some() => {
+                () = arrival(&mut self.connection, until), if self.flight.is_some() => {
                     self.land().await;
                     continue;
                 }
@@ -361,7 +362,7 @@ impl Task {
     /// have been run again or refused.
     async fn land(&mut self) -> bool {
         let Some(flight) = self.flight.take() else { return true };
-        arrival(&mut self.connection, Some(flight.until)).await;
+        arrival(&mut self.connection, flight.until).await;
         let landed = match &mut self.connection {
             Some(Owned::Postgres(line)) => line.landed(),
             _ => None,
