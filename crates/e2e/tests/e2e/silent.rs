@@ -93,6 +93,14 @@ impl Place {
         .await
     }
 
+    /// The same worker lost a task and has it again.
+    async fn was_restarted(&self, task: TaskId, worker: WorkerId) {
+        let attempts = self.detail(task).await.attempts;
+        let outcomes: Vec<_> = attempts.iter().map(|attempt| (attempt.worker, attempt.outcome)).collect();
+        assert_eq!(outcomes, [(worker, AttemptOutcome::Lost), (worker, AttemptOutcome::Open)]);
+        assert!(self.decided("lease_lost").await && self.decided("restarted").await);
+    }
+
     /// Lets all agents end, and waits until the task is done: once, under this hold.
     async fn finish(self, task: TaskId, fence: u64, runners: Vec<RunnerProcess>) {
         std::fs::write(self.path("go"), "").unwrap();
@@ -167,10 +175,7 @@ async fn a_worker_whose_host_hangs_is_restarted() {
     signal(agent, "STOP");
     place.agent(2).await;
     assert!(!lives(host) && !lives(agent), "nothing of it is left");
-    let detail = place.detail(task).await;
-    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| (attempt.worker, attempt.outcome)).collect();
-    assert_eq!(outcomes, [(worker, AttemptOutcome::Lost), (worker, AttemptOutcome::Open)]);
-    assert!(place.decided("lease_lost").await && place.decided("restarted").await);
+    place.was_restarted(task, worker).await;
     place.finish(task, 2, vec![one]).await;
 }
 
@@ -185,10 +190,7 @@ async fn a_worker_whose_agent_is_stopped_loses_its_task_and_is_restarted() {
     signal(agent, "STOP");
     place.agent(2).await;
     assert!(!lives(agent), "nothing of it is left");
-    let detail = place.detail(task).await;
-    let outcomes: Vec<_> = detail.attempts.iter().map(|attempt| (attempt.worker, attempt.outcome)).collect();
-    assert_eq!(outcomes, [(worker, AttemptOutcome::Lost), (worker, AttemptOutcome::Open)]);
-    assert!(place.decided("lease_lost").await && place.decided("restarted").await);
+    place.was_restarted(task, worker).await;
     place.finish(task, 2, vec![one]).await;
 }
 
