@@ -8,7 +8,7 @@ use std::time::Instant;
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::bulk::{self, Part, Update};
+use crate::bulk::{self, Part, Update, Whole};
 use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
     /// Everything was written, and must be committed.
     Written(Vec<Event>),
     /// A whole transaction, to be sent.
-    Whole(Vec<Event>, Vec<Part>),
+    Whole(Vec<Event>, Whole),
 }
 
 /// What one transaction still has to write.
@@ -220,7 +220,7 @@ impl Batch {
         // The ledger comes first: whoever has it locked is waited for before anything else is.
         rest.rotate_right(1);
         rest.extend(inserts);
-        Ok(Outcome::Whole(events, rest))
+        Ok(Outcome::Whole(events, Whole::of(rest)?))
     }
 
     /// What was answered from what is remembered counts only if that is still true.

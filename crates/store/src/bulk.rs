@@ -3,7 +3,8 @@
 //! On PostgreSQL all parts are one statement, so one round trip; each column is an array, or one value if all rows have
 //! the same. On SQLite, where a statement costs no round trip, each part is a list of values.
 
-use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use crate::StoreError;
 use crate::sql::{Connection, Free, Value};
@@ -16,7 +17,7 @@ const TUPLES: usize = 64;
 /// which would make ever new statements.
 const ALIKE: usize = 8;
 
-/// Rows of one table to insert or to update.
+/// Rows of one table to insert, to update or to delete.
 #[derive(Debug)]
 pub(crate) struct Part {
     kind: Kind,
@@ -28,6 +29,17 @@ enum Kind {
     /// Names table and columns.
     Insert(&'static str),
     Update(Update),
+    Delete(Delete),
+}
+
+/// Which rows of a table go.
+#[derive(Debug)]
+pub(crate) struct Delete {
+    pub(crate) table: &'static str,
+    /// What the values of each row are: together they name it.
+    pub(crate) keys: &'static [&'static str],
+    /// Why it is refused if a row is not there.
+    pub(crate) every: &'static str,
 }
 
 /// Which rows of a table change, and how.
@@ -67,6 +79,11 @@ impl Part {
         Self { kind: Kind::Update(update), rows }
     }
 
+    /// Rows to delete.
+    pub(crate) fn delete(delete: Delete, rows: Vec<Vec<Value>>) -> Self {
+        Self { kind: Kind::Delete(delete), rows }
+    }
+
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -99,6 +116,9 @@ impl Part {
             Kind::Update(update) => {
                 update.sql(&format!(" FROM (VALUES {tuples}) AS v"), |at| format!("v.column{}", at + 1))
             }
+            Kind::Delete(Delete { table, keys, .. }) => {
+                format!("DELETE FROM {table} WHERE ({}) IN (VALUES {tuples})", keys.join(", "))
+            }
         }
     }
 
@@ -116,6 +136,11 @@ impl Part {
                 format!("{head} SELECT {values}{source}")
             }
             Kind::Update(update) => update.sql(&source, value),
+            Kind::Delete(Delete { table, keys, .. }) => {
+                let fits = keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = {}", value(at)));
+                let fits = fits.collect::<Vec<_>>().join(" AND ");
+                format!("DELETE FROM {table}{} WHERE {fits}", source.replacen("FROM", "USING", 1))
+            }
         }
     }
 
@@ -123,6 +148,7 @@ impl Part {
     fn naming(&self) -> usize {
         match &self.kind {
             Kind::Update(update) => update.keys.len(),
+            Kind::Delete(delete) => delete.keys.len(),
             Kind::Insert(_) => 1,
         }
     }
@@ -130,6 +156,7 @@ impl Part {
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
+            Kind::Delete(delete) => Some(delete.every),
             Kind::Insert(_) => None,
         }
     }
@@ -182,7 +209,8 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
     let mut statement = Statement::of(parts);
     let sizes = std::mem::take(&mut statement.sizes);
     let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), statement.counts.join(", "));
-    let written: Vec<i64> = statement.bound(&sql).fetch_one(connection).await?.try_get(0)?;
+    let query = sqlx::query_with(AssertSqlSafe(sql), statement.bound()?);
+    let written: Vec<i64> = query.fetch_one(connection).await?.try_get(0)?;
     let mut written = written.into_iter().zip(sizes);
     parts.iter().zip(&mut written).try_for_each(|(part, (written, size))| counted(part, written.cast_unsigned(), size))
 }
@@ -190,25 +218,38 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
 /// The code of the error that a statement makes itself fail with.
 const DIVISION_BY_ZERO: &str = "22012";
 
-/// Writes all parts and commits, in a transaction of their own that is one statement; `false`: a row is not as it must be,
-/// and nothing was written. None of them may need what another one writes. The rows that must be as they are said to be
-/// are locked in the order of the parts, before anything else is written.
-pub(crate) async fn write_if_all(connection: &mut PgConnection, mut parts: Vec<Part>) -> Result<bool, StoreError> {
-    parts.retain(|part| !part.is_empty());
-    let mut statement = Statement::of(&mut parts);
-    let mut checks = Vec::new();
-    for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
-        if part.every().is_some() {
-            statement.arguments.push(Column::Integer(i64::try_from(*size).ok()));
-            checks.push(format!("1 / ({count} = ${}::bigint)::int", statement.arguments.len()));
+/// A transaction that is one statement, ready to be sent.
+pub(crate) struct Whole {
+    sql: String,
+    arguments: PgArguments,
+}
+
+impl Whole {
+    /// All parts together. None of them may need what another one writes. The rows that must be as they are said to be
+    /// are locked in the order of the parts, before anything else is written.
+    pub(crate) fn of(mut parts: Vec<Part>) -> Result<Self, StoreError> {
+        parts.retain(|part| !part.is_empty());
+        let mut statement = Statement::of(&mut parts);
+        let mut checks = Vec::new();
+        for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
+            if part.every().is_some() {
+                statement.arguments.push(Column::Integer(i64::try_from(*size).ok()));
+                checks.push(format!("1 / ({count} = ${}::bigint)::int", statement.arguments.len()));
+            }
         }
+        let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), checks.join(", "));
+        Ok(Self { sql, arguments: statement.bound()? })
     }
-    let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), checks.join(", "));
-    // To the end of its answer, which is sent when it is durable.
-    match statement.bound(&sql).fetch_all(connection).await {
-        Ok(_) => Ok(true),
-        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DIVISION_BY_ZERO) => Ok(false),
-        Err(error) => Err(error.into()),
+
+    /// Writes all of it and commits; `false`: a row is not as it must be, and nothing was written.
+    pub(crate) async fn write(self, connection: &mut PgConnection) -> Result<bool, StoreError> {
+        let query = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments);
+        // To the end of its answer, which is sent when it is durable.
+        match query.fetch_all(connection).await {
+            Ok(_) => Ok(true),
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DIVISION_BY_ZERO) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -246,17 +287,18 @@ impl Statement {
         all
     }
 
-    fn bound(self, sql: &str) -> sqlx::query::Query<'_, sqlx::Postgres, sqlx::postgres::PgArguments> {
-        let mut query = sqlx::query(AssertSqlSafe(sql));
+    fn bound(self) -> Result<PgArguments, StoreError> {
+        let mut arguments = PgArguments::default();
         for column in self.arguments {
-            query = match column {
-                Column::Texts(values) => query.bind(values),
-                Column::Integers(values) => query.bind(values),
-                Column::Text(value) => query.bind(value),
-                Column::Integer(value) => query.bind(value),
-            };
+            match column {
+                Column::Texts(values) => arguments.add(values),
+                Column::Integers(values) => arguments.add(values),
+                Column::Text(value) => arguments.add(value),
+                Column::Integer(value) => arguments.add(value),
+            }
+            .map_err(sqlx::Error::Encode)?;
         }
-        query
+        Ok(arguments)
     }
 }
 

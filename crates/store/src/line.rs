@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use tokio::task::JoinHandle;
 
 use crate::StoreError;
-use crate::bulk::{self, Part};
+use crate::bulk::Whole;
 
 /// How a transaction that was sent ended; `false`: a row was not as it must be, and nothing was written.
 pub(crate) type Landed = Result<bool, StoreError>;
@@ -32,14 +32,14 @@ impl Line {
         self.connection.as_deref_mut().ok_or_else(lost)
     }
 
-    /// Sends a transaction: all parts in one statement, which commits if every row is as it must be.
-    pub(crate) fn send(&mut self, parts: Vec<Part>) {
+    /// Sends a transaction, which commits if every row is as it must be.
+    pub(crate) fn send(&mut self, whole: Whole) {
         let Some(mut connection) = self.connection.take() else {
             self.landed = Some(Err(lost()));
             return;
         };
         self.away = Some(tokio::spawn(async move {
-            let landed = bulk::write_if_all(&mut connection, parts).await;
+            let landed = whole.write(&mut connection).await;
             (connection, landed)
         }));
     }

@@ -208,14 +208,15 @@ async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
     Ok(make_room(connection).await?)
 }
 
-/// An attempt is written twice, when it begins and when it ends. On PostgreSQL its second version finds room beside the
-/// first, so that no index needs to learn of it.
+/// A task is written when it is added, taken and done, an attempt when it begins and when it ends, a worker each time it
+/// takes one. On PostgreSQL the next version finds room beside the last one, so that no index needs to learn of it.
 async fn make_room(connection: &mut Owned) -> Result<(), StoreError> {
     let Owned::Postgres(_) = connection else { return Ok(()) };
     let mut c = connection.borrow();
-    let full = "SELECT 1 AS full FROM pg_class WHERE oid = 'attempts'::regclass AND reloptions IS NULL";
-    if c.first(full, args![]).await?.is_some() {
-        c.script("ALTER TABLE attempts SET (fillfactor = 50)").await?;
+    let full = "SELECT relname::text AS relname FROM pg_class WHERE reloptions IS NULL AND \
+                oid IN ('attempts'::regclass, 'tasks'::regclass, 'workers'::regclass)";
+    for row in c.all(full, args![]).await? {
+        c.script(&format!("ALTER TABLE {} SET (fillfactor = 50)", row.text("relname")?)).await?;
     }
     Ok(())
 }

@@ -29,6 +29,7 @@ const TABLES: &[(&str, &str)] = &[
     ("workspaces", "id"),
     ("sessions", "id"),
     ("tasks", "id"),
+    ("task_queue", "project, queue_key, task"),
     ("task_deps", "dep, task"),
     ("task_gists", "project, gist, task"),
     ("attempts", "task, number"),
@@ -49,7 +50,14 @@ const TABLES: &[(&str, &str)] = &[
 ];
 
 /// Migrations that rewrite what rows say: rows of an archive from before come after them.
-const REWRITES: &[(i64, &str)] = &[(8, include_str!("../migrations/0008_workers.sql"))];
+const REWRITES: &[(i64, &str)] = &[
+    (8, include_str!("../migrations/0008_workers.sql")),
+    (
+        15,
+        "DELETE FROM task_queue; \
+         INSERT INTO task_queue (project, queue_key, task) SELECT project, queue_key, id FROM tasks WHERE status = 'ready'",
+    ),
+];
 
 const FORMAT: &str = "shopfloor-export";
 const PAGE: u64 = 1000;

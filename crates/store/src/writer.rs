@@ -324,10 +324,10 @@ impl Task {
         };
         let events = match outcome {
             Outcome::Nothing => Vec::new(),
-            Outcome::Whole(events, parts) => {
+            Outcome::Whole(events, whole) => {
                 self.memory = batch.remember();
                 if let Some(Owned::Postgres(line)) = &mut self.connection {
-                    line.send(parts);
+                    line.send(whole);
                 }
                 self.flight = Some(Flight { jobs, events, until: Instant::now() + PATIENCE });
                 return Ok(());

@@ -347,6 +347,7 @@ impl Command for DeleteProject {
             "DELETE FROM attempts WHERE project = $1",
             "DELETE FROM task_gists WHERE project = $1",
             "DELETE FROM task_deps WHERE dep IN (SELECT id FROM tasks WHERE project = $1)",
+            "DELETE FROM task_queue WHERE project = $1",
             "DELETE FROM tasks WHERE project = $1",
             "DELETE FROM workers WHERE project = $1",
             "DELETE FROM work_settings WHERE project = $1",

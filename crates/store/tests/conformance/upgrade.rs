@@ -9,9 +9,14 @@ use testkit::Raw;
 
 use crate::execution;
 use crate::floor::{Floor, Place};
+use crate::tasks;
 use crate::workers::Shop;
 
-both!(a_first_database_keeps_everything, what_was_told_of_one_worker_is_told_of_workers);
+both!(
+    a_first_database_keeps_everything,
+    what_was_told_of_one_worker_is_told_of_workers,
+    what_was_ready_is_in_the_queue,
+);
 
 /// The schema as it was up to a migration.
 async fn schema_of(url: &str, last: i64) {
@@ -142,4 +147,25 @@ async fn a_first_database_keeps_everything(floor: Floor) {
     store.close().await;
     drop(store);
     drop(place);
+}
+
+async fn what_was_ready_is_in_the_queue(floor: Floor) {
+    let project = tasks::shared(&floor).await;
+    let added = tasks::add(&floor, project, vec![tasks::named("a", &[]), tasks::named("b", &["a"])]).await;
+    let mut raw = floor.raw().await;
+    for sql in [
+        "DROP TABLE task_queue",
+        "CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready'",
+        "CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL",
+        "DELETE FROM _sqlx_migrations WHERE version = 15",
+    ] {
+        raw.run(sql).await;
+    }
+    raw.close().await;
+
+    let floor = floor.reopened().await;
+    tasks::sound(&mut floor.raw().await, project).await;
+    let taken = tasks::taken(&floor, project, "w").await;
+    assert_eq!(taken.task.id, added.tasks[0].id);
+    tasks::sound(&mut floor.raw().await, project).await;
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use domain::{ProjectId, TaskId, UserId};
 use protocol::WorkSettings;
 
+use super::similar::LOOK;
 use crate::StoreError;
 use crate::sql::text;
 use crate::tx::Tx;
@@ -35,10 +36,12 @@ impl Tx<'_> {
             *self.book().wanted.entry(project).or_default() += 1;
         }
         self.know_gists(&wanted.gists).await?;
-        let near: Vec<TaskId> = self.book().gists.values().flatten().copied().collect();
         self.know_dependants(&wanted.ends).await?;
-        let waiting: Vec<TaskId> = self.book().dependants.values().flatten().copied().collect();
-        let all: Vec<TaskId> = wanted.tasks.iter().copied().chain(near).chain(waiting).collect();
+        let book = self.book();
+        let gists: BTreeSet<(ProjectId, i64)> = wanted.gists.into_iter().collect();
+        let near = gists.iter().filter_map(|gist| book.gists.get(gist)).flat_map(|tasks| tasks.iter().rev().take(LOOK));
+        let waiting = wanted.ends.iter().filter_map(|task| book.dependants.get(task)).flatten();
+        let all: Vec<TaskId> = near.chain(waiting).chain(&wanted.tasks).copied().collect();
         self.tasks(&all).await?;
         let mut held = Vec::new();
         let book = self.book();

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use domain::{ProjectId, TaskId, TaskStatus, UserId};
+use domain::{ProjectId, TaskId, UserId};
 use protocol::{Change, TaskLine, WorkSettings};
 
 use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::EventBody;
 use crate::batch::PendingEvent;
-use crate::bulk::{Part, Update};
+use crate::bulk::{Delete, Part, Update};
 use crate::sql::{Value, args};
 
 /// How many tasks one event tells about at most.
@@ -30,6 +30,14 @@ const TASKS: Update = Update {
     columns: row::CHANGING,
     only: "",
     every: Some("a task changed meanwhile: try again"),
+};
+
+/// What is ready is in the queue, and nothing else is.
+const QUEUED: &str = "INSERT INTO task_queue (project, queue_key, task)";
+const UNQUEUED: Delete = Delete {
+    table: "task_queue",
+    keys: &["project", "queue_key", "task"],
+    every: "the queue changed meanwhile: try again",
 };
 
 /// What ended already ended as it did.
@@ -57,6 +65,9 @@ pub(crate) struct Book {
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
     /// Fences as the table has them.
     fences: HashMap<TaskId, u64>,
+    /// Places in the queue as the table has them. Nobody else writes those, so that they are known as long as the
+    /// transaction lasts: whoever has a copy of a row may put it back when the row itself is forgotten.
+    places: HashMap<TaskId, i64>,
     fresh: BTreeSet<TaskId>,
     dirty: BTreeSet<TaskId>,
     ends: BTreeMap<(TaskId, u32), AttemptEnd>,
@@ -72,6 +83,10 @@ impl Book {
     pub(super) fn seen(&mut self, task: TaskRow) {
         if let std::collections::hash_map::Entry::Vacant(place) = self.tasks.entry(task.id) {
             self.fences.insert(task.id, task.fence);
+            match task.place() {
+                Some(key) => self.places.insert(task.id, key),
+                None => self.places.remove(&task.id),
+            };
             self.touched.push(task.id);
             place.insert(task);
         }
@@ -110,7 +125,7 @@ impl Book {
     /// Keeps what is derived from tasks in step.
     fn track(&mut self, task: &TaskRow) {
         if let Some(window) = self.windows.get_mut(&task.project) {
-            window.track(task.id, task.queue_key, task.status == TaskStatus::Ready);
+            window.track(task.id, task.place());
         }
         if let Some(running) = self.running.get_mut(&task.project) {
             match task.lease_until.is_some() && !task.files.is_empty() {
@@ -124,6 +139,7 @@ impl Book {
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         self.remember();
         let fresh = std::mem::take(&mut self.fresh);
+        self.write_places(&fresh, inserts, updates);
         let new: Vec<&TaskRow> = fresh.iter().filter_map(|id| self.tasks.get(id)).collect();
         self.fences.extend(new.iter().map(|task| (task.id, task.fence)));
         inserts.push(Part::insert(row::INSERT, new.into_iter().map(TaskRow::inserted).collect()));
@@ -139,6 +155,22 @@ impl Book {
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends = ends.map(|((task, number), end)| [args![task.to_string(), number], end].concat());
         updates.push(Part::update(ATTEMPTS, ends.collect()));
+    }
+
+    /// Gives out what entered the queue and what left it.
+    fn write_places(&mut self, fresh: &BTreeSet<TaskId>, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
+        let (mut queued, mut unqueued) = (Vec::new(), Vec::new());
+        for task in self.dirty.union(fresh).filter_map(|id| self.tasks.get(id)) {
+            let (before, now) = (self.places.remove(&task.id), task.place());
+            self.places.extend(now.map(|place| (task.id, place)));
+            if before != now {
+                let row = |place: i64| args![task.project.to_string(), place, task.id.to_string()];
+                unqueued.extend(before.map(row));
+                queued.extend(now.map(row));
+            }
+        }
+        inserts.push(Part::insert(QUEUED, queued));
+        updates.push(Part::delete(UNQUEUED, unqueued));
     }
 
     /// Forgets what was read: others may write it.
@@ -158,6 +190,7 @@ impl Book {
     pub(crate) fn settle_down(&mut self) {
         self.wanted.clear();
         if self.tasks.len() > REMEMBERED || self.dependants.len() > REMEMBERED || self.gists.len() > 2 * REMEMBERED {
+            self.places.clear();
             return self.forget_all();
         }
         for id in std::mem::take(&mut self.touched) {
@@ -173,6 +206,9 @@ impl Book {
                     self.windows.remove(&project);
                 }
             }
+        }
+        if self.places.len() > self.tasks.len() {
+            self.places.retain(|id, _| self.tasks.contains_key(id));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ProjectId, TaskId, TaskStatus};
+use domain::{ProjectId, TaskId};
 use protocol::WorkSettings;
 
 use super::row::{self, TaskRow};
@@ -27,6 +27,11 @@ const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d 
 
 /// How many tasks of the queue are read at once at least.
 const CHUNK: usize = 128;
+
+/// How many times as much is read when the queue is read on: somebody works through it, and while what was decided last
+/// is on its way nothing can be read; and how much that is at most.
+const FURTHER: usize = 4;
+const FAR: usize = 2048;
 
 /// How far the queue is looked through for a task that fits.
 pub(super) const AHEAD: usize = 64;
@@ -133,17 +138,17 @@ impl Tx<'_> {
         // What the group's commands will take, and as many again to choose from; the table still has as ready what was
         // taken since it was written.
         let wanted = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
-        let wanted = wanted.max(CHUNK);
+        let wanted = if end.is_some() { wanted.max((wanted * FURTHER).min(FAR)) } else { wanted }.max(CHUNK);
         let mut values = args![project.to_string(), wanted as u64];
         let after = match end {
             Some((key, task)) => {
                 values.extend(args![key, task.to_string()]);
-                " AND (t.queue_key, t.id) > ($3, $4)"
+                " AND (q.queue_key, q.task) > ($3, $4)"
             }
             None => "",
         };
         let sql = format!(
-            "{} WHERE t.project = $1 AND t.status = 'ready'{after} ORDER BY t.queue_key, t.id LIMIT $2",
+            "{} JOIN task_queue q ON q.task = t.id WHERE q.project = $1{after} ORDER BY q.queue_key, q.task LIMIT $2",
             row::COLUMNS.replacen("SELECT", DEPENDED, 1)
         );
         let rows = self.read().all(&sql, values).await?;
@@ -163,7 +168,7 @@ impl Tx<'_> {
         let window = book.windows.entry(project).or_default();
         window.extend(places, whole);
         for task in unwritten.iter().filter_map(|id| book.tasks.get(id)) {
-            window.track(task.id, task.queue_key, task.status == TaskStatus::Ready);
+            window.track(task.id, task.place());
         }
         Ok(())
     }
@@ -171,7 +176,8 @@ impl Tx<'_> {
     /// The files of a project's tasks that are worked on.
     pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
-            let sql = "SELECT id, files FROM tasks WHERE lease_until IS NOT NULL AND project = $1 AND files <> '[]'";
+            let sql = "SELECT t.id, t.files FROM workers w JOIN tasks t ON t.id = w.task WHERE t.lease_until IS NOT NULL \
+                       AND w.project = $1 AND w.removed_at IS NULL AND t.files <> '[]'";
             let rows = self.read().all(sql, vec![text(project)]).await?;
             let read = |row: &crate::sql::Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
             let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;

@@ -132,6 +132,11 @@ impl TaskRow {
         })
     }
 
+    /// Its place in the queue, if it is in there.
+    pub(crate) fn place(&self) -> Option<i64> {
+        (self.status == TaskStatus::Ready).then_some(self.queue_key)
+    }
+
     /// Values for [`INSERT`].
     pub(crate) fn inserted(&self) -> Vec<Value> {
         let mut values = args![

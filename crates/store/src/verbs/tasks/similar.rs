@@ -16,7 +16,7 @@ use crate::sql::{Value, args};
 use crate::tx::Tx;
 
 /// How many tasks that share a number are looked at.
-const LOOK: usize = 8;
+pub(super) const LOOK: usize = 8;
 
 /// How much of a text is compared.
 const COMPARED: usize = 2000;

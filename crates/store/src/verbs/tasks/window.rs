@@ -26,12 +26,12 @@ impl Window {
         self.ready.extend(tasks.into_iter().map(|place| (place, ())));
     }
 
-    /// Keeps a task's place in step with its status.
-    pub(super) fn track(&mut self, task: TaskId, key: i64, ready: bool) {
+    /// Keeps a task's place; `None`: it is not in the queue.
+    pub(super) fn track(&mut self, task: TaskId, place: Option<i64>) {
         if let Some(old) = self.keys.remove(&task) {
             self.ready.remove(&(old, task));
         }
-        if ready && self.up_to.is_none_or(|end| (key, task) <= end) {
+        if let Some(key) = place.filter(|key| self.up_to.is_none_or(|end| (*key, task) <= end)) {
             self.ready.insert((key, task), ());
             self.keys.insert(task, key);
         }

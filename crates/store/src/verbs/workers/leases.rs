@@ -83,13 +83,13 @@ impl Command for GraceLeases {
     const VERB: &'static str = "work.grace";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let rows = tx.read().all("SELECT DISTINCT project FROM tasks WHERE lease_until IS NOT NULL", args![]).await?;
+        let rows = tx.read().all("SELECT DISTINCT project FROM workers WHERE task IS NOT NULL", args![]).await?;
         for row in rows {
             let project: ProjectId = row.parsed("project")?;
             let seconds = tx.work_settings(project).await?.lease_seconds.max(self.seconds);
             let until = tx.now.plus_millis(i64::from(seconds) * 1000);
             let sql = "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1 AND \
-                       project = $2";
+                       id IN (SELECT task FROM workers WHERE project = $2 AND task IS NOT NULL)";
             tx.run(sql, args![until, project.to_string()]).await?;
         }
         let sql = "UPDATE workers SET seen_at = $1 WHERE task IS NOT NULL AND removed_at IS NULL";
@@ -124,7 +124,7 @@ pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Res
     if runners.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = "SELECT t.id, t.worker, t.project, t.session, s.runner FROM tasks t JOIN workers w ON w.id = t.worker \
+    let sql = "SELECT t.id, t.worker, t.project, t.session, s.runner FROM workers w JOIN tasks t ON t.id = w.task \
                JOIN sessions s ON s.id = t.session WHERE t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
                s.ended_at IS NULL";
     let mut held = Vec::new();

@@ -94,7 +94,7 @@ impl Store {
     /// Projects whose managed workers may have something to take, or to come back to.
     pub async fn waiting_projects(&self) -> Result<Vec<ProjectId>, StoreError> {
         let sql = "SELECT w.project FROM (SELECT DISTINCT project FROM workers WHERE kind = 'managed') w WHERE \
-                   EXISTS (SELECT 1 FROM tasks t WHERE t.project = w.project AND t.status = 'ready') OR EXISTS \
+                   EXISTS (SELECT 1 FROM task_queue q WHERE q.project = w.project) OR EXISTS \
                    (SELECT 1 FROM workers l WHERE l.project = w.project AND l.status = 'lost' AND l.removed_at IS NULL)";
         let mut reader = self.readers.get().await?;
         let rows = reader.borrow().all(sql, args![]).await?;
@@ -105,7 +105,8 @@ impl Store {
     pub async fn work_due(&self, linked: &[RunnerId], since: Timestamp) -> Result<WorkDue, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let row = c.first("SELECT MIN(lease_until) AS lease FROM tasks WHERE lease_until IS NOT NULL", args![]).await?;
+        let row =
+            c.first("SELECT MIN(t.lease_until) AS lease FROM workers w JOIN tasks t ON t.id = w.task", args![]).await?;
         let lease = row.map(|row| row.time_or_none("lease")).transpose()?.flatten();
         let projects = timers(&mut c, since).await?;
         let mut renew = None;

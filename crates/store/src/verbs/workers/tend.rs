@@ -101,8 +101,7 @@ async fn resize(
         tasks_per_worker: settings.scale_tasks_per_worker,
         idle_ms: i64::from(settings.scale_idle_seconds) * 1000,
     };
-    let sql =
-        "SELECT COUNT(*) AS total FROM (SELECT id FROM tasks WHERE project = $1 AND status = 'ready' LIMIT 5000) q";
+    let sql = "SELECT COUNT(*) AS total FROM (SELECT task FROM task_queue WHERE project = $1 LIMIT 5000) q";
     let ready = tx.read().first(sql, vec![text(project)]).await?;
     let ready = ready.map(|row| row.count("total")).transpose()?.unwrap_or(0);
     let idle = |slot: &Slot| slot.idle_since.filter(|_| slot.task.is_none());

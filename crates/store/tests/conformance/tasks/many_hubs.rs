@@ -7,7 +7,7 @@ use domain::{ProjectId, TaskId};
 use protocol::{TakenTask, TaskTake, TaskTurn, TurnedIn};
 use store::{Caller, Reported, Store, TurnTasks};
 
-use super::{adds, named, report, shared, takes, task};
+use super::{adds, named, report, shared, sound, takes, task};
 use crate::floor::{Floor, Place};
 
 /// Takes and reports as one worker until there is nothing left.
@@ -67,7 +67,7 @@ async fn what_was_decided_ahead_is_decided_anew_when_another_hub_wrote() {
     let floor = Floor::open(Place::postgres().await).await;
     let other = floor.second_store().await;
     let project = shared(&floor).await;
-    floor.done(&floor.ada, adds(project, (0..600).map(|n| task(&format!("Number {n}"))).collect())).await;
+    floor.done(&floor.ada, adds(project, (0..1500).map(|n| task(&format!("Number {n}"))).collect())).await;
     let workers: Vec<_> = (0..40)
         .map(|n| {
             let (store, caller, worker) = (floor.store.clone(), floor.ada.clone(), format!("w{n}"));
@@ -117,4 +117,5 @@ async fn what_was_decided_ahead_is_decided_anew_when_another_hub_wrote() {
     assert_eq!(raw.number("SELECT COUNT(*) FROM tasks WHERE status = 'done' AND attempt = 1").await, done);
     assert_eq!(raw.number("SELECT COUNT(*) FROM events").await, raw.number("SELECT seq FROM ledger").await);
     assert_eq!(raw.number("SELECT MAX(seq) FROM events").await, raw.number("SELECT seq FROM ledger").await);
+    sound(&mut raw, project).await;
 }

@@ -24,6 +24,8 @@ use store::{
     StoreError, TakeTask,
 };
 
+use testkit::Raw;
+
 use crate::floor::Floor;
 
 /// How long a lease holds when nobody says otherwise.
@@ -32,6 +34,22 @@ pub(crate) const LEASE: i64 = 90_000;
 /// A project of Ada's that others write in.
 pub(crate) async fn shared(floor: &Floor) -> ProjectId {
     floor.project(Visibility::ReadWrite).await.id
+}
+
+/// What is ready is in the queue and nothing else is; what is held is its worker's task.
+pub(crate) async fn sound(raw: &mut Raw, project: ProjectId) {
+    let of = format!("t.project = '{project}'");
+    let queued = "EXISTS (SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.queue_key = t.queue_key AND \
+                  q.task = t.id)";
+    let sql = format!("SELECT t.id FROM tasks t WHERE {of} AND (t.status = 'ready') <> {queued}");
+    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "ready, or in the queue, but not both");
+    let ready = raw.number(&format!("SELECT COUNT(*) FROM tasks t WHERE {of} AND t.status = 'ready'")).await;
+    assert_eq!(raw.number(&format!("SELECT COUNT(*) FROM task_queue t WHERE {of}")).await, ready);
+    let sql = format!(
+        "SELECT t.id FROM tasks t WHERE {of} AND t.lease_until IS NOT NULL AND NOT EXISTS \
+         (SELECT 1 FROM workers w WHERE w.id = t.worker AND w.task = t.id AND w.removed_at IS NULL)"
+    );
+    assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "held, and not its worker's task");
 }
 
 /// A task to be added.

@@ -6,7 +6,7 @@ use store::{AnswerEscalation, Reported, StoreError};
 
 use super::model::{Known, Model};
 use crate::floor::Floor;
-use crate::tasks::{LEASE, add, beat, expire, failure, named, report, takes};
+use crate::tasks::{LEASE, add, beat, expire, failure, named, report, sound, takes};
 
 /// After so many steps nothing goes wrong any more, and after so many all must have ended.
 const TROUBLE: u32 = 45;
@@ -81,6 +81,7 @@ impl<'f> World<'f> {
     }
 
     pub(super) async fn run(mut self) {
+        let mut raw = self.floor.raw().await;
         while !self.model.is_over() {
             self.step += 1;
             assert!(self.step < END, "seed {}: not all ended: {:?}", self.seed, self.model);
@@ -95,6 +96,9 @@ impl<'f> World<'f> {
             }
             self.deliver().await;
             self.answer().await;
+            if self.step.is_multiple_of(4) {
+                sound(&mut raw, self.project).await;
+            }
         }
         self.check_the_end().await;
     }

@@ -1,0 +1,12 @@
+-- Tasks that are ready, in order. A table of its own: what becomes of a task changes no index of `tasks`, so that
+-- PostgreSQL writes the new version of its row beside the old one.
+CREATE TABLE task_queue (
+    project TEXT NOT NULL,
+    queue_key BIGINT NOT NULL,
+    task TEXT NOT NULL,
+    PRIMARY KEY (project, queue_key, task)
+);
+INSERT INTO task_queue (project, queue_key, task) SELECT project, queue_key, id FROM tasks WHERE status = 'ready';
+DROP INDEX tasks_ready;
+-- What is held is its worker's task.
+DROP INDEX tasks_held;
