@@ -13,7 +13,7 @@ use std::time::Duration;
 use testkit::{Fsync, Postgres};
 
 use crate::hub::Hub;
-use crate::idle::commits;
+use crate::idle::{commits, no_upkeep};
 use crate::report::{Goal, Report, Row, percentile, say, section};
 use ours::Queue;
 use peers::{Peer, Said};
@@ -62,7 +62,7 @@ pub(crate) async fn measure(report: &mut Report) -> anyhow::Result<()> {
             add(&format!("from enqueue to start, {name} ({peer})"), ours, theirs, "ms", goal);
         }
     }
-    rest(report, &postgres).await?;
+    rest(report).await?;
     sqlite(report).await?;
     flat::measure(report, &postgres).await
 }
@@ -89,7 +89,9 @@ async fn said(postgres: &Postgres, peer: Peer, mode: &str) -> anyhow::Result<Sai
 }
 
 /// What happens in the database when nothing happens.
-async fn rest(report: &mut Report, postgres: &Postgres) -> anyhow::Result<()> {
+async fn rest(report: &mut Report) -> anyhow::Result<()> {
+    let postgres = Postgres::start(Fsync::On);
+    no_upkeep(postgres.database().await.url()).await?;
     let mut rates = Vec::new();
     for peer in [Peer::Graphile, Peer::Boss] {
         let database = postgres.database().await;
