@@ -13,6 +13,8 @@ use tokio::sync::Notify;
 const MOST: usize = 256 << 10;
 /// The most that the kernel might hand out at once, so far 4 KiB.
 const READ: usize = 16 << 10;
+/// When it hands out less than this, that was all: asking for more in vain would only be in the writer's way.
+const SOME: usize = 4000;
 const STACK: usize = 64 << 10;
 /// The thread ends after so long without output.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -106,18 +108,22 @@ fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) -> End {
     let mut buffer = vec![0; READ];
     let mut ending = false;
     loop {
-        match rustix::io::read(terminal, &mut buffer) {
+        let all = match rustix::io::read(terminal, &mut buffer) {
             Ok(0) => return End::Gone,
-            Ok(count) => give(shared, &buffer[..count]),
-            Err(Errno::INTR) => (),
-            Err(Errno::AGAIN) if ending => return End::Quiet,
-            Err(Errno::AGAIN) => {
-                let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
-                let ready = poll(&mut fds, Some(&QUIET));
-                // Once more before it ends: something may have come meanwhile.
-                ending = ready == Ok(0) || !fds[1].revents().is_empty();
+            Ok(count) => {
+                give(shared, &buffer[..count]);
+                count < SOME && !ending
             }
+            Err(Errno::INTR) => false,
+            Err(Errno::AGAIN) if ending => return End::Quiet,
+            Err(Errno::AGAIN) => true,
             Err(_) => return End::Gone,
+        };
+        if all {
+            let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
+            let ready = poll(&mut fds, Some(&QUIET));
+            // Once more before it ends: something may have come meanwhile.
+            ending = ready == Ok(0) || !fds[1].revents().is_empty();
         }
     }
 }
