@@ -26,8 +26,8 @@ pub(crate) struct Part {
 
 #[derive(Debug)]
 enum Kind {
-    /// Names table and columns.
-    Insert(&'static str),
+    /// Names table and columns, and what becomes of a row that is there.
+    Insert(&'static str, &'static str),
     Update(Update),
     Delete(Delete),
 }
@@ -38,8 +38,6 @@ pub(crate) struct Delete {
     pub(crate) table: &'static str,
     /// What the values of each row are: together they name it.
     pub(crate) keys: &'static [&'static str],
-    /// Why it is refused if a row is not there.
-    pub(crate) every: &'static str,
 }
 
 /// Which rows of a table change, and how.
@@ -71,7 +69,12 @@ impl Update {
 impl Part {
     /// Rows to insert; `head` is the statement up to its columns.
     pub(crate) fn insert(head: &'static str, rows: Vec<Vec<Value>>) -> Self {
-        Self { kind: Kind::Insert(head), rows }
+        Self { kind: Kind::Insert(head, ""), rows }
+    }
+
+    /// Rows to insert unless they are there.
+    pub(crate) fn insert_new(head: &'static str, rows: Vec<Vec<Value>>) -> Self {
+        Self { kind: Kind::Insert(head, " ON CONFLICT DO NOTHING"), rows }
     }
 
     /// Rows to update.
@@ -98,7 +101,7 @@ impl Part {
     pub(crate) fn follows(&self, inserts: &[Part]) -> bool {
         let Kind::Update(update) = &self.kind else { return false };
         let into = format!("INSERT INTO {} (", update.table);
-        let of_table = |part: &&Part| matches!(part.kind, Kind::Insert(head) if head.starts_with(&into));
+        let of_table = |part: &&Part| matches!(part.kind, Kind::Insert(head, _) if head.starts_with(&into));
         let new = inserts.iter().filter(of_table).flat_map(|part| &part.rows).filter_map(|row| row.first());
         let new: std::collections::HashSet<&Value> = new.collect();
         !new.is_empty() && self.rows.iter().filter_map(|row| row.first()).any(|key| new.contains(key))
@@ -112,11 +115,11 @@ impl Part {
         };
         let tuples = (0..count).map(tuple).collect::<Vec<_>>().join(", ");
         match &self.kind {
-            Kind::Insert(head) => format!("{head} VALUES {tuples}"),
+            Kind::Insert(head, or) => format!("{head} VALUES {tuples}{or}"),
             Kind::Update(update) => {
                 update.sql(&format!(" FROM (VALUES {tuples}) AS v"), |at| format!("v.column{}", at + 1))
             }
-            Kind::Delete(Delete { table, keys, .. }) => {
+            Kind::Delete(Delete { table, keys }) => {
                 format!("DELETE FROM {table} WHERE ({}) IN (VALUES {tuples})", keys.join(", "))
             }
         }
@@ -131,12 +134,12 @@ impl Part {
         let places = arrays.iter().map(|at| place(*at)).collect::<Vec<_>>().join(", ");
         let source = if arrays.is_empty() { String::new() } else { format!(" FROM UNNEST({places}) AS v ({names})") };
         match &self.kind {
-            Kind::Insert(head) => {
+            Kind::Insert(head, or) => {
                 let values = (0..columns.len()).map(value).collect::<Vec<_>>().join(", ");
-                format!("{head} SELECT {values}{source}")
+                format!("{head} SELECT {values}{source}{or}")
             }
             Kind::Update(update) => update.sql(&source, value),
-            Kind::Delete(Delete { table, keys, .. }) => {
+            Kind::Delete(Delete { table, keys }) => {
                 let fits = keys.iter().enumerate().map(|(at, key)| format!("{table}.{key} = {}", value(at)));
                 let fits = fits.collect::<Vec<_>>().join(" AND ");
                 format!("DELETE FROM {table}{} WHERE {fits}", source.replacen("FROM", "USING", 1))
@@ -149,15 +152,14 @@ impl Part {
         match &self.kind {
             Kind::Update(update) => update.keys.len(),
             Kind::Delete(delete) => delete.keys.len(),
-            Kind::Insert(_) => 1,
+            Kind::Insert(..) => 1,
         }
     }
 
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
-            Kind::Delete(delete) => Some(delete.every),
-            Kind::Insert(_) => None,
+            Kind::Delete(_) | Kind::Insert(..) => None,
         }
     }
 }

@@ -98,13 +98,27 @@ enum Line {
     Trailer { rows: u64 },
 }
 
-/// Writes everything, as of one moment, and returns the number of rows. A hub may be running.
+/// The schema that first had a table.
+fn since(table: &str) -> i64 {
+    match table {
+        "task_queue" => 15,
+        "tasks" | "task_deps" | "task_gists" | "attempts" | "reports" | "escalations" | "workers" | "work_settings"
+        | "work_log" | "freezes" => 4,
+        "workspaces" | "sessions" => 2,
+        _ => 1,
+    }
+}
+
+/// Writes everything, as of one moment, and returns the number of rows. A hub may be running, also one of an earlier
+/// release: whoever upgrades wants a copy from before.
 pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u64, TransferError> {
     let mut reader = snapshot(url).await?;
     let mut c = reader.borrow();
-    write(out, &Line::Header { format: FORMAT.into(), schema: open::schema() }).await?;
+    let newest = c.first("SELECT MAX(version) AS version FROM _sqlx_migrations", args![]).await?;
+    let schema = newest.map(|row| row.integer("version")).transpose()?.unwrap_or(0).min(open::schema());
+    write(out, &Line::Header { format: FORMAT.into(), schema }).await?;
     let mut rows = 0;
-    for (table, key) in TABLES {
+    for (table, key) in TABLES.iter().filter(|(table, _)| since(table) <= schema) {
         let mut offset = 0;
         loop {
             let sql = format!("SELECT * FROM {table} ORDER BY {key} LIMIT $1 OFFSET $2");

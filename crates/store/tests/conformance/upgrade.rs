@@ -4,6 +4,7 @@ use domain::{Seq, Timestamp, Visibility};
 use protocol::{Change, Worker, WorkerUpdate};
 use sqlx::migrate::{Migration, Migrator};
 use sqlx::{Connection, PgConnection, SqliteConnection};
+use store::transfer::export;
 use store::{Bearer, CreateProject, EventBody, Secret, Store, UpdateWorker};
 use testkit::Raw;
 
@@ -16,6 +17,7 @@ both!(
     a_first_database_keeps_everything,
     what_was_told_of_one_worker_is_told_of_workers,
     what_was_ready_is_in_the_queue,
+    a_queue_that_an_earlier_release_wrote_past_is_put_right,
 );
 
 /// The schema as it was up to a migration.
@@ -162,10 +164,29 @@ async fn what_was_ready_is_in_the_queue(floor: Floor) {
         raw.run(sql).await;
     }
     raw.close().await;
+    let mut before = Vec::new();
+    export(&floor.url, &mut before).await.unwrap();
+    let before = String::from_utf8(before).unwrap();
+    assert!(before.lines().next().unwrap().contains(r#""schema":14"#), "a copy from before the upgrade says so");
+    assert_eq!(before.matches(r#""table":"tasks""#).count(), 2);
 
     let floor = floor.reopened().await;
     tasks::sound(&mut floor.raw().await, project).await;
     let taken = tasks::taken(&floor, project, "w").await;
     assert_eq!(taken.task.id, added.tasks[0].id);
     tasks::sound(&mut floor.raw().await, project).await;
+}
+
+async fn a_queue_that_an_earlier_release_wrote_past_is_put_right(floor: Floor) {
+    let project = tasks::shared(&floor).await;
+    let added = tasks::add(&floor, project, vec![tasks::named("a", &[]), tasks::named("b", &[])]).await;
+    let mut raw = floor.raw().await;
+    let (added_then, taken_then) = (added.tasks[0].id, added.tasks[1].id);
+    raw.run(&format!("DELETE FROM task_queue WHERE task = '{added_then}'")).await;
+    raw.run(&format!("UPDATE tasks SET status = 'cancelled' WHERE id = '{taken_then}'")).await;
+    let floor = floor.reopened().await;
+    assert!(tasks::take(&floor, project, "w").await.taken.is_none(), "what is not ready is not handed out");
+    floor.done(&store::Caller::hub("foreman"), store::GraceLeases { seconds: 1 }).await;
+    tasks::sound(&mut raw, project).await;
+    assert_eq!(tasks::taken(&floor, project, "w").await.task.id, added_then);
 }

@@ -34,11 +34,7 @@ const TASKS: Update = Update {
 
 /// What is ready is in the queue, and nothing else is.
 const QUEUED: &str = "INSERT INTO task_queue (project, queue_key, task)";
-const UNQUEUED: Delete = Delete {
-    table: "task_queue",
-    keys: &["project", "queue_key", "task"],
-    every: "the queue changed meanwhile: try again",
-};
+const UNQUEUED: Delete = Delete { table: "task_queue", keys: &["project", "queue_key", "task"] };
 
 /// What ended already ended as it did.
 const ATTEMPTS: Update = Update {
@@ -169,7 +165,7 @@ impl Book {
                 queued.extend(now.map(row));
             }
         }
-        inserts.push(Part::insert(QUEUED, queued));
+        inserts.push(Part::insert_new(QUEUED, queued));
         updates.push(Part::delete(UNQUEUED, unqueued));
     }
 

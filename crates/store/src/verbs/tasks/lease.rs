@@ -159,8 +159,8 @@ impl Command for ExpireLeases {
     const VERB: &'static str = "task.expire";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<TaskId>, StoreError> {
-        let sql = "SELECT t.id FROM workers w JOIN tasks t ON t.id = w.task WHERE t.lease_until <= $1 \
-                   ORDER BY t.lease_until, t.id LIMIT $2";
+        let sql = "SELECT t.id FROM workers w JOIN tasks t ON t.id = w.task WHERE w.removed_at IS NULL AND \
+                   w.task IS NOT NULL AND t.lease_until <= $1 ORDER BY t.lease_until, t.id LIMIT $2";
         let over = args![tx.now, EXPIRED];
         let rows = tx.read().all(sql, over).await?;
         let ids: Vec<TaskId> = rows.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?;
@@ -196,7 +196,8 @@ impl Command for ExpireLeases {
 impl Store {
     /// When the next lease ends, if any task is held.
     pub async fn next_lease_end(&self) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT MIN(t.lease_until) AS next FROM workers w JOIN tasks t ON t.id = w.task";
+        let sql = "SELECT MIN(t.lease_until) AS next FROM workers w JOIN tasks t ON t.id = w.task \
+                   WHERE w.removed_at IS NULL AND w.task IS NOT NULL";
         let mut reader = self.readers.get().await?;
         let row = reader.borrow().first(sql, args![]).await?;
         row.map_or(Ok(None), |row| row.time_or_none("next"))

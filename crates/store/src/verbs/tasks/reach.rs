@@ -148,7 +148,8 @@ impl Tx<'_> {
             None => "",
         };
         let sql = format!(
-            "{} JOIN task_queue q ON q.task = t.id WHERE q.project = $1{after} ORDER BY q.queue_key, q.task LIMIT $2",
+            "{} JOIN task_queue q ON q.task = t.id WHERE q.project = $1 AND t.status = 'ready'{after} \
+             ORDER BY q.queue_key, q.task LIMIT $2",
             row::COLUMNS.replacen("SELECT", DEPENDED, 1)
         );
         let rows = self.read().all(&sql, values).await?;

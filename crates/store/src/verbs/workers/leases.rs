@@ -71,7 +71,8 @@ impl Command for RenewLeases {
 }
 
 /// Lets every lease hold as long as if its worker had just been heard from: while there was no hub, nobody could be, and
-/// whoever was answered last before that may count on its lease.
+/// whoever was answered last before that may count on its lease. What is ready is in the queue then, whoever wrote
+/// meanwhile: a hub of an earlier release keeps none.
 #[derive(Debug, Serialize)]
 pub struct GraceLeases {
     /// How long at least, from now.
@@ -83,17 +84,35 @@ impl Command for GraceLeases {
     const VERB: &'static str = "work.grace";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let rows = tx.read().all("SELECT DISTINCT project FROM workers WHERE task IS NOT NULL", args![]).await?;
+        let rows = tx
+            .read()
+            .all("SELECT DISTINCT project FROM workers WHERE removed_at IS NULL AND task IS NOT NULL", args![])
+            .await?;
         for row in rows {
             let project: ProjectId = row.parsed("project")?;
             let seconds = tx.work_settings(project).await?.lease_seconds.max(self.seconds);
             let until = tx.now.plus_millis(i64::from(seconds) * 1000);
             let sql = "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1 AND \
-                       id IN (SELECT task FROM workers WHERE project = $2 AND task IS NOT NULL)";
+                       id IN (SELECT task FROM workers WHERE project = $2 AND removed_at IS NULL AND \
+                       task IS NOT NULL)";
             tx.run(sql, args![until, project.to_string()]).await?;
         }
         let sql = "UPDATE workers SET seen_at = $1 WHERE task IS NOT NULL AND removed_at IS NULL";
-        tx.run(sql, args![tx.now]).await.map(|_| ())
+        tx.run(sql, args![tx.now]).await?;
+        let queued =
+            "SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.queue_key = t.queue_key AND q.task = t.id";
+        let ready = "SELECT 1 FROM tasks t WHERE t.id = task_queue.task AND t.status = 'ready' AND \
+                     t.queue_key = task_queue.queue_key";
+        for sql in [
+            format!("DELETE FROM task_queue WHERE NOT EXISTS ({ready})"),
+            format!(
+                "INSERT INTO task_queue (project, queue_key, task) SELECT t.project, t.queue_key, t.id FROM tasks t \
+                 WHERE t.status = 'ready' AND NOT EXISTS ({queued})"
+            ),
+        ] {
+            tx.run(&sql, args![]).await?;
+        }
+        Ok(())
     }
 }
 
@@ -125,7 +144,7 @@ pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Res
         return Ok(Vec::new());
     }
     let sql = "SELECT t.id, t.worker, t.project, t.session, s.runner FROM workers w JOIN tasks t ON t.id = w.task \
-               JOIN sessions s ON s.id = t.session WHERE t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
+               JOIN sessions s ON s.id = t.session WHERE w.removed_at IS NULL AND t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
                s.ended_at IS NULL";
     let mut held = Vec::new();
     for row in c.all(sql, args![]).await? {

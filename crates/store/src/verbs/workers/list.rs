@@ -105,8 +105,9 @@ impl Store {
     pub async fn work_due(&self, linked: &[RunnerId], since: Timestamp) -> Result<WorkDue, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let row =
-            c.first("SELECT MIN(t.lease_until) AS lease FROM workers w JOIN tasks t ON t.id = w.task", args![]).await?;
+        let sql = "SELECT MIN(t.lease_until) AS lease FROM workers w JOIN tasks t ON t.id = w.task \
+                   WHERE w.removed_at IS NULL AND w.task IS NOT NULL";
+        let row = c.first(sql, args![]).await?;
         let lease = row.map(|row| row.time_or_none("lease")).transpose()?.flatten();
         let projects = timers(&mut c, since).await?;
         let mut renew = None;

@@ -29,6 +29,7 @@ use store::{AddTasks, Caller, ConfigureWork, Dispatch, StartWorkers};
 
 use crate::execution::{Memory, project, runner};
 use crate::floor::Floor;
+use crate::tasks::sound;
 
 /// A project of Ada's with one runner of hers.
 pub(crate) struct Shop {
@@ -83,7 +84,9 @@ impl Shop {
 
     pub(crate) async fn dispatch_with(&self, connected: &[RunnerId]) -> u32 {
         let command = Dispatch { project: self.project.id, connected: connected.to_vec(), heard: connected.to_vec() };
-        self.floor.done(&Caller::hub("foreman"), command).await.handed
+        let handed = self.floor.done(&Caller::hub("foreman"), command).await.handed;
+        sound(&mut self.floor.raw().await, self.project.id).await;
+        handed
     }
 
     pub(crate) async fn configure(&self, input: WorkConfigure) {
