@@ -157,6 +157,18 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
     Ok(())
 }
 
+/// What is fetched has no ignored files: they are only where somebody works.
+fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> Result<(), StoreError> {
+    let remote = |repository: &&Repository| !repository.copy.is_empty() && !repository.location.starts_with('/');
+    let Some(repository) = repositories.into_iter().find(remote) else { return Ok(()) };
+    let message = format!(
+        "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is none: name the \
+         folder, or leave `copy` away and let `setup` make the files",
+        repository.location
+    );
+    Err(StoreError::invalid("repositories.copy", message))
+}
+
 /// Creates a project that the caller owns.
 #[derive(Debug, Serialize)]
 pub struct CreateProject {
@@ -174,6 +186,7 @@ impl Command for CreateProject {
         let input = &self.input;
         PROJECT_CONTENT.check(&input.content)?;
         check_settings(input.retention_days, &input.repositories)?;
+        check_copies(&input.repositories)?;
         let created = Project {
             id: ProjectId::generate(),
             name: title(&input.content),
@@ -261,6 +274,8 @@ impl Command for UpdateProject {
             ..before.clone()
         };
         check_settings(after.retention_days, &after.repositories)?;
+        // One that an earlier release took stays as it is, and is in nobody's way.
+        check_copies(after.repositories.iter().filter(|repository| !before.repositories.contains(repository)))?;
         let changes = differences(&before, &after);
         if changes.is_empty() {
             return Ok(before);

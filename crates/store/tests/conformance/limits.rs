@@ -66,6 +66,18 @@ async fn a_setting_has_a_range(floor: Floor) {
     for branch in ["-x", "a..b", "a b", "é"] {
         refuses(&floor, "repositories.base_branch", at("/srv/a", Some(branch))).await;
     }
+    let copying = |location: &str| {
+        vec![Repository { location: location.into(), copy: vec![".env".into()], ..Repository::default() }]
+    };
+    let project = floor.done(&floor.ada, at("/srv/a", None)).await.id;
+    for location in ["https://example.org/a.git", "ssh://git@example.org/a", "git@example.org:a.git"] {
+        let repositories = copying(location);
+        let input = ProjectCreate { repositories: repositories.clone(), ..Default::default() };
+        refuses(&floor, "repositories.copy", create(input)).await;
+        let input = ProjectUpdate { repositories: Some(repositories), ..Default::default() };
+        refuses(&floor, "repositories.copy", UpdateProject { project, input }).await;
+    }
+    floor.done(&floor.ada, create(ProjectCreate { repositories: copying("/srv/a"), ..Default::default() })).await;
     let repositories = vec![Repository { location: "/a".into(), base_branch: None, ..Repository::default() }; 51];
     refuses(&floor, "repositories", create(ProjectCreate { repositories, ..Default::default() })).await;
     let project = floor.project(Visibility::ReadWrite).await.id;

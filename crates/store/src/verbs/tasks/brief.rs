@@ -35,7 +35,14 @@ fn left_behind(left: &Handover) -> String {
         lines.push(format!("Why: {reason}"));
     }
     if let Some(branch) = &left.branch {
-        lines.push(format!("Its work is on the branch `{branch}`: look there before you begin."));
+        lines.push(format!(
+            "Its work is on the branch `{branch}`: look there before you begin. If there is no such branch here, it was \
+             not pushed from where `{}` worked.",
+            left.worker_name
+        ));
+    }
+    if let Some(session) = left.session {
+        lines.push(format!("What it did was recorded: `shopfloor recording play {session}`."));
     }
     if let Some(report) = &left.report {
         lines.push(format!("It reported: {}", report.summary.trim()));

@@ -9,7 +9,7 @@ pub(crate) mod handover;
 mod lease;
 pub(crate) mod moves;
 mod people;
-mod reach;
+pub(crate) mod reach;
 pub(crate) mod reads;
 mod report;
 pub(crate) mod row;

@@ -78,6 +78,11 @@ impl Command for RetryTask {
             return Err(StoreError::Conflict(format!("{why} can be retried")));
         }
         let reason = with_author(&by.name, "retried it", self.input.reason.as_deref());
+        if self.input.reason.as_deref().is_some_and(|words| !words.trim().is_empty()) {
+            let mut row = tx.known_task(self.task).await?;
+            row.context = moves::ask::with_words(&row, &reason);
+            tx.put_task(row);
+        }
         let after = moves::retry(tx, self.task, Some(reason.clone())).await?;
         moves::answer_all(tx, self.task, AnswerAct::Retry, "", &by).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));

@@ -31,10 +31,10 @@ const CHUNK: usize = 128;
 /// How many times as much is read when the queue is read on: somebody works through it, and while what was decided last
 /// is on its way nothing can be read; and how much that is at most.
 const FURTHER: usize = 4;
-const FAR: usize = 2048;
+pub(crate) const FAR: usize = 2048;
 
-/// How far the queue is looked through for a task that fits.
-pub(super) const AHEAD: usize = 64;
+/// How far the queue is looked through for a task that fits; as far as [`FAR`] when none of these does.
+pub(crate) const AHEAD: usize = 64;
 
 impl Tx<'_> {
     /// Tasks by their ids, in that order; those that do not exist are left out.
@@ -125,9 +125,9 @@ impl Tx<'_> {
         Ok(self.book().windows.get(&project).into_iter().flat_map(Window::tasks).take(count).collect())
     }
 
-    /// The head of a project's queue, in order, as far as anybody looks ahead.
-    pub(crate) async fn ready(&mut self, project: ProjectId) -> Result<Vec<TaskRow>, StoreError> {
-        let ids = self.ready_ids(project, AHEAD).await?;
+    /// The first tasks of a project's queue, in order.
+    pub(crate) async fn ready(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskRow>, StoreError> {
+        let ids = self.ready_ids(project, count).await?;
         self.tasks(&ids).await
     }
 

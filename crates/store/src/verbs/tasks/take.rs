@@ -1,17 +1,19 @@
 //! Taking a task: the next one in the queue that fits, under a lease.
 
 use domain::{
-    Action, Actor, AttemptOutcome, ProjectId, SessionId, TaskId, TaskStatus, UserId, WorkerStatus, WorkspaceId,
+    Action, Actor, AttemptOutcome, ProjectId, SessionId, TaskId, TaskStatus, UserId, WorkerKind, WorkerStatus,
+    WorkspaceId,
 };
 use engine::files::lists_overlap;
 use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef};
 use serde::Serialize;
 
-use super::reach::AHEAD;
+use super::reach::{AHEAD, FAR};
 use super::row::TaskRow;
 use super::{brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::workers::able::LATELY;
 use crate::verbs::workers::{freeze, rows};
 use crate::{Caller, Command, StoreError, Who};
 
@@ -207,12 +209,16 @@ async fn next(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot) -> Resul
     if let Some(task) = look(tx, project, worker, 8).await?.fits {
         return Ok(Ok(task));
     }
-    let seen = look(tx, project, worker, AHEAD).await?;
+    let mut seen = look(tx, project, worker, AHEAD).await?;
+    if seen.fits.or(seen.clashes).is_none() && seen.count == AHEAD {
+        // What this worker cannot do holds nothing up that comes after it.
+        seen = look(tx, project, worker, FAR).await?;
+    }
     if let Some(task) = seen.fits.or(seen.clashes) {
         return Ok(Ok(task));
     }
     if let Some(task) = seen.refused {
-        return Ok(match others(tx, worker).await? {
+        return Ok(match others(tx, worker, task).await? {
             true => Err(format!("`{}` could not do what is ready: others go first", worker.name)),
             false => Ok(task),
         });
@@ -266,12 +272,19 @@ async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot, ahead: u
     Ok(seen)
 }
 
-/// Whether there are other workers that could take what this one could not do.
-async fn others(tx: &mut Tx<'_>, worker: &rows::Slot) -> Result<bool, StoreError> {
-    tx.settle().await?;
-    let sql = "SELECT id FROM workers WHERE project = $1 AND id <> $2 AND removed_at IS NULL \
-               AND status IN ('idle', 'working', 'paused', 'offline') LIMIT 1";
-    Ok(tx.read().first(sql, vec![text(worker.project), text(worker.id)]).await?.is_some())
+/// Whether there are other workers that could take what this one could not do: able to, and heard from lately.
+async fn others(tx: &mut Tx<'_>, worker: &rows::Slot, task: TaskId) -> Result<bool, StoreError> {
+    let task = tx.known_task(task).await?;
+    let lately = tx.now.plus_millis(-LATELY);
+    let there = |slot: &rows::Slot| match slot.status {
+        WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Paused | WorkerStatus::Offline => {
+            slot.kind == WorkerKind::Managed || slot.task.is_some() || slot.seen_at.is_some_and(|seen| seen > lately)
+        }
+        _ => false,
+    };
+    let could = |slot: &rows::Slot| !task.not_by.contains(&slot.id) && lacks(&task, &slot.abilities).is_empty();
+    let all = rows::of(tx, Some(worker.project)).await?;
+    Ok(all.iter().any(|slot| slot.id != worker.id && there(slot) && could(slot)))
 }
 
 /// A task in its worker's hands, with all that it needs to know.

@@ -18,7 +18,7 @@ use crate::verbs::sessions::spawn::candidates;
 use crate::verbs::{projects, users};
 
 /// A worker that takes tasks itself and was not heard from for so long is not waited for.
-const LATELY: i64 = 600_000;
+pub(crate) const LATELY: i64 = 600_000;
 
 /// Who may take a task now.
 #[derive(Debug, Default)]

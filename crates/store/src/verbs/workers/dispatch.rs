@@ -14,6 +14,7 @@ use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::projects;
 use crate::verbs::tasks::moves;
+use crate::verbs::tasks::reach::{AHEAD, FAR};
 use crate::verbs::tasks::row::TaskRow;
 use crate::{Command, StoreError};
 
@@ -69,7 +70,11 @@ impl Round {
         let stealing = self.settings.strategy == domain::AssignStrategy::Stealing;
         let waiting = self.queues(tx, stealing).await?;
         let queued: BTreeSet<TaskId> = waiting.values().flatten().map(|task| task.id).collect();
-        let mut ready = tx.ready(project).await?;
+        let mut ready = tx.ready(project, AHEAD).await?;
+        if ready.len() == AHEAD && !ready.iter().any(|task| self.suits_somebody(task)) {
+            // What nobody can do who is there holds nothing up that comes after it.
+            ready = tx.ready(project, FAR).await?;
+        }
         ready.retain(|task| !queued.contains(&task.id));
         let known: HashMap<TaskId, TaskRow> =
             ready.iter().chain(waiting.values().flatten()).map(|task| (task.id, task.clone())).collect();
@@ -115,6 +120,12 @@ impl Round {
         }
         self.explain(tx, &known, plan.left).await?;
         Ok(handed)
+    }
+
+    /// Whether a worker that would take a task now can do this one.
+    fn suits_somebody(&self, task: &TaskRow) -> bool {
+        let can = |slot: &Slot| task.needs.iter().all(|need| slot.abilities.contains(need));
+        self.slots.iter().any(|slot| self.takes(slot) && can(slot))
     }
 
     fn takes(&self, slot: &Slot) -> bool {
@@ -203,7 +214,7 @@ impl Round {
         known: &HashMap<TaskId, TaskRow>,
         left: Vec<(TaskId, WhyNot)>,
     ) -> Result<(), StoreError> {
-        for (id, why) in left {
+        for (id, why) in left.into_iter().take(AHEAD) {
             let reason = match why {
                 WhyNot::AllBusy => None,
                 WhyNot::Nobody => Some(format!("{NOBODY}{}", self.able.why_nobody())),

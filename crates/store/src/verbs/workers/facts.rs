@@ -193,6 +193,7 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
     let sql = "UPDATE attempts SET usage = $1 WHERE task = $2 AND fence = $3";
     tx.run(sql, args![to_json(&all), under.task.to_string(), under.fence]).await?;
     let Some(slot) = holds::used(tx, slot.id, &more).await? else { return Ok(()) };
+    blind(tx, &slot, &more, under.task).await?;
     let step = more.cost_micros.unwrap_or(0);
     if step == 0 || under.current(tx, before.id).await?.is_none() {
         return Ok(());
@@ -213,6 +214,20 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
         }
     }
     Ok(())
+}
+
+/// Says once of a worker with a budget that its agent does not tell what it costs: then nothing stops it.
+async fn blind(tx: &mut Tx<'_>, slot: &Slot, more: &Usage, task: TaskId) -> Result<(), StoreError> {
+    let first = slot.usage == *more && slot.usage.cost_micros.is_none();
+    let settings = tx.work_settings(slot.project).await?;
+    if !first || (slot.budget_micros.is_none() && settings.budget_micros.is_none()) {
+        return Ok(());
+    }
+    let reason = format!(
+        "`{}` has a budget, and its agent `{}` tells tokens but no cost so far: until it does, no budget stops it",
+        slot.name, slot.agent
+    );
+    decided(tx, slot.project, Some(slot.id), Some(task), "budget_blind", reason).await
 }
 
 /// What came since; a session that counts anew is taken at its word.

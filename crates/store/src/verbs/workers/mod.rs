@@ -1,6 +1,6 @@
 //! Workers: who takes tasks, what becomes of them, and what is decided about them.
 
-mod able;
+pub(crate) mod able;
 mod away;
 pub(crate) mod checks;
 mod crew;

@@ -13,8 +13,6 @@ use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions::spawn::candidates;
 use crate::{Command, StoreError};
 
-/// How many workers one call starts, and how many somebody has in a project at most.
-const MOST: u32 = 32;
 /// How many abilities a worker has at most.
 const ABILITIES: usize = 50;
 
@@ -30,6 +28,11 @@ pub struct StartWorkers {
     pub connected: Vec<RunnerId>,
 }
 
+impl StartWorkers {
+    /// How many workers one call starts, and how many somebody has in a project at most.
+    pub const MOST: u32 = 32;
+}
+
 impl Command for StartWorkers {
     type Output = Vec<Worker>;
     const VERB: &'static str = "worker.start";
@@ -38,15 +41,15 @@ impl Command for StartWorkers {
         tx.check(self.project, Action::Write, "project").await?;
         let owner = tx.caller.person()?;
         check_input(&self.input)?;
-        let count = self.input.count.unwrap_or(1);
-        if !(1..=MOST).contains(&count) {
-            return Err(StoreError::invalid("count", format!("`count` is 1 to {MOST}, not {count}")));
+        let (count, most) = (self.input.count.unwrap_or(1), Self::MOST);
+        if !(1..=most).contains(&count) {
+            return Err(StoreError::invalid("count", format!("`count` is 1 to {most}, not {count}")));
         }
         let there = rows::all(tx.read(), Some(self.project)).await?;
         let mine = there.iter().filter(|worker| worker.owner.id == owner.id && worker.kind == WorkerKind::Managed);
         let mine = u32::try_from(mine.count()).unwrap_or(u32::MAX);
-        if mine.saturating_add(count) > MOST {
-            let message = format!("you have {mine} workers in this project, and may have {MOST}: remove some first");
+        if mine.saturating_add(count) > most {
+            let message = format!("you have {mine} workers in this project, and may have {most}: remove some first");
             return Err(StoreError::Conflict(message));
         }
         let runner = choose(tx, owner.id, &self.input.agent, self.input.runner, &self.connected).await?;

@@ -1,8 +1,8 @@
 //! Asking a person: the answer goes into the task, and work goes on.
 
 use domain::{AnswerAct, EscalationKind, TaskStatus, Visibility};
-use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk};
-use store::{AnswerEscalation, AskPerson, EventBody, StoreError};
+use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk, TaskReason};
+use store::{AnswerEscalation, AskPerson, EventBody, RetryTask, StoreError};
 
 use super::{
     LEASE, add_one, answers, beat, cancel, conflict, detail, failure, finish, invalid, retry, shared, status, taken,
@@ -16,6 +16,7 @@ both! {
     options_are_chosen_by_label,
     an_answer_is_given_once,
     cancel_and_retry_answer_what_was_asked,
+    who_goes_on_reads_why_it_was_retried,
     only_open_ones_are_in_the_state,
     questions_end_with_their_task,
     what_is_to_be_judged_is_said,
@@ -188,4 +189,14 @@ async fn why_it_was_given_up_is_said_and_stays(floor: Floor) {
     floor.done(&floor.bo, AnswerEscalation { escalation: asked.id, input }).await;
     let reason = detail(&floor, id).await.task.reason.unwrap();
     assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");
+}
+
+async fn who_goes_on_reads_why_it_was_retried(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("Draw the logo")).await;
+    cancel(&floor, id).await;
+    let input = TaskReason { reason: Some("  the old one was blue, take green  ".into()) };
+    floor.done(&floor.ada, RetryTask { task: id, input }).await;
+    let held = taken(&floor, project, "w").await;
+    assert!(held.brief.contains("Ada retried it:   the old one was blue, take green"), "{}", held.brief);
 }

@@ -4,7 +4,7 @@ use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, TaskStatu
 use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage};
 use store::AnswerEscalation;
 
-use super::{add_one, detail, failure, finish, invalid, report, shared, status, take, taken, task, why_not};
+use super::{add_one, detail, failure, finish, invalid, report, shared, status, take, taken, takes, task, why_not};
 use crate::floor::Floor;
 
 both! {
@@ -13,6 +13,7 @@ both! {
     files_of_nowhere_cannot_be_checked,
     a_failure_goes_to_another_then_to_a_person,
     who_failed_gets_it_again_only_when_alone,
+    others_are_those_who_could_and_were_heard_from,
     bounds_are_said,
     usage_is_counted,
 }
@@ -96,6 +97,26 @@ async fn who_failed_gets_it_again_only_when_alone(floor: Floor) {
     let input = protocol::TaskRelease { fence: again.lease.fence, reason: None };
     floor.done(&floor.ada, store::ReleaseTask { task: id, input }).await;
     assert_eq!(why_not(&floor, project, "a").await, "`a` could not do what is ready: others go first");
+}
+
+async fn others_are_those_who_could_and_were_heard_from(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, TaskAdd { needs: vec!["rust".into()], ..task("hard") }).await;
+    assert!(take(&floor, project, "plain").await.taken.is_none(), "it lacks rust");
+    let able = |name: &str| {
+        let mut takes = takes(project, name);
+        takes.input.abilities = vec!["rust".into()];
+        takes
+    };
+    let held = floor.done(&floor.ada, able("a")).await.taken.unwrap();
+    let nothing = floor.done(&floor.ada, able("b")).await;
+    assert!(nothing.taken.is_none());
+    floor.done(&floor.ada, failure(id, held.lease.fence, "no idea")).await;
+    let why = floor.done(&floor.ada, able("a")).await.why_not.unwrap();
+    assert_eq!(why, "`a` could not do what is ready: others go first");
+    floor.pass(11 * 60_000);
+    let again = floor.done(&floor.ada, able("a")).await.taken;
+    assert_eq!(again.map(|taken| taken.task.id), Some(id), "`b` was not heard from, `plain` could not");
 }
 
 async fn bounds_are_said(floor: Floor) {

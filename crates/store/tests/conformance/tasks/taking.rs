@@ -12,6 +12,7 @@ both! {
     the_more_important_goes_first_and_age_counts,
     a_worker_has_one_task_at_a_time,
     needs_must_be_met_and_why_not_says_so,
+    what_nobody_can_do_holds_nothing_up,
     a_certain_task_can_be_taken,
     what_touches_the_same_files_comes_later,
     what_was_given_back_is_taken_first,
@@ -68,6 +69,17 @@ async fn needs_must_be_met_and_why_not_says_so(floor: Floor) {
     let mut able = takes(project, "able");
     able.input.abilities = vec!["rust".into(), "css".into()];
     assert_eq!(floor.done(&floor.ada, able).await.taken.unwrap().task.id, id);
+}
+
+async fn what_nobody_can_do_holds_nothing_up(floor: Floor) {
+    let project = shared(&floor).await;
+    let hard = |n| TaskAdd { needs: vec!["magic".into()], ..task(&format!("Spell number {n}")) };
+    add(&floor, project, (0..150).map(hard).collect()).await;
+    floor.pass(1000);
+    let easy = add_one(&floor, project, task("Sweep the floor")).await;
+    assert_eq!(taken(&floor, project, "plain").await.task.id, easy);
+    let why = why_not(&floor, project, "second").await;
+    assert_eq!(why, "all 150 tasks that are ready need what `second` lacks: magic");
 }
 
 async fn a_certain_task_can_be_taken(floor: Floor) {

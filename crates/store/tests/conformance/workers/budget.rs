@@ -1,14 +1,19 @@
 //! Budgets stop work before they are overrun.
 
 use domain::{AttemptOutcome, TaskStatus, WorkerStatus};
-use protocol::{WorkConfigure, WorkerStart, WorkerUpdate};
+use protocol::link::FactBody;
+use protocol::{Usage, WorkConfigure, WorkerStart, WorkerUpdate};
 use store::UpdateWorker;
 
 use super::{Shop, plain};
 use crate::execution::show;
 use crate::floor::Floor;
 
-both!(a_worker_stops_before_its_budget_is_overrun, a_project_begins_nothing_that_it_cannot_pay);
+both!(
+    a_worker_stops_before_its_budget_is_overrun,
+    a_project_begins_nothing_that_it_cannot_pay,
+    a_budget_that_cannot_be_kept_is_said_so_once,
+);
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
     let mut shop = Shop::open(floor).await;
@@ -57,4 +62,23 @@ async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
     assert_eq!(shop.dispatch().await, 0);
     let why = shop.task(tasks[1]).await.reason.unwrap();
     assert!(why.contains("the project's budget is spent"), "{why}");
+}
+
+async fn a_budget_that_cannot_be_kept_is_said_so_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Costs nobody knows what")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    for input_tokens in [1000, 2000] {
+        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: 5, cost_micros: None };
+        let fact = FactBody::SessionUsage { session, usage, model: None, conversation: None };
+        shop.memory.happened(&shop.floor, fact).await;
+    }
+    let log = shop.log().await;
+    let said: Vec<&str> =
+        log.iter().filter(|entry| entry.what == "budget_blind").map(|entry| entry.reason.as_str()).collect();
+    assert_eq!(said.len(), 1);
+    assert!(said[0].contains("its agent `codex` tells tokens but no cost"), "{said:?}");
 }

@@ -17,6 +17,7 @@ both!(
     tasks_wait_at_workers_and_are_stolen_by_whoever_is_free,
     round_robin_takes_turns,
     files_that_are_worked_on_come_later,
+    what_nobody_can_do_holds_nothing_up,
 );
 
 async fn each_worker_gets_one_task_with_a_session_and_nobody_gets_it_twice(floor: Floor) {
@@ -143,4 +144,15 @@ async fn files_that_are_worked_on_come_later(floor: Floor) {
     assert_eq!(shop.task(later[1]).await.status, TaskStatus::Assigned);
     assert_eq!(shop.task(later[0]).await.status, TaskStatus::Ready);
     assert_eq!(shop.task(first).await.status, TaskStatus::Assigned);
+}
+
+async fn what_nobody_can_do_holds_nothing_up(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let hard = |n| TaskAdd { needs: vec!["magic".into()], ..plain(&format!("Spell number {n}")) };
+    shop.add((0..150).map(hard).collect()).await;
+    shop.floor.pass(1000);
+    let easy = shop.add(vec![plain("Sweep the floor")]).await[0];
+    assert_eq!(shop.dispatch().await, 1);
+    assert_eq!(shop.task(easy).await.status, TaskStatus::Assigned);
 }

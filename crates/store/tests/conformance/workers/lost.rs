@@ -16,6 +16,7 @@ both!(
     a_session_that_does_not_answer_loses_its_lease_beside_one_that_does,
     a_silent_runner_is_nobodys_failure_and_comes_back_when_it_is_heard,
     a_session_whose_host_is_gone_is_lost_and_not_failed,
+    a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person,
     a_runner_is_told_how_often_it_is_to_be_heard,
 );
 
@@ -192,6 +193,24 @@ async fn a_session_whose_host_is_gone_is_lost_and_not_failed(floor: Floor) {
         assert_eq!(shop.worker(worker.id).await.failures, 0);
     }
     assert_eq!(shop.dispatch().await, 1, "the same worker goes on");
+}
+
+async fn a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Eats all memory")]).await[0];
+    for times in 1..=5 {
+        assert_eq!(shop.dispatch().await, 1);
+        let session = shop.session(task).await;
+        shop.at(session, SessionStatus::Lost).await;
+        let after = shop.task(task).await.status;
+        assert_eq!(after, if times < 5 { TaskStatus::Ready } else { TaskStatus::Escalated });
+    }
+    let detail = shop.detail(task).await;
+    assert!(detail.attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Lost));
+    let question = &detail.escalations[0].question;
+    assert!(question.starts_with("The sessions of this task were lost 5 times in a row"), "{question}");
+    assert_eq!(shop.dispatch().await, 0);
 }
 
 async fn a_runner_is_told_how_often_it_is_to_be_heard(floor: Floor) {

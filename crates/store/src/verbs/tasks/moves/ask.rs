@@ -193,9 +193,14 @@ fn decision(act: AnswerAct, words: &str, by: &str) -> String {
 
 /// The task's context with a question and its answer at the end.
 fn with_answer(row: &TaskRow, question: &str, words: &str, by: &str) -> String {
+    with_words(row, &format!("Question: {question}\nAnswer by {by}: {words}"))
+}
+
+/// The task's context with these words at the end.
+pub(crate) fn with_words(row: &TaskRow, words: &str) -> String {
     let before = row.context.trim_end();
     let gap = if before.is_empty() { "" } else { "\n\n" };
-    format!("{before}{gap}Question: {question}\nAnswer by {by}: {words}")
+    format!("{before}{gap}{words}")
 }
 
 /// Marks an escalation as answered; by nobody when it settled itself.
