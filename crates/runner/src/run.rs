@@ -1,5 +1,6 @@
 //! Starts a runner and keeps it running until it is told to end; its sessions go on without it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
@@ -23,7 +24,8 @@ use crate::{JournalError, Options, about, disk, lease, link, programs};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
-/// Workspaces that were used within this time are followed: people go on in them after a session has ended.
+/// Workspaces that were used within this time are followed, besides those in which a session works: people go on in them
+/// after a session has ended.
 const FOLLOWED_MS: i64 = 24 * 3600 * 1000;
 
 /// Why a runner cannot run.
@@ -74,12 +76,15 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     });
     floor.spawn(follow_changes(floor.clone(), changes));
     // Before anything that is new: what runs already is ours to look after.
+    let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {
+        worked_in.insert(row.desired.workspace.workspace);
         floor.sessions.begin(&floor, row);
     }
     for (workspace, row) in journal.workspaces().await? {
         let idle_ms = now().as_millis() - row.used_at.as_millis();
-        if row.ready && !row.cleaned && idle_ms < FOLLOWED_MS {
+        let used = idle_ms < FOLLOWED_MS || worked_in.contains(&workspace);
+        if row.ready && !row.cleaned && used {
             floor.workspaces.follow(workspace);
         }
     }

@@ -89,6 +89,7 @@ impl Workspaces {
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
         let Some(mut row) = self.row(floor, workspace).await?.filter(|row| !row.ready) else {
+            self.used(floor, workspace).await;
             self.follow(workspace);
             return Ok(place);
         };

@@ -54,6 +54,16 @@ impl Workspaces {
         self.change(floor, workspace, |row| row.disk_bytes = Some(bytes)).await;
     }
 
+    /// Remembers that a workspace is used again, whether or not anything in it will change.
+    pub(super) async fn used(&self, floor: &Arc<Floor>, workspace: WorkspaceId) {
+        let _alone = self.counting.lock().await;
+        let known = floor.journal.workspace(workspace).await.ok().flatten();
+        if let Some(row) = known.filter(|row| !row.cleaned) {
+            let row = WorkspaceRow { used_at: now(), ..row };
+            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+        }
+    }
+
     /// Changes what is remembered of a workspace, and tells what of it is new; what it was before.
     async fn change(
         &self,
