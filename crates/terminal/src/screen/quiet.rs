@@ -7,6 +7,8 @@ const LONGEST: usize = 16 << 10;
 enum State {
     #[default]
     Text,
+    /// The first byte of U+0080 to U+00BF, of which the first half are what ESC and another character mean, too.
+    Lead,
     Escape,
     Csi,
     /// OSC, DCS, SOS, PM or APC.
@@ -36,10 +38,30 @@ impl Quiet {
                 0x1B => self.begin(),
                 // ENQ asks for an answer.
                 0x05 => (),
+                0xC2 => self.state = State::Lead,
                 _ => out.push(byte),
+            },
+            State::Lead => match byte {
+                0x80..=0x9F => {
+                    self.begin();
+                    self.step(byte - 0x40, out);
+                }
+                _ => {
+                    out.push(0xC2);
+                    self.state = State::Text;
+                    self.step(byte, out);
+                }
             },
             State::Escape => match byte {
                 0x1B => self.begin(),
+                0x18 | 0x1A => self.drop_it(),
+                0x05 | 0x7F => (),
+                // A control inside a command is done at once, and the command goes on.
+                0x00..=0x1F => out.push(byte),
+                0x80.. => {
+                    self.drop_it();
+                    self.step(byte, out);
+                }
                 b'[' => self.hold(State::Csi, byte),
                 b']' | b'P' | b'X' | b'^' | b'_' => self.hold(State::String, byte),
                 0x20..=0x2F => self.hold(State::Escape, byte),
@@ -55,10 +77,16 @@ impl Quiet {
                 },
                 0x18 | 0x1A => self.drop_it(),
                 0x20..=0x3F if self.held.len() < LONGEST => self.held.push(byte),
+                0x05 => (),
                 0x00..=0x1F => out.push(byte),
                 _ => (),
             },
             State::String => match byte {
+                // U+009C ends a string, too.
+                0x9C if self.held.ends_with(&[0xC2]) => {
+                    self.held.pop();
+                    self.end_of_string(b"\x1b\\", out);
+                }
                 0x07 if self.held[1] == b']' => self.end_of_string(&[0x07], out),
                 0x18 | 0x1A => self.drop_it(),
                 0x1B => self.state = State::StringEscape,
@@ -124,7 +152,9 @@ fn harmless(string: &[u8]) -> bool {
     let Some(command) = string.strip_prefix(b"]") else { return false };
     let number = command.split(|byte| *byte == b';').next().unwrap_or_default();
     let question = command.split(|byte| *byte == b';').any(|part| part == b"?");
+    let controls = command.windows(2).any(|pair| matches!(pair, [0xC2, 0x80..=0x9F]));
     !question
+        && !controls
         && matches!(
             number,
             b"0" | b"1" | b"2" | b"4" | b"8" | b"10" | b"11" | b"12" | b"104" | b"110" | b"111" | b"112"
@@ -161,10 +191,17 @@ mod tests {
             "\x1b[>q",
             "\x1b]9;hi\x07",
             "\x1b_Ga=q\x1b\\",
+            "\u{9b}6n",
+            "\u{9d}52;c;aGk=\u{9c}",
+            "\x1b]0;x\u{9d}52;c;aGk=\x07",
+            "\x1b\x7f]52;c;aGk=\x07",
+            "\x1b\x05[6n",
         ] {
             assert_eq!(quiet(format!("a{asked}b").as_bytes()), "ab", "{asked:?}");
         }
-        let shown = "\x1b[1;31mred\x1b[0m\x1b]2;title\x07\x1b]8;;https://example.org\x1b\\x\x1b]8;;\x1b\\\x1b[2J\x1b[?1049h\x1b(0ä🦀\x1b7\x1b[2 q\x1b[4S";
+        assert_eq!(quiet("a\x1b\n]52;c;aGk=\x07b".as_bytes()), "a\nb");
+        assert_eq!(quiet("a\x1b\u{9d}52;c;aGk=\x07\u{9b}1mb".as_bytes()), "a\x1b[1mb");
+        let shown = "\x1b[1;31mred\x1b[0m\x1b]2;title\x07\x1b]8;;https://example.org\x1b\\x\x1b]8;;\x1b\\\x1b[2J\x1b[?1049h\x1b(0ä§🦀\x1b7\x1b[2 q\x1b[4S";
         assert_eq!(quiet(shown.as_bytes()), shown);
     }
 }
