@@ -56,6 +56,19 @@ impl Masks {
         (self.finder, self.few, self.secrets) = (finder, few, secrets);
     }
 
+    /// A text of its own, beside the stream, with its secrets replaced.
+    pub fn masked(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in self.finder.iter().flat_map(|finder| finder.find_iter(text)) {
+            out.push_str(&text[done..found.start()]);
+            out.extend(text[found.range()].chars().map(|_| '•'));
+            done = found.end();
+        }
+        out.push_str(&text[done..]);
+        out
+    }
+
     /// Whether there is nothing to mask, so that bytes need not pass through here.
     pub fn is_empty(&self) -> bool {
         self.finder.is_none()

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::masks::Masks;
+
 /// Everything a session host needs to know; `<dir>/spec.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,7 +100,9 @@ impl Spec {
     /// The same without secrets: what stays on disk once the host has read it.
     pub(crate) fn without_secrets(&self) -> Spec {
         let env = self.env.iter().map(|(name, _)| (name.clone(), String::new())).collect();
-        Spec { env, masks: Vec::new(), ..self.clone() }
+        let masks = Masks::new(&self.masks);
+        let argv = self.argv.iter().map(|arg| masks.masked(arg)).collect();
+        Spec { env, argv, title: masks.masked(&self.title), masks: Vec::new(), ..self.clone() }
     }
 }
 

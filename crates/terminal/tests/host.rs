@@ -199,9 +199,10 @@ async fn a_killed_host_leaves_a_lost_session_and_its_socket_is_no_obstacle() {
 
 #[tokio::test]
 async fn secrets_are_neither_shown_nor_left_on_disk() {
-    let mut spec = shell("echo the token is $TOKEN; printf tok; printf en-12; printf '345\\n'; read line");
+    let mut spec = shell("echo the token is $TOKEN; printf tok; printf en-12; printf '345\\n'; read line # token-12345");
     spec.env.push(("TOKEN".into(), "token-12345".into()));
     spec.masks = vec!["token-12345".into()];
+    spec.title = "use token-12345".into();
     let mut session = start(&spec).await;
     session.link.watch(None).unwrap();
     let mut view = View::new();
@@ -210,4 +211,15 @@ async fn secrets_are_neither_shown_nor_left_on_disk() {
     assert!(!view.text().contains("12345"), "{}", view.text());
     let on_disk = std::fs::read_to_string(session.path().join("spec.json")).unwrap();
     assert!(!on_disk.contains("token-12345"), "{on_disk}");
+    // What others say about it is kept out of the recording, too, also where a secret becomes known later.
+    session.link.mark("prompt", "écris token-12345").unwrap();
+    HostLink::mask(session.path(), "later-678").await.unwrap();
+    session.link.mark("prompt", "later-678").unwrap();
+    session.link.stop(Some(Duration::ZERO)).unwrap();
+    session.until(&mut view, "the end", |view| view.exit.is_some()).await;
+    eventually("it is over", || session.path().join("exit.json").exists()).await;
+    let recording = terminal::recording::Recording::open(&session.path().join("recording")).unwrap();
+    let marked: Vec<_> = recording.markers().unwrap().into_iter().map(|marker| marker.text).collect();
+    assert_eq!(marked, ["écris •••••••••••", "•••••••••"]);
+    assert_eq!(recording.header().title, "use •••••••••••");
 }

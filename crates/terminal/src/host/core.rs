@@ -34,7 +34,7 @@ pub(crate) struct Wishes {
 pub(crate) struct Core {
     pub(crate) screen: Screen,
     ring: Ring,
-    masks: Masks,
+    pub(super) masks: Masks,
     input_masks: Masks,
     /// Nothing is recorded where nothing can be written; the session goes on.
     pub(crate) recorder: Option<Recorder>,
@@ -271,7 +271,7 @@ impl Core {
             }
             Request::Mark { kind, text } => {
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.mark(&kind, &text);
+                    recorder.mark(&kind, &self.masks.masked(&text));
                 }
                 self.kick.notify_one();
             }

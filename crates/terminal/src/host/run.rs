@@ -53,7 +53,8 @@ fn record(dir: &Path, spec: &Spec, core: &Rc<RefCell<Core>>) {
         let _ = std::fs::rename(&recording, recording.with_extension(std::process::id().to_string()));
     }
     let (cols, rows) = core.screen.size();
-    let header = Header { cols, rows, title: spec.title.clone(), started_at: jiff::Timestamp::now().as_second() };
+    let (title, started_at) = (core.masks.masked(&spec.title), jiff::Timestamp::now().as_second());
+    let header = Header { cols, rows, title, started_at };
     match Recorder::create(&recording, &header, spec.recording_limit, &mut core.screen) {
         Ok(recorder) => core.recorder = Some(recorder),
         Err(error) => drop(writeln!(io::stderr(), "this session is not recorded: {error}")),
