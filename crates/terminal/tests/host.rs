@@ -199,7 +199,8 @@ async fn a_killed_host_leaves_a_lost_session_and_its_socket_is_no_obstacle() {
 
 #[tokio::test]
 async fn secrets_are_neither_shown_nor_left_on_disk() {
-    let mut spec = shell("echo the token is $TOKEN; printf tok; printf en-12; printf '345\\n'; read line # token-12345");
+    let mut spec =
+        shell("echo the token is $TOKEN; printf tok; printf en-12; printf '345\\n'; read line # token-12345");
     spec.env.push(("TOKEN".into(), "token-12345".into()));
     spec.masks = vec!["token-12345".into()];
     spec.title = "use token-12345".into();
