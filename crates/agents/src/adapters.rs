@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::adapter::Adapter;
 use crate::error::AdapterError;
+use crate::price::Prices;
 
 const BUILT_IN: &[(&str, &str)] = &[
     ("claude", include_str!("builtin/claude.toml")),
@@ -20,11 +21,12 @@ const BUILT_IN: &[(&str, &str)] = &[
 #[derive(Debug, Clone)]
 pub struct Adapters {
     by_name: BTreeMap<String, Arc<Adapter>>,
+    prices: Prices,
     errors: Vec<AdapterError>,
 }
 
 impl Adapters {
-    /// Those that come with us and those in `<config_dir>/agents/*.toml`. A file with a fault is left out and told
+    /// Those that come with us and those in `<config_dir>/agents/*.toml`, and what their tokens cost. A file with a fault is left out and told
     /// by [`Adapters::errors`], so that one of them never takes the others away.
     pub fn load(config_dir: &Path) -> Self {
         let mut adapters = Self::built_in();
@@ -34,12 +36,16 @@ impl Adapters {
                 Err(error) => adapters.errors.push(error),
             }
         }
+        match Prices::load(config_dir) {
+            Ok(prices) => adapters.prices = prices,
+            Err(error) => adapters.errors.push(error),
+        }
         adapters
     }
 
     /// Only those that come with us.
     pub fn built_in() -> Self {
-        let mut adapters = Self { by_name: BTreeMap::new(), errors: Vec::new() };
+        let mut adapters = Self { by_name: BTreeMap::new(), prices: Prices::default(), errors: Vec::new() };
         for (name, text) in BUILT_IN {
             let file = PathBuf::from(format!("{name}.toml"));
             match Adapter::parse(&file, text) {
@@ -60,6 +66,11 @@ impl Adapters {
         self.by_name.values()
     }
 
+    /// What their tokens cost, as far as somebody said.
+    pub fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
     /// The files that were left out, and why.
     pub fn errors(&self) -> &[AdapterError] {
         &self.errors
@@ -68,7 +79,7 @@ impl Adapters {
     /// Whether all of it is the same, faults included.
     pub fn is_like(&self, other: &Self) -> bool {
         let texts = |all: &Self| all.iter().map(|adapter| adapter.source.clone()).collect::<Vec<_>>();
-        texts(self) == texts(other) && self.errors == other.errors
+        texts(self) == texts(other) && self.prices == other.prices && self.errors == other.errors
     }
 
     fn add(&mut self, adapter: Adapter) {

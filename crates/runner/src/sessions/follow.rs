@@ -341,14 +341,22 @@ impl Following<'_> {
         }
     }
 
+    /// What an agent used, with what that cost where a person wrote down what tokens cost.
+    fn priced(&self, used: &agents::Usage, model: &Option<String>) -> agents::Usage {
+        let desired = &self.row.desired;
+        let model = model.as_deref().or(desired.model.as_deref());
+        let cost = || self.floor.adapters.all().prices().cost(&desired.agent, model, used);
+        agents::Usage { cost: used.cost.or_else(cost), ..*used }
+    }
+
     /// Tells the hub what is new about the agent.
     async fn recognised(&mut self, seen: Seen) {
         let session = self.row.session;
         let mut memory = self.row.memory.clone();
         let mut facts = Vec::new();
-        let used = (seen.usage != agents::Usage::default()).then(|| usage(&seen.usage));
-        memory.usage = used.or(memory.usage);
         memory.model = seen.model.clone().or(memory.model);
+        let used = (seen.usage != agents::Usage::default()).then(|| usage(&self.priced(&seen.usage, &memory.model)));
+        memory.usage = used.or(memory.usage);
         // One that nobody can take up again is no news for the hub.
         let conversation = seen.conversation.clone().filter(|_| self.how.resumes());
         memory.conversation = conversation.or(memory.conversation);

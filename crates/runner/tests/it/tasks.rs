@@ -85,6 +85,13 @@ said = "{text}"
 [[event]]
 when = { kind = "error" }
 fault = "{text}"
+
+[[event]]
+when = { kind = "used" }
+model = "model"
+input = ["in"]
+output = ["out"]
+count = "run"
 "##;
 
 #[tokio::test]
@@ -119,6 +126,32 @@ async fn structured_words_count_and_a_limit_is_told_once() {
     assert_eq!(server["args"], serde_json::json!(["mcp"]));
     assert_eq!(server["env"]["SHOPFLOOR_TOKEN_FILE"], "${SHOPFLOOR_TOKEN_FILE}", "no secret is written down");
     assert_eq!(server["env"]["SHOPFLOOR_FENCE"], "${SHOPFLOOR_FENCE}");
+}
+
+#[tokio::test]
+async fn tokens_cost_what_a_person_wrote_down() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let data = runner.data_dir();
+    std::fs::create_dir_all(data.join("agents")).unwrap();
+    std::fs::write(data.join("agents/helper.toml"), HELPER).unwrap();
+    let prices = "[[price]]\nmodel = \"big\"\ninput = 2.0\noutput = 10.0\n";
+    std::fs::write(data.join("prices.toml"), prices).unwrap();
+    let lines = "{\"kind\":\"used\",\"model\":\"big-2\",\"in\":500000,\"out\":20000}\n";
+    std::fs::write(data.join("lines"), lines).unwrap();
+    std::fs::write(data.join("go"), "").unwrap();
+    runner.spawn();
+    hub.connected(1).await;
+    let mut session = for_task(shell(""));
+    (session.agent, session.argv, session.mode) = ("helper".to_owned(), vec![], SessionMode::Headless);
+    hub.desire(vec![session.clone()]);
+    hub.over(session.session).await;
+    let used = |fact: &FactBody| match fact {
+        FactBody::SessionUsage { usage, .. } => Some(usage.clone()),
+        _ => None,
+    };
+    let used = hub.facts().iter().filter_map(|fact| used(&fact.body)).next_back();
+    assert_eq!(used.map(|used| (used.output_tokens, used.cost_micros)), Some((20_000, Some(1_200_000))));
 }
 
 #[tokio::test]

@@ -1,0 +1,102 @@
+//! What tokens cost, for agents that tell how many they used but not what that cost.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::AdapterError;
+use crate::recogniser::Usage;
+
+/// What tokens cost, as a person wrote it down in `<config_dir>/prices.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    #[serde(default)]
+    price: Vec<Price>,
+}
+
+/// The price of some models, in US dollars for a million tokens.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Price {
+    /// Only for this agent.
+    agent: Option<String>,
+    /// Only for models whose names begin so.
+    model: Option<String>,
+    input: f64,
+    /// Of tokens from the cache; as other input where it is not said.
+    cached: Option<f64>,
+    output: f64,
+}
+
+const MILLION: f64 = 1e6;
+
+impl Prices {
+    pub(crate) fn load(config_dir: &Path) -> Result<Self, AdapterError> {
+        let file = config_dir.join("prices.toml");
+        match std::fs::read_to_string(&file) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Self::default()),
+            Err(error) => Err(AdapterError::unreadable(&file, &error)),
+        }
+    }
+
+    /// Reads a file's text; a fault is told with its place.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, AdapterError> {
+        let prices: Self = toml::from_str(text).map_err(|error| AdapterError::of_toml(file, text, &error))?;
+        for price in &prices.price {
+            let all = [Some(price.input), price.cached, Some(price.output)];
+            if let Some(wrong) = all.into_iter().flatten().find(|price| !price.is_finite() || *price < 0.0) {
+                let message = format!("a price is a number of dollars from 0 on, not {wrong}");
+                return Err(AdapterError::at(file, text, 0..0, &message));
+            }
+        }
+        Ok(prices)
+    }
+
+    /// What an agent's tokens cost, in US dollars, by the first price that fits; `None`: nobody said.
+    pub fn cost(&self, agent: &str, model: Option<&str>, used: &Usage) -> Option<f64> {
+        let fits = |price: &&Price| {
+            price.agent.as_deref().is_none_or(|only| only == agent)
+                && price.model.as_deref().is_none_or(|begin| model.is_some_and(|model| model.starts_with(begin)))
+        };
+        let price = self.price.iter().find(fits)?;
+        let cached = used.cached.min(used.input);
+        let each = [
+            (used.input - cached, price.input),
+            (cached, price.cached.unwrap_or(price.input)),
+            (used.output, price.output),
+        ];
+        Some(each.into_iter().map(|(tokens, dollars)| tokens as f64 * dollars / MILLION).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prices(text: &str) -> Result<Prices, AdapterError> {
+        Prices::parse(Path::new("prices.toml"), text)
+    }
+
+    #[test]
+    fn the_first_price_that_fits_counts() {
+        let text = "[[price]]\nmodel = \"gpt-5\"\ninput = 1.0\ncached = 0.1\noutput = 10.0\n\
+                    [[price]]\nagent = \"gemini\"\ninput = 2.0\noutput = 4.0\n";
+        let prices = prices(text).unwrap();
+        let used = Usage { input: 1_000_000, cached: 400_000, output: 100_000, cost: None };
+        assert_eq!(prices.cost("codex", Some("gpt-5.1-codex"), &used), Some(0.6 + 0.04 + 1.0));
+        assert_eq!(prices.cost("gemini", None, &used), Some(0.6 * 2.0 + 0.4 * 2.0 + 0.4));
+        assert_eq!(prices.cost("codex", Some("o9"), &used), None);
+        assert_eq!(prices.cost("codex", None, &used), None, "nobody knows which model it is");
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_place() {
+        let error = prices("[[price]]\nmodel = \"gpt\"\ninput = 1.0\n").unwrap_err().to_string();
+        assert!(error.starts_with("prices.toml:1:") && error.contains("missing field `output`"), "{error}");
+        let error = prices("[[price]]\ninput = -1.0\noutput = 1.0\n").unwrap_err().to_string();
+        assert!(error.contains("from 0 on, not -1"), "{error}");
+    }
+}
