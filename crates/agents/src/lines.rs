@@ -17,10 +17,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::adapter::Adapter;
 use crate::foreground;
 use crate::render::Renderer;
+use crate::secrets::Secrets;
 
 /// The word after our program's name that stands for this wrapper.
 pub const COMMAND: &str = "session-lines";
-/// Where the raw lines are kept, in the session's folder.
+/// Where the lines are kept as they came but for secrets, in the session's folder.
 pub const EVENTS_FILE: &str = "events.jsonl";
 /// The adapter as it was when the session began.
 pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
@@ -144,6 +145,9 @@ fn pass_on(child: &Child, signal: rustix::process::Signal) {
 fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
     let mut output = BufReader::with_capacity(64 << 10, output);
     let mut renderer = Renderer::new(adapter);
+    let variables = std::env::vars_os();
+    let mut secrets =
+        Secrets::of(variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())));
     let mut begun = false;
     let mut line = Vec::new();
     loop {
@@ -154,6 +158,7 @@ fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
         }
         let whole = !begun && (line.ends_with(b"\n") || (line.len() as u64) < LINE_LIMIT);
         begun = !line.ends_with(b"\n");
+        let line = secrets.masked(&line);
         let kept = events.write_all(&line);
         let shown = if whole { show(&mut renderer, &line) } else { Ok(()) };
         if kept.is_err() && shown.is_err() {

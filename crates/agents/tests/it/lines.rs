@@ -59,6 +59,19 @@ fn prompt_output_errors_and_exit_code_pass_through() {
 }
 
 #[test]
+fn secrets_of_the_agent_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "sf_token").unwrap();
+    let script = "echo \"{\\\"type\\\":\\\"said\\\",\\\"text\\\":\\\"$API_KEY $(cat $SHOPFLOOR_TOKEN_FILE)\\\"}\"";
+    let mut command = command(folder.path(), script);
+    let output = command.env("API_KEY", "sk-12345").env("SHOPFLOOR_TOKEN_FILE", &token).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "•••••••• ••••••••\n");
+    let kept = std::fs::read_to_string(folder.path().join("events.jsonl")).unwrap();
+    assert_eq!(kept, "{\"type\":\"said\",\"text\":\"•••••••• ••••••••\"}\n");
+}
+
+#[test]
 fn what_an_agent_says_cannot_steer_the_terminal() {
     let text = shown(
         r#"printf '%s\n' '{"type":"said","text":"a\u001b]52;c;AAAA\u0007\u001b[2Jb\u009bc"}' 'plain '"$(printf '\033[31m')"' line'"#,

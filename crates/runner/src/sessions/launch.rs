@@ -105,7 +105,7 @@ fn spec(
     let desired = &row.desired;
     let mut env = agents::merge(agents::environment(adapter, &floor.person), launch.env.clone());
     let mut masks: Vec<String> =
-        env.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone()).collect();
+        env.iter().filter(|(name, value)| agents::is_secret(name, value)).map(|(_, value)| value.clone()).collect();
     masks.extend([secret.expose().to_owned(), floor.options.token.expose().to_owned()]);
     let dir = floor.session_dir(row.session);
     let ours = [
@@ -145,12 +145,6 @@ fn spec(
     })
 }
 
-/// Whether a variable's value must not be seen, going by its name; short ones would mask half the screen.
-fn is_secret(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    value.len() >= 8 && ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|sign| name.contains(sign))
-}
-
 fn title(row: &SessionRow, adapter: &Adapter) -> String {
     let first = task::prompt(&row.desired).lines().next().unwrap_or_default().trim();
     let title = if !first.is_empty() {
@@ -161,17 +155,4 @@ fn title(row: &SessionRow, adapter: &Adapter) -> String {
         row.desired.argv.join(" ")
     };
     title.chars().filter(|c| !c.is_control()).take(120).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_known_by_their_names() {
-        assert!(is_secret("OPENAI_API_KEY", "sk-12345678"));
-        assert!(is_secret("Github_Token", "12345678"));
-        assert!(!is_secret("OPENAI_API_KEY", "none"));
-        assert!(!is_secret("PATH", "/usr/bin:/bin"));
-    }
 }
