@@ -229,7 +229,7 @@ struct Other {
     meetings: Vec<Meeting>,
 }
 
-/// The newest accepted output from the same commit that changes what this one changes, too.
+/// The newest output from the same commit that changes what this one changes, too: accepted, or waiting for a person.
 async fn meets(
     tx: &mut Tx<'_>,
     project: domain::ProjectId,
@@ -240,7 +240,8 @@ async fn meets(
         return Ok(None);
     }
     let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task WHERE r.project = $1 AND \
-               r.verdict = $2 AND r.changes IS NOT NULL AND r.task <> $3 ORDER BY r.at DESC, r.id DESC LIMIT $4";
+               (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
+               r.changes IS NOT NULL AND r.task <> $3 ORDER BY r.at DESC, r.id DESC LIMIT $4";
     let accepted = ReportVerdict::Accepted.word();
     let rows = tx.read().all(sql, args![project.to_string(), accepted, task.to_string(), COMPARED]).await?;
     let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();

@@ -2,7 +2,7 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
-use protocol::{CriterionResult, EscalationAnswer};
+use protocol::{Criterion, CriterionResult, EscalationAnswer};
 
 use store::AnswerEscalation;
 
@@ -16,6 +16,7 @@ both!(
     no_progress_is_noticed,
     what_is_stuck_is_for_a_person_and_said_once,
     two_outputs_that_meet_are_for_a_person,
+    what_waits_for_a_person_is_compared_too,
     what_cannot_be_checked_is_for_a_person,
     only_the_runner_that_checks_says_what_it_found,
 );
@@ -178,6 +179,23 @@ async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
     let patches = (asked.context.diff.as_deref(), asked.context.other_diff.as_deref());
     assert_eq!(patches, (Some("+t1"), Some("+t0")));
     assert!(asked.context.places[0].starts_with("src/a.rs:10-12"), "{:?}", asked.context.places);
+}
+
+async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let mut judged = checked("Rename the function");
+    judged.acceptance.push(Criterion::Text { text: "The name is a good one".into() });
+    let tasks = shop.add(vec![judged, checked("Rewrite its body")]).await;
+    shop.dispatch().await;
+    for (index, task) in tasks.iter().enumerate() {
+        shop.finishes(*task, "Done.").await;
+        shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
+    }
+    assert_eq!(shop.detail(tasks[0]).await.escalations[0].kind, EscalationKind::Judgement);
+    let second = shop.detail(tasks[1]).await;
+    assert_eq!(second.escalations[0].kind, EscalationKind::SameLines);
+    assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
 }
 
 async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {
