@@ -56,7 +56,8 @@ pub(super) fn part(dir: &Path, from_ms: u64) -> Result<RecordingPart, Problem> {
     let recording = open(dir)?;
     let mut play = recording.play_from(Duration::from_millis(from_ms)).map_err(unreadable)?;
     let start = play.start.screen.clone();
-    let begins = millis(play.start.time).max(from_ms);
+    // The first point is made a moment after the beginning; only where something was before it does it begin later.
+    let begins = if start.offset == 0 { from_ms } else { millis(play.start.time).max(from_ms) };
     let mut screen = Screen::new(start.cols, start.rows, 0);
     screen.feed(&start.bytes);
     let mut events: Vec<RecordedEvent> = Vec::new();
