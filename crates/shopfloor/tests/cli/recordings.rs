@@ -50,3 +50,19 @@ fn a_recording_is_exported_as_it_was() {
     assert_eq!(floor.json(&["recording", "keep", id])["recording"]["keep"], true);
     assert_eq!(floor.json(&["recording", "keep", id, "--no"])["recording"]["keep"], false);
 }
+
+#[test]
+fn an_export_asks_the_terminal_that_plays_it_nothing() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(r"printf 'before\033]52;c;c2VjcmV0\007\033[c\033[6nafter\n'; exit 0");
+    floor.wait_for(&session, "exited");
+    let id = session["id"].as_str().unwrap();
+    for version in ["2", "3"] {
+        let cast = floor.text(&["recording", "export", id, "--asciicast", version]);
+        let events = cast.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let output: String =
+            events.filter(|event| event[1] == "o").map(|event| event[2].as_str().unwrap().to_owned()).collect();
+        assert!(output.starts_with("beforeafter"), "{output:?}");
+        assert!(!["\x1b]52", "c2VjcmV0", "\x1b[c", "\x1b[6n"].iter().any(|asks| output.contains(asks)), "{output:?}");
+    }
+}

@@ -1,14 +1,13 @@
-//! What people read of a recording: text, search results, and a file for other players.
+//! What people read of a recording: text and search results.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use alacritty_terminal::vte::Parser;
 
-use super::cast::write_line;
 use super::lines::Lines;
 use super::{Happening, Recording};
-use crate::screen::{Quiet, Screen};
+use crate::screen::Screen;
 
 /// Lines above the screen that are kept between two looks at them, and bytes that are fed between two looks: a byte can
 /// push out a line at most.
@@ -73,46 +72,5 @@ impl Recording {
             }
         }
         Ok(lines.finish())
-    }
-
-    /// Writes a single file in asciicast v3, as `asciinema` plays it; without what would make that terminal answer.
-    pub fn export(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut play = self.play_from(Duration::ZERO)?;
-        let header = self.header();
-        let first = &play.start;
-        let head = serde_json::json!({
-            "version": 3,
-            "term": { "cols": first.screen.cols, "rows": first.screen.rows, "type": "xterm-256color" },
-            "timestamp": header.started_at,
-            "title": header.title,
-        });
-        writeln!(out, "{head}")?;
-        let mut last = Duration::ZERO;
-        let mut line = Vec::new();
-        // Whoever plays it has a terminal that would answer.
-        let mut quiet = Quiet::default();
-        if first.screen.offset > 0 {
-            // What was before was dropped: the recording begins with the screen as it was.
-            write_line(&mut line, 0, &Happening::Output(first.screen.bytes.clone()));
-            last = first.time;
-        }
-        for moment in play.by_ref() {
-            let moment = moment?;
-            let happening = match moment.happening {
-                // Other players know no bytes that are not UTF-8.
-                Happening::Output(bytes) => {
-                    let mut shown = Vec::new();
-                    quiet.push(&bytes, &mut shown);
-                    Happening::Output(String::from_utf8_lossy(&shown).into_owned().into_bytes())
-                }
-                Happening::Input(bytes) => Happening::Input(String::from_utf8_lossy(&bytes).into_owned().into_bytes()),
-                other => other,
-            };
-            write_line(&mut line, moment.time.saturating_sub(last).as_micros() as u64, &happening);
-            last = moment.time;
-            out.write_all(&line)?;
-            line.clear();
-        }
-        out.write_all(&line)
     }
 }

@@ -1,4 +1,5 @@
-//! A recording as an asciicast: a header, then one line for each event.
+//! A recording as an asciicast: a header, then one line for each event, without what would make the terminal that
+//! plays it answer or touch the clipboard.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -6,10 +7,11 @@ use std::path::Path;
 
 use client::Client;
 use domain::SessionId;
-use protocol::{Call, RecordedEvent, RecordingDetail};
+use protocol::{Call, RecordedEvent, RecordingDetail, RecordingPart};
 use serde_json::{Value, json};
+use terminal::Quiet;
 
-use super::pages::Pages;
+use super::pages::{Pages, screen};
 use crate::{Failure, Output};
 
 /// Writes the whole recording to a file, or to standard output.
@@ -21,12 +23,18 @@ pub(super) async fn export(
     out: &Output,
 ) -> Result<(), Failure> {
     let recording: RecordingDetail = client.ask(Call::RecordingShow { session }).await?;
-    let (_, mut pages) = Pages::open(client, session, 0).await?;
+    let (start, mut pages) = Pages::open(client, session, 0).await?;
+    let opening = screen(&start)?;
+    let mut cast = Cast::new(version, start.from_ms);
     let mut to = Target::open(path, out)?;
-    let mut cast = Cast { version, last_ms: 0 };
-    to.line(&cast.header(&recording))?;
+    to.line(&cast.header(&recording, &start))?;
+    if let Some(line) = cast.opening(opening) {
+        to.line(&line)?;
+    }
     while let Some(event) = pages.next().await? {
-        to.line(&cast.event(&event))?;
+        if let Some(line) = cast.event(&event) {
+            to.line(&line)?;
+        }
     }
     to.finish()?;
     if let Some(path) = path {
@@ -37,14 +45,23 @@ pub(super) async fn export(
 
 struct Cast {
     version: u8,
+    /// Where it begins: later than the session, if what was before was dropped.
+    from_ms: u64,
     last_ms: u64,
+    /// Whoever plays it has a terminal that would answer.
+    quiet: Quiet,
 }
 
 impl Cast {
+    fn new(version: u8, from_ms: u64) -> Self {
+        Self { version, from_ms, last_ms: from_ms, quiet: Quiet::default() }
+    }
+
     /// The version comes first, so that people and programs see at once what it is.
-    fn header(&self, recording: &RecordingDetail) -> String {
-        let (cols, rows) = (recording.cols, recording.rows);
-        let started = recording.started_at.as_millis() / 1000;
+    fn header(&self, recording: &RecordingDetail, start: &RecordingPart) -> String {
+        let (cols, rows) = (start.cols, start.rows);
+        let from = i64::try_from(self.from_ms).unwrap_or(i64::MAX);
+        let started = recording.started_at.as_millis().saturating_add(from) / 1000;
         let title = json!(recording.session.title);
         let size = match self.version {
             2 => format!(r#""width":{cols},"height":{rows}"#),
@@ -53,13 +70,30 @@ impl Cast {
         format!(r#"{{"version":{},{size},"timestamp":{started},"title":{title}}}"#, self.version)
     }
 
-    /// Version 3 counts from the event before, version 2 from the start, which has no `x` either.
-    fn event(&mut self, event: &RecordedEvent) -> String {
+    /// The screen as it was, where what made it was dropped.
+    fn opening(&mut self, screen: Vec<u8>) -> Option<String> {
+        let (at_ms, data) = (self.from_ms, String::from_utf8_lossy(&screen).into_owned());
+        (at_ms > 0).then(|| self.event(&RecordedEvent { at_ms, code: "o".to_owned(), data })).flatten()
+    }
+
+    /// Version 3 counts from the event before, version 2 from the start, which has no `x` either. None: nothing of it
+    /// may be shown.
+    fn event(&mut self, event: &RecordedEvent) -> Option<String> {
+        let data = match event.code.as_str() {
+            "o" => self.shown(&event.data)?,
+            _ => event.data.clone(),
+        };
         let at = event.at_ms.max(self.last_ms);
-        let millis = if self.version == 2 { at } else { at - self.last_ms };
+        let millis = at - if self.version == 2 { self.from_ms } else { self.last_ms };
         self.last_ms = at;
         let code = if self.version == 2 && event.code == "x" { "m" } else { event.code.as_str() };
-        json!([seconds(millis), code, event.data]).to_string()
+        Some(json!([seconds(millis), code, data]).to_string())
+    }
+
+    fn shown(&mut self, output: &str) -> Option<String> {
+        let mut shown = Vec::with_capacity(output.len());
+        self.quiet.push(output.as_bytes(), &mut shown);
+        (!shown.is_empty()).then(|| String::from_utf8_lossy(&shown).into_owned())
     }
 }
 
@@ -107,13 +141,16 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
 mod tests {
     use super::*;
 
-    fn lines(version: u8) -> String {
-        let mut cast = Cast { version, last_ms: 0 };
-        let events = [(0, "o", "a\u{1b}[1m"), (1_500, "r", "80x24"), (1_500, "m", "prompt: x"), (2_001, "x", "0")];
-        let event = |(at_ms, code, data): (u64, &str, &str)| {
+    fn written(cast: &mut Cast, events: &[(u64, &str, &str)]) -> String {
+        let event = |&(at_ms, code, data): &(u64, &str, &str)| {
             cast.event(&RecordedEvent { at_ms, code: code.into(), data: data.into() })
         };
-        events.map(event).join("\n")
+        events.iter().filter_map(event).collect::<Vec<_>>().join("\n")
+    }
+
+    fn lines(version: u8) -> String {
+        let events = [(0, "o", "a\u{1b}[1m"), (1_500, "r", "80x24"), (1_500, "m", "prompt: x"), (2_001, "x", "0")];
+        written(&mut Cast::new(version, 0), &events)
     }
 
     #[test]
@@ -128,5 +165,23 @@ mod tests {
         let expected =
             "[0.0,\"o\",\"a\\u001b[1m\"]\n[1.5,\"r\",\"80x24\"]\n[1.5,\"m\",\"prompt: x\"]\n[2.001,\"m\",\"0\"]";
         assert_eq!(lines(2), expected);
+    }
+
+    #[test]
+    fn what_a_terminal_would_answer_is_left_out() {
+        let events =
+            [(0, "o", "a\u{1b}]52;c;"), (10, "o", "aGk=\u{7}"), (20, "o", "\u{1b}[c\u{1b}[6nb"), (30, "o", "\u{9b}c")];
+        assert_eq!(written(&mut Cast::new(3, 0), &events), "[0.0,\"o\",\"a\"]\n[0.02,\"o\",\"b\"]");
+    }
+
+    #[test]
+    fn where_the_beginning_was_dropped_it_opens_with_the_screen() {
+        for (version, last) in [(2, "[1.5,\"o\",\"c\"]"), (3, "[0.5,\"o\",\"c\"]")] {
+            let mut cast = Cast::new(version, 60_000);
+            assert_eq!(cast.opening(b"scr\x1b[6neen".to_vec()).as_deref(), Some("[0.0,\"o\",\"screen\"]"));
+            let after = written(&mut cast, &[(61_000, "o", "b"), (61_500, "o", "c")]);
+            assert_eq!(after, format!("[1.0,\"o\",\"b\"]\n{last}"));
+        }
+        assert_eq!(Cast::new(3, 0).opening(b"screen".to_vec()), None, "what made it follows");
     }
 }

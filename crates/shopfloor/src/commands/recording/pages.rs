@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use base64::Engine as _;
 use client::Client;
 use domain::SessionId;
 use protocol::{Call, RecordedEvent, RecordingPart, RecordingRange};
@@ -46,6 +47,13 @@ impl<'a> Pages<'a> {
             self.waiting = part.events.into();
         }
     }
+}
+
+/// The screen that a stretch starts with, as bytes for a fresh terminal.
+pub(super) fn screen(part: &RecordingPart) -> Result<Vec<u8>, Failure> {
+    base64::engine::general_purpose::STANDARD
+        .decode(&part.screen)
+        .map_err(|error| Failure::other(format!("the recording could not be read: {error}")))
 }
 
 async fn ask(client: &Client, session: SessionId, from_ms: u64) -> Result<RecordingPart, Failure> {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
 use clap::Args;
 use client::Client;
 use domain::SessionId;
@@ -10,7 +9,7 @@ use protocol::RecordedEvent;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::pages::Pages;
+use super::pages::{self, Pages};
 use crate::tty::{self, Filter, Plain, Raw, Signals, read_keys};
 use crate::{Failure, Output};
 
@@ -44,9 +43,7 @@ impl Pace {
 /// Plays; without a terminal, prints the text at once.
 pub(super) async fn run(client: &Client, session: SessionId, pace: &Pace, out: &Output) -> Result<(), Failure> {
     let (start, pages) = Pages::open(client, session, u64::from(pace.from) * 1000).await?;
-    let screen = base64::engine::general_purpose::STANDARD
-        .decode(&start.screen)
-        .map_err(|error| Failure::other(format!("the recording could not be read: {error}")))?;
+    let screen = pages::screen(&start)?;
     if out.json || !tty::is_here() {
         return print(&screen, pages, out).await;
     }
