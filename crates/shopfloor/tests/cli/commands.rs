@@ -195,6 +195,7 @@ fn nonsense_is_refused_with_the_right_words() {
         ("task report T x", "--fence"),
         ("worker start --project P", "--agent"),
         ("worker start --project P --agent codex --budget much", "5.00"),
+        ("worker start --project P --agent codex --count 33", "1..=32"),
         ("worker start --project P --agent codex --no-network", "--sandbox"),
         ("work configure --project P --strategy fair", "round_robin"),
         ("escalation answer E x --act maybe", "retry"),

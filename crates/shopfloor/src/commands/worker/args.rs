@@ -67,8 +67,8 @@ pub(crate) struct StartArgs {
     /// codex, claude, gemini, opencode, command, or one of your own [default: command, if one is given]
     #[arg(long, value_name = "NAME", required_unless_present = "argv")]
     pub(crate) agent: Option<String>,
-    /// How many [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// How many, up to 32 [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(store::StartWorkers::MOST)))]
     pub(crate) count: Option<u32>,
     /// Who they are in the team
     #[arg(long, value_name = "ROLE")]
