@@ -48,6 +48,10 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let color = format!("{:?}", client.color.value).to_lowercase();
     let log = format!("{:?}", hub.log.value).to_lowercase();
     let detach_key = context.layers.text("detach_key", None)?;
+    let labels = context.layers.list("labels", Vec::new())?;
+    let of_runner = |key| context.layers.value(key, None, |text| Ok(text.to_owned()));
+    let (capacity, quota, recordings) =
+        (of_runner("capacity")?, of_runner("disk_quota")?, of_runner("recordings_limit")?);
     let values = KEYS.into_iter().map(|key| match key {
         "hub" => optional(key, client.hub.as_ref()),
         "token" => optional(key, client.token.clone().map(|token| token.map(|_| "(hidden)".to_owned())).as_ref()),
@@ -70,6 +74,10 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         "github_allow" => many(key, &hub.github_allow),
         "github_url" => one(key, &hub.github_url.value, &hub.github_url),
         "github_api_url" => one(key, &hub.github_api_url.value, &hub.github_api_url),
+        "labels" => many(key, &labels),
+        "capacity" => optional(key, capacity.as_ref()),
+        "disk_quota" => optional(key, quota.as_ref()),
+        "recordings_limit" => optional(key, recordings.as_ref()),
         _ => one(key, &log, &hub.log),
     });
     Ok(values.collect())

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 23] = [
     "hub",
     "token",
     "data_dir",
@@ -28,6 +28,10 @@ pub(crate) const KEYS: [&str; 19] = [
     "github_allow",
     "github_url",
     "github_api_url",
+    "labels",
+    "capacity",
+    "disk_quota",
+    "recordings_limit",
     "log",
 ];
 
@@ -152,8 +156,28 @@ impl Layers {
         if let Some(found) = self.above_file(key, flag) {
             return Ok(Some(found));
         }
-        let found = self.in_file(key);
-        found.map(|found| found.try_map(key, |value| value.try_into().map_err(|_| "must be a text".into()))).transpose()
+        let text = |value: Value| value.try_into().map_err(|_| "must be a text".into());
+        self.in_file(key).map(|found| found.try_map(key, text)).transpose()
+    }
+
+    /// Something that is written as a text, or in the settings file as a number.
+    pub fn value<T>(
+        &self,
+        key: &str,
+        flag: Option<T>,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<Setting<T>>, Failure> {
+        if let Some(flag) = flag {
+            return Ok(Some(Setting::flag(flag)));
+        }
+        let found = match (self.above_file(key, None), self.in_file(key)) {
+            (Some(found), _) => Some(found),
+            (None, Some(Setting { value: Value::Integer(number), origin })) => {
+                Some(Setting { value: number.to_string(), origin })
+            }
+            (None, _) => self.text(key, None)?,
+        };
+        found.map(|found| found.try_map(key, |text| read(&text))).transpose()
     }
 
     /// A switch; the flag can only turn it on.

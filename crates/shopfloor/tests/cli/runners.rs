@@ -59,8 +59,8 @@ fn a_runner_runs_alone_with_its_own_token() {
     let dir = floor.path("laptop").display().to_string();
     let secret = made["secret"].as_str().unwrap();
     let args = ["runner", "--hub", &floor.url, "--token", secret, "--name", "laptop", "--data-dir", &dir];
-    let options = ["--label", "gpu", "--label", "linux", "--capacity", "3"];
-    let runner = Running::spawn(floor.command().args(args).args(options));
+    let options = ["--label", "gpu", "--label", "linux"];
+    let runner = Running::spawn(floor.command().args(args).args(options).env("SHOPFLOOR_CAPACITY", "3"));
     runner.wait_for_note("runner laptop of");
     floor.wait_until_connected();
     let shown = floor.json(&["runner", "show", "laptop"]);

@@ -87,13 +87,14 @@ fn doctor_looks_around() {
 fn config_show_says_where_values_come_from() {
     let floor = Floor::empty();
     std::fs::create_dir_all(floor.path(".config/shopfloor")).unwrap();
-    std::fs::write(floor.path(".config/shopfloor/config.toml"), "listen = \"127.0.0.1:7\"\ntoken = \"sf_x\"\n")
-        .unwrap();
+    let settings = "listen = \"127.0.0.1:7\"\ntoken = \"sf_x\"\ncapacity = 3\ndisk_quota = \"50G\"\n";
+    std::fs::write(floor.path(".config/shopfloor/config.toml"), settings).unwrap();
     let shown = floor.json(&["config", "show", "--hub", "http://h"]);
     let find = |key: &str| shown.as_array().unwrap().iter().find(|one| one["key"] == key).unwrap().clone();
     assert_eq!((find("hub")["value"].clone(), find("hub")["from"].clone()), ("http://h".into(), "command line".into()));
     assert_eq!(find("data_dir")["from"], "environment SHOPFLOOR_DATA_DIR");
     assert!(find("listen")["from"].as_str().unwrap().ends_with("config.toml"));
     assert_eq!(find("token")["value"], "(hidden)");
+    assert_eq!((find("capacity")["value"].clone(), find("disk_quota")["value"].clone()), ("3".into(), "50G".into()));
     assert_eq!(find("log")["from"], "default");
 }

@@ -48,17 +48,26 @@ impl RunArgs {
             .map_err(|error| Failure::other(format!("could not find this program's own file: {error}")))?;
         let mut options = ::runner::Options::new(hub, ::runner::Secret::new(token), dir(context)?, exe);
         options.name = self.name();
-        options.labels = self.labels.clone();
+        let layers = &context.layers;
+        options.labels = layers.list("labels", self.labels.clone())?.value;
         options.version = env!("CARGO_PKG_VERSION").to_owned();
-        options.disk_quota = self.disk_quota;
-        options.capacity = self.capacity.unwrap_or(options.capacity);
-        options.recordings_limit = self.recordings_limit.or(options.recordings_limit);
+        options.disk_quota = layers.value("disk_quota", self.disk_quota, words::size)?.map(|found| found.value);
+        let capacity = layers.value("capacity", self.capacity, read_capacity)?;
+        options.capacity = capacity.map_or(options.capacity, |found| found.value);
+        let recordings = layers.value("recordings_limit", self.recordings_limit, words::size)?;
+        options.recordings_limit = recordings.map(|found| found.value).or(options.recordings_limit);
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {
             options.config_dir = config.to_owned();
         }
         Ok(options)
     }
+}
+
+/// How many sessions a runner may be told to run at once.
+fn read_capacity(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=1000).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a number from 1 to 1000"))
 }
 
 /// Where the runner of this machine keeps everything: what was named for it, or a folder beside the hub's things.
