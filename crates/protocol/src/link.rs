@@ -91,6 +91,9 @@ pub enum ToRunner {
         /// How often a heartbeat is to come, in seconds; absent: every `HEARTBEAT_SECONDS`.
         #[serde(default)]
         heartbeat_seconds: Option<u32>,
+        /// How long recordings are kept, of the projects that say so.
+        #[serde(default)]
+        retention: Vec<Retention>,
     },
     /// Facts up to this number are stored; the runner may forget them.
     Ack {
@@ -329,6 +332,15 @@ pub struct DesiredSession {
     /// The task that it works on.
     #[serde(default)]
     pub task: Option<DesiredTask>,
+}
+
+/// How long recordings of a project's sessions are kept after their ends, but for those that are never thrown away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retention {
+    /// Which project.
+    pub project: ProjectId,
+    /// For so many days.
+    pub days: u32,
 }
 
 /// The task that a session works on.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredCheck, DesiredSession, FactBody};
+use protocol::link::{DesiredCheck, DesiredSession, FactBody, Retention};
 
 use crate::JournalError;
 use crate::clock::now;
@@ -21,6 +21,7 @@ pub(crate) struct Wanted {
     pub(crate) sessions: Vec<DesiredSession>,
     pub(crate) keep: Vec<SessionId>,
     pub(crate) checks: Vec<DesiredCheck>,
+    pub(crate) retention: Vec<Retention>,
 }
 
 /// Makes it true, or begins to. Safe to be told twice.
@@ -64,6 +65,13 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         }
     }
     journal.write(&changes, &facts).await;
+    // Only now: what is to be kept is known.
+    let retention: BTreeMap<_, _> = wanted.retention.iter().map(|of| (of.project, of.days)).collect();
+    floor.retention.send_if_modified(|known| {
+        let differs = *known != retention;
+        *known = retention;
+        differs
+    });
     for desired in &wanted.sessions {
         floor.sessions.lease(desired.session, lease_of(desired));
     }

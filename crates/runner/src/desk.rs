@@ -1,5 +1,6 @@
 //! Hears the hub and passes each thing on to whose it is, without ever waiting.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ impl Ear for Desk {
 
     fn disconnected(&self) {
         self.floor.line.send_replace(None);
+        // What is marked to be kept from now on is not heard of.
+        self.floor.retention.send_replace(BTreeMap::new());
         self.floor.terminals.clear();
     }
 
@@ -47,9 +50,9 @@ impl Ear for Desk {
         let floor = &self.floor;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds } => {
+            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention } => {
                 floor.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
-                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep, checks })));
+                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep, checks, retention })));
             }
             ToRunner::Ack { number } => {
                 self.stored.send_replace(number);

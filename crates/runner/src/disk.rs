@@ -17,8 +17,17 @@ const LOOK: Duration = Duration::from_secs(300);
 pub(crate) async fn watch(floor: Arc<Floor>) {
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut retention = floor.retention.subscribe();
     loop {
-        looks.tick().await;
+        tokio::select! {
+            _ = looks.tick() => {}
+            Ok(()) = retention.changed() => {
+                if let Err(error) = recordings::expire(&floor).await {
+                    tracing::warn!(%error, "recordings that have expired could not be thrown away");
+                }
+                continue;
+            }
+        }
         if let Err(error) = look(&floor).await {
             tracing::warn!(%error, "the disk's budget could not be looked after");
         }
@@ -33,6 +42,7 @@ pub(crate) async fn measure(floor: &Arc<Floor>, workspace: WorkspaceId) -> Optio
 }
 
 async fn look(floor: &Arc<Floor>) -> Result<(), JournalError> {
+    recordings::expire(floor).await?;
     recordings::make_room(floor).await?;
     let trees = &floor.workspaces.worktrees;
     let mut facts = Vec::new();

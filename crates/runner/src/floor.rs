@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::SessionId;
+use domain::{ProjectId, SessionId};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -39,6 +39,8 @@ pub(crate) struct Floor {
     pub(crate) pulse: Pulse,
     /// How many asks are answered at once.
     pub(crate) asks: Semaphore,
+    /// For how many days recordings of a project are kept, once the hub has said so.
+    pub(crate) retention: watch::Sender<BTreeMap<ProjectId, u32>>,
     /// The connection to the hub, while there is one.
     pub(crate) line: watch::Sender<Option<Line>>,
     /// Ends with the runner; the sessions go on without it.

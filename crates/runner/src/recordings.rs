@@ -10,7 +10,9 @@ use terminal::recording::Recording;
 use crate::JournalError;
 use crate::clock::now;
 use crate::floor::Floor;
-use crate::journal::Change;
+use crate::journal::{Change, SessionRow};
+
+const DAY_MS: i64 = 24 * 3600 * 1000;
 
 /// How large a recording is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,20 +51,44 @@ pub(crate) async fn make_room(floor: &Arc<Floor>) -> Result<(), JournalError> {
     }
     for session in too_much(&all, limit) {
         let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
-        let dir = floor.session_dir(session);
-        let gone = tokio::task::spawn_blocking(move || {
-            let before = size(&dir);
-            std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
-        });
-        let Ok(Ok(before)) = gone.await else { continue };
-        tracing::info!(%session, bytes = before.disk_bytes, "a recording was thrown away to make room");
-        let mut memory = row.memory.clone();
-        memory.forgotten = true;
-        let (output_bytes, duration_ms) = (before.output_bytes, before.duration_ms);
-        let fact = FactBody::Recorded { session, output_bytes, disk_bytes: 0, duration_ms };
-        floor.journal.write(&[Change::Memory(session, Box::new(memory))], &[fact]).await;
+        throw_away(floor, row, "a recording was thrown away to make room").await;
     }
     Ok(())
+}
+
+/// Throws recordings of sessions that were over for longer than their project wants away; only while the hub is there to say
+/// which are to be kept.
+pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
+    let retention = floor.retention.borrow().clone();
+    if retention.is_empty() || floor.line.borrow().is_none() {
+        return Ok(());
+    }
+    for row in floor.journal.sessions(true).await? {
+        let Some(days) = retention.get(&row.desired.project) else { continue };
+        let ended = row.memory.state.as_ref().map(|state| state.since);
+        let expired = ended.is_some_and(|ended| now().as_millis() - ended.as_millis() > i64::from(*days) * DAY_MS);
+        if expired && !row.keep && !row.memory.forgotten {
+            throw_away(floor, &row, "a recording has expired").await;
+        }
+    }
+    Ok(())
+}
+
+/// Throws the recording of a session that is over away, and tells the hub.
+async fn throw_away(floor: &Arc<Floor>, row: &SessionRow, why: &str) {
+    let session = row.session;
+    let dir = floor.session_dir(session);
+    let gone = tokio::task::spawn_blocking(move || {
+        let before = size(&dir);
+        std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
+    });
+    let Ok(Ok(before)) = gone.await else { return };
+    tracing::info!(%session, bytes = before.disk_bytes, "{why}");
+    let mut memory = row.memory.clone();
+    memory.forgotten = true;
+    let (output_bytes, duration_ms) = (before.output_bytes, before.duration_ms);
+    let fact = FactBody::Recorded { session, output_bytes, disk_bytes: 0, duration_ms };
+    floor.journal.write(&[Change::Memory(session, Box::new(memory))], &[fact]).await;
 }
 
 async fn disk(floor: &Floor, session: SessionId) -> u64 {

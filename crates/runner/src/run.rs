@@ -70,6 +70,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         bundles: Bundles::default(),
         pulse: Pulse::default(),
         asks: Semaphore::new(ASKS),
+        retention: watch::Sender::default(),
         line: watch::Sender::new(None),
         stop: CancellationToken::new(),
         tasks: TaskTracker::new(),

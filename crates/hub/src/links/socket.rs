@@ -251,9 +251,9 @@ impl Session {
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
-                let Desired { generation, sessions, keep, checks, heartbeat_seconds, .. } = desired;
+                let Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, .. } = desired;
                 link.expects(heartbeat_seconds);
-                link.tell(&ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds });
+                link.tell(&ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention });
                 Ok(())
             }
             Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{HubId, RunnerId, SessionId, UserId};
+use domain::{HubId, ProjectId, RunnerId, SessionId, UserId};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use protocol::link::{
-    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, RunnerAnswer, RunnerAsk, ToRunner,
+    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, Retention, RunnerAnswer, RunnerAsk, ToRunner,
 };
 use protocol::terminal::TerminalFrame;
 use protocol::{CriterionResult, PROTOCOL, Problem, SessionState};
@@ -58,6 +58,7 @@ struct State {
     tokens_live: Option<u32>,
     asks: u32,
     heartbeat: Option<u32>,
+    retention: Vec<Retention>,
     /// The sessions that do not answer, as the last heartbeat named them.
     silent: Vec<SessionId>,
 }
@@ -87,6 +88,7 @@ impl FakeHub {
             tokens_live: Some(3600),
             asks: 0,
             heartbeat: None,
+            retention: Vec::new(),
             silent: Vec::new(),
         };
         let shared = Arc::new(Shared {
@@ -234,6 +236,11 @@ impl FakeHub {
         .await
     }
 
+    /// For how many days recordings of a project are kept, from the next wish on.
+    pub(crate) fn keeps_for(&self, project: ProjectId, days: u32) {
+        self.shared.state.lock().retention = vec![Retention { project, days }];
+    }
+
     /// How often the runner is to be heard from, from the next wish on.
     pub(crate) fn wants_to_hear(&self, seconds: u32) {
         self.shared.state.lock().heartbeat = Some(seconds);
@@ -297,8 +304,8 @@ impl Shared {
     fn desired(&self) -> ToRunner {
         let state = self.state.lock();
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
-        let heartbeat_seconds = state.heartbeat;
-        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone(), heartbeat_seconds }
+        let (heartbeat_seconds, retention) = (state.heartbeat, state.retention.clone());
+        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone(), heartbeat_seconds, retention }
     }
 
     fn ring(&self) {

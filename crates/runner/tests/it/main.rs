@@ -5,6 +5,7 @@ mod asks;
 mod bundles;
 mod checks;
 mod contained;
+mod expired;
 mod followed;
 mod hub;
 mod link;

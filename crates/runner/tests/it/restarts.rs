@@ -154,6 +154,7 @@ async fn an_older_generation_is_refused() {
             keep: vec![],
             checks: vec![],
             heartbeat_seconds: None,
+            retention: vec![],
         };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };

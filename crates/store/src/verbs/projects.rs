@@ -297,6 +297,12 @@ impl Command for UpdateProject {
         if edited {
             versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
         }
+        if after.retention_days != before.retention_days {
+            let sql = "SELECT DISTINCT runner FROM sessions WHERE project = $1";
+            for row in tx.read().all(sql, args![after.id.to_string()]).await? {
+                tx.desire(row.parsed("runner")?).await?;
+            }
+        }
         let (was, is) = (before.facts(), after.facts());
         tx.access_changed(after.id);
         announce(tx, after.clone(), (was != is).then_some(was));

@@ -1,8 +1,8 @@
 //! What a runner is told to have: at once, whole, its own only, again after each connect, and from any hub.
 
 use domain::{SessionStatus, Visibility};
-use protocol::link::ToRunner;
-use protocol::{Call, RecordingKeep, SessionStop};
+use protocol::link::{Retention, ToRunner};
+use protocol::{Call, ProjectUpdate, RecordingKeep, SessionStop};
 use testkit::{Postgres, TestHub};
 
 use super::{Floor, project, spawn};
@@ -41,6 +41,19 @@ async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
     assert!(acknowledged >= 1);
     let (generation, sessions, keep) = floor.runner.desired("everything again", |_| true).await;
     assert!(generation > last && sessions.is_empty() && keep == [session]);
+}
+
+#[tokio::test]
+async fn how_long_recordings_are_kept_reaches_the_runners_of_the_project() {
+    let mut floor = Floor::new().await;
+    let project = floor.project;
+    for days in [Some(30), None] {
+        let input = ProjectUpdate { retention_days: Some(days), ..Default::default() };
+        view!(&floor.hub, &floor.olga, Project, Call::ProjectUpdate { project, input });
+        let wanted: Vec<_> = days.map(|days| Retention { project, days }).into_iter().collect();
+        let told = |frame: &ToRunner| matches!(frame, ToRunner::Desired { retention, .. } if *retention == wanted);
+        floor.runner.told("how long recordings are kept", told).await;
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use domain::{ProjectId, RunnerId, SessionId, TaskStatus};
 use engine::liveness::sign_seconds;
 use protocol::EscalationContext;
-use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
@@ -27,6 +27,8 @@ pub struct Desired {
     pub checks: Vec<DesiredCheck>,
     /// How often it is to be heard from, in seconds; absent: it has no workers that anybody would miss.
     pub heartbeat_seconds: Option<u32>,
+    /// How long recordings are kept, of the projects that it has sessions of.
+    pub retention: Vec<Retention>,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
@@ -60,6 +62,7 @@ impl Store {
             keep: keep.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?,
             checks: checks(&mut c, runner).await?,
             heartbeat_seconds: heartbeat(&mut c, runner).await?,
+            retention: retention(&mut c, runner).await?,
         }))
     }
 
@@ -116,6 +119,15 @@ async fn heartbeat(c: &mut Connection<'_>, runner: RunnerId) -> Result<Option<u3
         shortest = Some(shortest.map_or(every, |other: u32| other.min(every)));
     }
     Ok(shortest)
+}
+
+/// How long recordings are kept, of the projects that say so.
+async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Retention>, StoreError> {
+    let sql = "SELECT p.id, p.retention_days FROM projects p WHERE p.retention_days IS NOT NULL AND \
+               EXISTS (SELECT 1 FROM sessions s WHERE s.project = p.id AND s.runner = $1) ORDER BY p.id";
+    let rows = c.all(sql, vec![text(runner)]).await?;
+    let read = |row: &Row| Ok(Retention { project: row.parsed("id")?, days: row.count("retention_days")? });
+    rows.iter().map(read).collect()
 }
 
 /// The reports whose acceptance this runner is to check; those that a person was asked about because it was away, too.

@@ -1,0 +1,45 @@
+//! Recordings go when their project no longer wants them, and only those.
+
+use protocol::link::{DesiredSession, FactBody};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
+
+use crate::hub::FakeHub;
+use crate::support::{TestRunner, shell, stopped};
+
+#[tokio::test]
+async fn recordings_expire_but_not_those_that_are_young_or_kept_or_running_or_of_others() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let (running, young, kept, other) = (shell("echo on; read line"), shell("true"), shell("true"), shell("true"));
+    let project = running.project;
+    let in_project = |session| DesiredSession { project, ..session };
+    // The newest, which is looked at last.
+    let (young, kept, old) = (in_project(young), in_project(kept), in_project(shell("echo long ago")));
+    let all = [&running, &young, &kept, &other, &old];
+    hub.desire_from(1, all.map(Clone::clone).to_vec(), vec![kept.session]);
+    for session in [&young, &kept, &other, &old] {
+        hub.over(session.session).await;
+    }
+    hub.log_has(running.session, "on").await;
+    runner.end().await;
+    let options = SqliteConnectOptions::new().filename(runner.data_dir().join("journal.db"));
+    let mut journal = options.connect().await.unwrap();
+    let sql = "UPDATE sessions SET memory = json_set(memory, '$.state.since', '2020-01-01T00:00:00.000Z') \
+               WHERE session <> $1";
+    let changed = sqlx::query(sql).bind(young.session.to_string()).execute(&mut journal).await.unwrap();
+    assert_eq!(changed.rows_affected(), 4);
+    drop(journal);
+    hub.keeps_for(project, 30);
+    runner.spawn();
+    hub.fact("that a recording has expired", |fact| match fact {
+        FactBody::Recorded { session, disk_bytes: 0, .. } => (*session == old.session).then_some(()),
+        _ => None,
+    })
+    .await;
+    let recording = |session: &DesiredSession| runner.session_dir(session.session).join("recording").exists();
+    assert_eq!(all.map(recording), [true, true, true, true, false]);
+    hub.desire_from(2, vec![stopped(&running)], vec![kept.session]);
+    hub.over(running.session).await;
+}
