@@ -9,6 +9,7 @@ use super::{check, moves, take};
 use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::sessions;
+use crate::verbs::workers::leases::{HELD, next_end};
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows;
 use crate::{Caller, Command, Store, StoreError};
@@ -159,10 +160,9 @@ impl Command for ExpireLeases {
     const VERB: &'static str = "task.expire";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<TaskId>, StoreError> {
-        let sql = "SELECT t.id FROM workers w JOIN tasks t ON t.id = w.task WHERE w.removed_at IS NULL AND \
-                   w.task IS NOT NULL AND t.lease_until <= $1 ORDER BY t.lease_until, t.id LIMIT $2";
+        let sql = format!("SELECT t.id {HELD} WHERE t.lease_until <= $1 ORDER BY t.lease_until, t.id LIMIT $2");
         let over = args![tx.now, EXPIRED];
-        let rows = tx.read().all(sql, over).await?;
+        let rows = tx.read().all(&sql, over).await?;
         let ids: Vec<TaskId> = rows.iter().map(|row| row.parsed("id")).collect::<Result<_, _>>()?;
         for id in &ids {
             let row = tx.known_task(*id).await?;
@@ -196,10 +196,6 @@ impl Command for ExpireLeases {
 impl Store {
     /// When the next lease ends, if any task is held.
     pub async fn next_lease_end(&self) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT MIN(t.lease_until) AS next FROM workers w JOIN tasks t ON t.id = w.task \
-                   WHERE w.removed_at IS NULL AND w.task IS NOT NULL";
-        let mut reader = self.readers.get().await?;
-        let row = reader.borrow().first(sql, args![]).await?;
-        row.map_or(Ok(None), |row| row.time_or_none("next"))
+        next_end(&mut self.readers.get().await?.borrow()).await
     }
 }

@@ -13,6 +13,7 @@ use super::window::Window;
 use crate::StoreError;
 use crate::sql::{Value, args, text};
 use crate::tx::Tx;
+use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::settings;
 
 /// How many ids one statement names at most.
@@ -177,9 +178,8 @@ impl Tx<'_> {
     /// The files of a project's tasks that are worked on.
     pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
-            let sql = "SELECT t.id, t.files FROM workers w JOIN tasks t ON t.id = w.task WHERE t.lease_until IS NOT NULL \
-                       AND w.project = $1 AND w.removed_at IS NULL AND t.files <> '[]'";
-            let rows = self.read().all(sql, vec![text(project)]).await?;
+            let sql = format!("SELECT t.id, t.files {HELD} WHERE w.project = $1 AND t.files <> '[]'");
+            let rows = self.read().all(&sql, vec![text(project)]).await?;
             let read = |row: &crate::sql::Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
             let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;
             let book = self.book();

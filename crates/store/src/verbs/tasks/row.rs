@@ -132,6 +132,11 @@ impl TaskRow {
         })
     }
 
+    /// What it needs and somebody with these abilities lacks.
+    pub(crate) fn lacks(&self, abilities: &[String]) -> Vec<&str> {
+        self.needs.iter().filter(|need| !abilities.contains(need)).map(String::as_str).collect()
+    }
+
     /// Its place in the queue, if it is in there.
     pub(crate) fn place(&self) -> Option<i64> {
         (self.status == TaskStatus::Ready).then_some(self.queue_key)

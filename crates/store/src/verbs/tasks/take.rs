@@ -192,15 +192,11 @@ async fn certain(tx: &mut Tx<'_>, task: TaskId, worker: &rows::Slot) -> Result<R
     if row.status != TaskStatus::Ready {
         return Ok(Err(format!("{} is {}{because}", row.named(), row.status)));
     }
-    let lacks = lacks(&row, &worker.abilities);
+    let lacks = row.lacks(&worker.abilities);
     if !lacks.is_empty() {
         return Ok(Err(format!("{} needs {}, which `{}` lacks", row.named(), lacks.join(", "), worker.name)));
     }
     Ok(Ok(task))
-}
-
-fn lacks<'t>(task: &'t TaskRow, abilities: &[String]) -> Vec<&'t str> {
-    task.needs.iter().filter(|need| !abilities.contains(need)).map(String::as_str).collect()
 }
 
 /// The next task in the queue that fits, or why none does. Looks only so far ahead, however long the queue is.
@@ -249,7 +245,7 @@ async fn look(tx: &mut Tx<'_>, project: ProjectId, worker: &rows::Slot, ahead: u
     for id in tx.ready_ids(project, ahead).await? {
         seen.count += 1;
         let Some(task) = tx.book().tasks.get(&id) else { continue };
-        let lacks = lacks(task, &worker.abilities);
+        let lacks = task.lacks(&worker.abilities);
         if !lacks.is_empty() {
             let new: Vec<String> = lacks.into_iter().map(str::to_owned).collect();
             seen.lacking.extend(new);
@@ -282,7 +278,7 @@ async fn others(tx: &mut Tx<'_>, worker: &rows::Slot, task: TaskId) -> Result<bo
         }
         _ => false,
     };
-    let could = |slot: &rows::Slot| !task.not_by.contains(&slot.id) && lacks(&task, &slot.abilities).is_empty();
+    let could = |slot: &rows::Slot| !task.not_by.contains(&slot.id) && task.lacks(&slot.abilities).is_empty();
     let all = rows::of(tx, Some(worker.project)).await?;
     Ok(all.iter().any(|slot| slot.id != worker.id && there(slot) && could(slot)))
 }

@@ -124,8 +124,7 @@ impl Round {
 
     /// Whether a worker that would take a task now can do this one.
     fn suits_somebody(&self, task: &TaskRow) -> bool {
-        let can = |slot: &Slot| task.needs.iter().all(|need| slot.abilities.contains(need));
-        self.slots.iter().any(|slot| self.takes(slot) && can(slot))
+        self.slots.iter().any(|slot| self.takes(slot) && task.lacks(&slot.abilities).is_empty())
     }
 
     fn takes(&self, slot: &Slot) -> bool {
@@ -162,7 +161,7 @@ impl Round {
     /// Whether somebody could take the task who has not failed at it.
     fn others(&self, task: &TaskRow) -> bool {
         let could = |slot: &&Slot| {
-            let skilled = task.needs.iter().all(|need| slot.abilities.contains(need));
+            let skilled = task.lacks(&slot.abilities).is_empty();
             skilled && !task.not_by.contains(&slot.id) && (self.takes(slot) || self.able.alive.contains(&slot.id))
         };
         !task.not_by.is_empty() && self.slots.iter().any(|slot| could(&slot))

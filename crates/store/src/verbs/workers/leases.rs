@@ -9,6 +9,16 @@ use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
 use crate::{Command, StoreError};
 
+/// Tasks under a lease, `t`, with their workers, `w`: each is its worker's task.
+pub(crate) const HELD: &str = "FROM workers w JOIN tasks t ON t.id = w.task AND w.removed_at IS NULL AND \
+    t.lease_until IS NOT NULL";
+
+/// When the next lease ends, if any task is held.
+pub(crate) async fn next_end(c: &mut Connection<'_>) -> Result<Option<Timestamp>, StoreError> {
+    let row = c.first(&format!("SELECT MIN(t.lease_until) AS next {HELD}"), args![]).await?;
+    row.map_or(Ok(None), |row| row.time_or_none("next"))
+}
+
 /// When a runner was last heard from, and which of its sessions it does not hear from itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LastHeard {
@@ -143,11 +153,12 @@ pub(crate) async fn held_on(c: &mut Connection<'_>, runners: &[RunnerId]) -> Res
     if runners.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = "SELECT t.id, t.worker, t.project, t.session, s.runner FROM workers w JOIN tasks t ON t.id = w.task \
-               JOIN sessions s ON s.id = t.session WHERE w.removed_at IS NULL AND t.lease_until IS NOT NULL AND w.kind = 'managed' AND \
-               s.ended_at IS NULL";
+    let sql = format!(
+        "SELECT t.id, t.worker, t.project, t.session, s.runner {HELD} JOIN sessions s ON s.id = t.session \
+         WHERE w.kind = 'managed' AND s.ended_at IS NULL"
+    );
     let mut held = Vec::new();
-    for row in c.all(sql, args![]).await? {
+    for row in c.all(&sql, args![]).await? {
         let runner = row.parsed("runner")?;
         if runners.contains(&runner) {
             let (task, worker, project) = (row.parsed("id")?, row.parsed("worker")?, row.parsed("project")?);

@@ -6,7 +6,7 @@ use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, Wor
 use engine::liveness::{Heartbeat, gone_at, renew_seconds};
 use protocol::{Attempt, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
 
-use super::leases::held_on;
+use super::leases::{held_on, next_end};
 use super::{log, rows, settings};
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::projects;
@@ -105,10 +105,7 @@ impl Store {
     pub async fn work_due(&self, linked: &[RunnerId], since: Timestamp) -> Result<WorkDue, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let sql = "SELECT MIN(t.lease_until) AS lease FROM workers w JOIN tasks t ON t.id = w.task \
-                   WHERE w.removed_at IS NULL AND w.task IS NOT NULL";
-        let row = c.first(sql, args![]).await?;
-        let lease = row.map(|row| row.time_or_none("lease")).transpose()?.flatten();
+        let lease = next_end(&mut c).await?;
         let projects = timers(&mut c, since).await?;
         let mut renew = None;
         let mut known = HashMap::new();

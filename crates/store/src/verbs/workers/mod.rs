@@ -10,7 +10,7 @@ pub(crate) mod facts;
 pub(crate) mod freeze;
 pub(crate) mod holds;
 pub(crate) mod launch;
-mod leases;
+pub(crate) mod leases;
 pub(crate) mod lines;
 pub(crate) mod list;
 pub(crate) mod log;

@@ -169,7 +169,7 @@ pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) 
         tx.put_task_quietly(row);
     }
     let after = gone(tx, task, reason.clone()).await?;
-    if after.status == TaskStatus::Ready && lost_in_a_row(tx, task).await? >= LOST {
+    if after.status == TaskStatus::Ready && lost_again(tx, task).await? {
         let context = EscalationContext { text: reason.clone(), ..Default::default() };
         let why = format!("The sessions of this task were lost {LOST} times in a row");
         escalate(tx, task, asks::stopped(EscalationKind::Stuck, &why, Some(&reason), context)).await?;
@@ -181,19 +181,13 @@ pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) 
 /// After so many sessions that were lost one after the other a person is asked: something about the task kills them.
 const LOST: usize = 5;
 
-/// How many of a task's last attempts were lost, one after the other.
-async fn lost_in_a_row(tx: &mut Tx<'_>, task: TaskId) -> Result<usize, StoreError> {
+/// Whether so many of a task's last attempts were lost, one after the other.
+async fn lost_again(tx: &mut Tx<'_>, task: TaskId) -> Result<bool, StoreError> {
     tx.settle().await?;
     let sql = "SELECT outcome FROM attempts WHERE task = $1 ORDER BY number DESC LIMIT $2";
     let rows = tx.read().all(sql, args![task.to_string(), LOST as u64]).await?;
-    let mut lost = 0;
-    for row in rows {
-        match row.text("outcome")?.as_str() {
-            "lost" => lost += 1,
-            _ => break,
-        }
-    }
-    Ok(lost)
+    let last: Vec<AttemptOutcome> = rows.iter().map(|row| row.parsed("outcome")).collect::<Result<_, _>>()?;
+    Ok(last == [AttemptOutcome::Lost; LOST])
 }
 
 /// The same; `stuck` says what did not change, when that is why.
