@@ -26,8 +26,8 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Those that come with us and those in `<config_dir>/agents/*.toml`, and what their tokens cost. A file with a fault is left out and told
-    /// by [`Adapters::errors`], so that one of them never takes the others away.
+    /// Those that come with us and those in `<config_dir>/agents/*.toml`, and what their tokens cost. A file with a
+    /// fault is left out and told by [`Adapters::errors`], so that one of them never takes the others away.
     pub fn load(config_dir: &Path) -> Self {
         let mut adapters = Self::built_in();
         for file in files(&config_dir.join("agents")) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use regex::bytes::{Captures, Regex};
+use aho_corasick::{AhoCorasick, MatchKind};
 
 /// The variable that names the file with the agent's own token, which changes from time to time.
 const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
@@ -22,7 +22,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 pub(crate) struct Secrets {
     values: BTreeSet<String>,
     token_file: Option<PathBuf>,
-    finder: Option<Regex>,
+    finder: Option<AhoCorasick>,
 }
 
 impl Secrets {
@@ -47,8 +47,12 @@ impl Secrets {
             self.add(&[token]);
         }
         let Some(finder) = &self.finder else { return Cow::Borrowed(line) };
-        let dots = |found: &Captures<'_>| "•".repeat(String::from_utf8_lossy(&found[0]).chars().count());
-        finder.replace_all(line, |found: &Captures<'_>| dots(found).into_bytes())
+        let mut masked = Vec::with_capacity(line.len());
+        finder.replace_all_with_bytes(line, &mut masked, |_, secret, out| {
+            out.extend("•".repeat(String::from_utf8_lossy(secret).chars().count()).as_bytes());
+            true
+        });
+        Cow::Owned(masked)
     }
 
     fn add(&mut self, values: &[String]) {
@@ -60,11 +64,7 @@ impl Secrets {
             self.values.insert(line.to_owned());
         }
         if self.values.len() > before {
-            let mut all: Vec<&String> = self.values.iter().collect();
-            // Of two that begin at the same place, the longer one.
-            all.sort_by_key(|value| std::cmp::Reverse(value.len()));
-            let all: Vec<String> = all.into_iter().map(|value| regex::escape(value)).collect();
-            self.finder = Regex::new(&all.join("|")).ok();
+            self.finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&self.values).ok();
         }
     }
 }
