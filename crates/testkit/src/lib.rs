@@ -1,5 +1,6 @@
 //! Real databases, hubs and processes for tests. A development dependency only; knows no assertion of any one crate.
 
+mod hostile;
 #[cfg(feature = "hub")]
 mod hub;
 #[cfg(feature = "model")]
@@ -9,6 +10,7 @@ mod process;
 mod raw;
 mod wait;
 
+pub use hostile::Canary;
 #[cfg(feature = "hub")]
 pub use hub::{TestHub, join};
 pub use postgres::{Database, Fsync, Postgres};

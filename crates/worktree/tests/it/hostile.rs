@@ -3,10 +3,11 @@
 use std::os::unix::fs::symlink;
 
 use domain::WorkspaceId;
+use testkit::Canary;
 use worktree::{DiffLimits, Error, Into, Progress, Reason, Unfinished, Workspace};
 
 use crate::support::{Bench, content, git, try_git, write};
-use crate::traps::{self, Canary};
+use crate::traps;
 
 /// Every operation there is; what they say does not matter here.
 async fn everything(bench: &Bench, space: &Workspace) {

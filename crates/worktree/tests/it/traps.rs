@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use testkit::Canary;
 
 use crate::support::{git, try_git, write};
 
@@ -80,30 +82,6 @@ const CONFIG: &[&str] = &[
     "instaweb.httpd",
     "web.browser",
 ];
-
-/// A folder in which nothing may ever appear.
-#[derive(Clone)]
-pub(crate) struct Canary(pub(crate) PathBuf);
-
-impl Canary {
-    pub(crate) fn new(dir: &Path) -> Self {
-        let path = dir.join("canary");
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn command(&self, name: &str) -> String {
-        format!("touch '{}/{name}'", self.0.display())
-    }
-
-    /// What was executed.
-    pub(crate) fn sung(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            std::fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
 
 /// Commits what a hostile repository can have in its tree, and pushes it.
 pub(crate) fn in_the_tree(seed: &Path, canary: &Canary) {
