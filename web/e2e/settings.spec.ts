@@ -1,3 +1,4 @@
+import type { Project } from "../src/protocol";
 import { expect, live, say, sidebar, test } from "./fixtures";
 
 test("a project's settings do what they say", async ({ floor }) => {
@@ -38,6 +39,68 @@ test("a project's settings do what they say", async ({ floor }) => {
   await live(page);
   await expect(page.getByLabel("Share execution")).toBeChecked();
   await expect(page.getByLabel("Keep recordings for (days)")).toHaveValue("30");
+});
+
+test("how a repository is worked on is set and changed, and what is refused stands beside its field", async ({
+  floor,
+}) => {
+  const project = await floor.project("Plans");
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/settings`);
+  const section = page.getByRole("region", { name: "Repositories" });
+  const fresh = section.getByRole("form", { name: "New repository" });
+  await fresh.getByLabel("Repository URL or path").fill("/srv/plans#next");
+  await fresh.getByText("Setup, teardown, files to copy and ports").click();
+  await fresh.getByLabel("Setup", { exact: true }).fill("npm ci");
+  await fresh.getByLabel("Ports", { exact: true }).fill("4000");
+  await fresh.getByRole("button", { name: "Add repository" }).click();
+  await expect(fresh.getByLabel("Ports", { exact: true })).toHaveAccessibleDescription(
+    /`4000` is not a range of ports, as 4000-4099/,
+  );
+  await fresh.getByLabel("Ports", { exact: true }).fill("80-99");
+  await fresh.getByRole("button", { name: "Add repository" }).click();
+  await expect(fresh.getByLabel("Ports", { exact: true })).toHaveAccessibleDescription(
+    /a range from 1024 on/,
+  );
+  await fresh.getByLabel("Ports", { exact: true }).fill("4000-4099");
+  await fresh.getByLabel("Files to copy").fill(".env\nconfig/*.local");
+  await fresh.getByLabel("Teardown").fill("make\u0007clean");
+  await fresh.getByRole("button", { name: "Add repository" }).click();
+  await expect(fresh.getByLabel("Teardown")).toHaveAccessibleDescription(/U\+0007/);
+  await fresh.getByLabel("Teardown").fill("make clean");
+  await fresh.getByRole("button", { name: "Add repository" }).click();
+  const row = section.getByRole("listitem");
+  for (const part of ["/srv/plans", "next", "npm ci", "make clean", ".env, config/*.local", "4000-4099"])
+    await expect(row.getByText(part, { exact: true })).toBeVisible();
+  await expect(fresh.getByLabel("Repository URL or path")).toHaveValue("");
+
+  await row.getByRole("button", { name: "Edit /srv/plans" }).click();
+  const form = section.getByRole("form", { name: "Repository /srv/plans" });
+  await expect(form.getByLabel("Repository URL or path")).toBeFocused();
+  await form.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");
+  await form.getByRole("button", { name: "Save repository" }).click();
+  await expect(form.getByLabel("Files to copy")).toHaveAccessibleDescription(
+    /has ignored files to copy from/,
+  );
+  await form.getByLabel("Files to copy").fill("");
+  await form.getByLabel("Setup", { exact: true }).fill("");
+  // Changed elsewhere meanwhile: nothing is overwritten, and nothing that was typed is lost.
+  const other = { location: "/srv/plans", base_branch: "next", setup: "pnpm install" };
+  await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [other] });
+  await form.getByRole("button", { name: "Save repository" }).click();
+  await expect(form.getByRole("alert")).toContainText("changed or removed elsewhere");
+  await expect(form.getByLabel("Repository URL or path")).toHaveValue("https://git.example.org/plans.git");
+  await form.getByLabel("Repository URL or path").press("Escape");
+  await expect(row).toContainText("pnpm install");
+  await row.getByRole("button", { name: "Edit /srv/plans" }).click();
+  await form.getByLabel("Setup", { exact: true }).fill("");
+  await form.getByLabel("Base branch").fill("main");
+  await form.getByRole("button", { name: "Save repository" }).click();
+  await expect(row.getByRole("button", { name: "Edit /srv/plans" })).toBeFocused();
+  await expect(row).toContainText("main");
+  await expect(row).not.toContainText("pnpm install");
+  const { repositories } = await floor.hub.api<Project>("GET", `/api/projects/${project.id}`);
+  expect(repositories).toEqual([{ location: "/srv/plans", base_branch: "main" }]);
 });
 
 test("people, runners and the audit trail", async ({ floor }) => {

@@ -62,8 +62,10 @@ pub const PROMPT: Field = Field { name: "prompt", limit: 64 * 1024, lines: true,
 pub const AGENT: Field = Field { name: "agent", limit: 80, lines: false, optional: false };
 /// The name of a model.
 pub const MODEL: Field = Field { name: "model", limit: 200, lines: false, optional: false };
-/// A shell line that prepares or tidies a workspace.
+/// A shell line that makes a workspace ready.
 pub const SETUP: Field = Field { name: "repositories.setup", limit: 4096, lines: true, optional: false };
+/// A shell line that runs before a workspace is deleted.
+pub const TEARDOWN: Field = Field { name: "repositories.teardown", limit: 4096, lines: true, optional: false };
 /// A pattern of ignored files that a workspace gets a copy of.
 pub const COPY: Field = Field { name: "repositories.copy", limit: 255, lines: false, optional: false };
 /// What a link points at.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, title};
+use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, TEARDOWN, title};
 use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
 use serde::Serialize;
@@ -135,8 +135,8 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
             domain::branch::check(branch)
                 .map_err(|error| StoreError::invalid("repositories.base_branch", error.to_string()))?;
         }
-        for line in [&repository.setup, &repository.teardown].into_iter().flatten() {
-            SETUP.check(line)?;
+        for (field, line) in [(SETUP, &repository.setup), (TEARDOWN, &repository.teardown)] {
+            line.as_ref().map_or(Ok(()), |line| field.check(line))?;
         }
         if repository.copy.len() > MAX_COPIES {
             let message = format!("a repository copies at most {MAX_COPIES} patterns");

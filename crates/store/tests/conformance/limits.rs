@@ -66,6 +66,12 @@ async fn a_setting_has_a_range(floor: Floor) {
     for branch in ["-x", "a..b", "a b", "é"] {
         refuses(&floor, "repositories.base_branch", at("/srv/a", Some(branch))).await;
     }
+    let code = || Repository { location: "/srv/a".into(), ..Repository::default() };
+    let bad = || Some("make\u{7}".to_owned());
+    let (setup, teardown) = (Repository { setup: bad(), ..code() }, Repository { teardown: bad(), ..code() });
+    for (field, repository) in [("repositories.setup", setup), ("repositories.teardown", teardown)] {
+        refuses(&floor, field, create(ProjectCreate { repositories: vec![repository], ..Default::default() })).await;
+    }
     let copying = |location: &str| {
         vec![Repository { location: location.into(), copy: vec![".env".into()], ..Repository::default() }]
     };
