@@ -1,4 +1,5 @@
-//! Whether two outputs that started from the same commit meet: on the same lines, or in what they say of a file.
+//! Whether two outputs meet: on the same lines, or in what they say of a file. Those that started from different commits
+//! are compared where both found the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,6 +13,8 @@ pub struct File {
     pub from: Option<String>,
     /// What was done.
     pub change: Change,
+    /// Names its content before, where it was then; absent when it is new, or nobody says.
+    pub before: Option<String>,
     /// Names its content now; absent when it is deleted.
     pub content: Option<String>,
     /// The lines of the base that were changed, first and last; none when it is not text. An insertion has the line
@@ -79,17 +82,18 @@ impl fmt::Display for Meeting {
     }
 }
 
-/// Where two outputs of the same base meet, in order of paths; nothing when both can be had.
-pub fn meetings(one: &[File], other: &[File]) -> Vec<Meeting> {
+/// Where two outputs meet, in order of paths; nothing when both can be had. `same_base`: they started from the same commit.
+pub fn meetings(one: &[File], other: &[File], same_base: bool) -> Vec<Meeting> {
     let (one, other) = (touched(one), touched(other));
     let mut found = BTreeSet::new();
     for (path, a) in &one {
-        if let Some(b) = other.get(path) {
-            found.extend(meet(path, a, b));
+        if let Some(b) = other.get(path).filter(|b| same_base || a.began_as(b)) {
+            found.extend(meet(path, &a.touch, &b.touch));
         }
     }
     for (mine, theirs) in [(&one, &other), (&other, &one)] {
-        found.extend(mine.iter().filter(|(_, touch)| touch.is_there()).filter_map(|(path, _)| inside(path, theirs)));
+        let there = mine.iter().filter(|(_, place)| place.touch.is_there() && (same_base || place.is_new()));
+        found.extend(there.filter_map(|(path, _)| inside(path, theirs, same_base)));
     }
     found.into_iter().collect()
 }
@@ -116,10 +120,36 @@ impl Touch<'_> {
     }
 }
 
-fn touched(files: &[File]) -> BTreeMap<&str, Touch<'_>> {
+/// A path that an output touched.
+struct Place<'a> {
+    touch: Touch<'a>,
+    before: Before<'a>,
+}
+
+/// What was at a path before.
+#[derive(PartialEq)]
+enum Before<'a> {
+    Nothing,
+    Content(&'a str),
+    Unknown,
+}
+
+impl Place<'_> {
+    /// Whether both found the same, so that lines of one are lines of the other.
+    fn began_as(&self, other: &Self) -> bool {
+        self.before == other.before && self.before != Before::Unknown
+    }
+
+    fn is_new(&self) -> bool {
+        self.before == Before::Nothing
+    }
+}
+
+fn touched(files: &[File]) -> BTreeMap<&str, Place<'_>> {
     let mut all = BTreeMap::new();
     for file in files {
         let content = file.content.as_deref();
+        let mut before = file.before.as_deref().map_or(Before::Unknown, Before::Content);
         let touch = match file.change {
             Change::Added => Touch::Created(content),
             Change::Modified => Touch::Changed(content, &file.ranges),
@@ -127,12 +157,16 @@ fn touched(files: &[File]) -> BTreeMap<&str, Touch<'_>> {
             Change::TypeChanged => Touch::Turned(content),
             Change::Renamed => {
                 if let Some(from) = &file.from {
-                    all.insert(from.as_str(), Touch::Moved(&file.path, content));
+                    let before = std::mem::replace(&mut before, Before::Nothing);
+                    all.insert(from.as_str(), Place { touch: Touch::Moved(&file.path, content), before });
                 }
                 Touch::Created(content)
             }
         };
-        all.insert(file.path.as_str(), touch);
+        if matches!(touch, Touch::Created(_)) {
+            before = Before::Nothing;
+        }
+        all.insert(file.path.as_str(), Place { touch, before });
     }
     all
 }
@@ -184,10 +218,11 @@ fn same(a: &Option<&str>, b: &Option<&str>) -> bool {
 }
 
 /// A file of one where the other has a folder.
-fn inside(path: &str, theirs: &BTreeMap<&str, Touch<'_>>) -> Option<Meeting> {
+fn inside(path: &str, theirs: &BTreeMap<&str, Place<'_>>, same_base: bool) -> Option<Meeting> {
     let folder = format!("{path}/");
     let below = theirs.range(folder.as_str()..).take_while(|(there, _)| there.starts_with(&folder));
-    below.into_iter().any(|(_, touch)| touch.is_there()).then(|| Meeting {
+    let counts = |place: &Place<'_>| place.touch.is_there() && (same_base || place.is_new());
+    below.into_iter().any(|(_, place)| counts(place)).then(|| Meeting {
         path: path.to_owned(),
         kind: Kind::Contradiction,
         lines: None,
@@ -211,7 +246,8 @@ mod tests {
 
     fn file(path: &str, change: Change, content: &str, ranges: &[(u32, u32)]) -> File {
         let content = (!content.is_empty()).then(|| content.to_owned());
-        File { path: path.into(), from: None, change, content, ranges: ranges.to_vec() }
+        let before = (change != Change::Added).then(|| "b".to_owned());
+        File { path: path.into(), from: None, change, before, content, ranges: ranges.to_vec() }
     }
 
     fn moved(from: &str, path: &str, content: &str) -> File {
@@ -244,16 +280,34 @@ mod tests {
             ("neighbours by name", file("a", Added, "x", &[]), file("a.b", Added, "y", &[]), None),
         ];
         for (what, one, other, expected) in cases {
-            let found = meetings(std::slice::from_ref(&one), std::slice::from_ref(&other));
-            assert_eq!(worst(&found), expected, "{what}: {found:?}");
+            for same_base in [true, false] {
+                let found = meetings(std::slice::from_ref(&one), std::slice::from_ref(&other), same_base);
+                assert_eq!(worst(&found), expected, "{what}: {found:?}");
+            }
         }
+    }
+
+    #[test]
+    fn outputs_from_different_commits_are_compared_where_both_found_the_same() {
+        use Change::{Deleted, Modified};
+        let text = |content: &str, before: Option<&str>| File {
+            before: before.map(str::to_owned),
+            ..file("a", Modified, content, &[(3, 4)])
+        };
+        let met = |one: File, other: File| worst(&meetings(&[one], &[other], false));
+        assert_eq!(met(text("x", Some("b")), text("y", Some("b"))), Some(Kind::SameLines));
+        assert_eq!(met(text("x", Some("b")), text("y", Some("c"))), None, "its lines are other lines");
+        assert_eq!(met(text("x", None), text("y", None)), None, "nobody knows");
+        let gone = |before: &str| File { before: Some(before.into()), ..file("a", Deleted, "", &[]) };
+        assert_eq!(met(gone("b"), text("y", Some("b"))), Some(Kind::Contradiction));
+        assert_eq!(met(gone("c"), text("y", Some("b"))), None);
     }
 
     #[test]
     fn places_are_named_for_people() {
         let (one, other) =
             (file("a", Change::Modified, "x", &[(3, 9)]), file("a", Change::Modified, "y", &[(7, 12), (1, 3)]));
-        let told: Vec<_> = meetings(&[one], &[other]).iter().map(ToString::to_string).collect();
+        let told: Vec<_> = meetings(&[one], &[other], true).iter().map(ToString::to_string).collect();
         assert_eq!(told, ["a:3: both changed these lines", "a:7-9: both changed these lines"]);
     }
 
@@ -266,9 +320,11 @@ mod tests {
             Just(Change::TypeChanged)
         ];
         let ranges = proptest::collection::vec((0_u32..20, 0_u32..5).prop_map(|(at, more)| (at, at + more)), 0..4);
-        let one = (names, names, change, proptest::option::of("[xyz]"), ranges).prop_map(
-            |(path, from, change, content, ranges)| File {
+        let content = || proptest::option::of("[xyz]");
+        let one = (names, names, change, content(), content(), ranges).prop_map(
+            |(path, from, change, before, content, ranges)| File {
                 path,
+                before: before.filter(|_| change != Change::Added),
                 from: (change == Change::Renamed).then_some(from),
                 change,
                 content: content.filter(|_| change != Change::Deleted),
@@ -281,17 +337,25 @@ mod tests {
     proptest! {
         #[test]
         fn it_does_not_matter_who_came_first(one in files("[ab](/[ab])?"), other in files("[ab](/[ab])?")) {
-            prop_assert_eq!(meetings(&one, &other), meetings(&other, &one));
+            for same_base in [true, false] {
+                prop_assert_eq!(meetings(&one, &other, same_base), meetings(&other, &one, same_base));
+            }
         }
 
         #[test]
         fn outputs_of_other_files_never_meet(one in files("[ab](/[ab])?"), other in files("[cd](/[cd])?")) {
-            prop_assert_eq!(meetings(&one, &other), vec![]);
+            prop_assert_eq!(meetings(&one, &other, true), vec![]);
         }
 
         #[test]
         fn nothing_meets_an_output_that_changed_nothing(one in files("[ab](/[ab])?")) {
-            prop_assert_eq!(meetings(&one, &[]), vec![]);
+            prop_assert_eq!(meetings(&one, &[], true), vec![]);
+        }
+
+        #[test]
+        fn another_base_makes_nothing_meet(one in files("[ab](/[ab])?"), other in files("[ab](/[ab])?")) {
+            let near = meetings(&one, &other, true);
+            prop_assert!(meetings(&one, &other, false).iter().all(|far| near.contains(far)));
         }
     }
 }

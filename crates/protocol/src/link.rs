@@ -411,6 +411,9 @@ pub struct ChangedFile {
     pub from: Option<String>,
     /// `added`, `modified`, `deleted`, `renamed` or `type_changed`.
     pub change: String,
+    /// Names its content before; absent when it is new, or its runner does not say.
+    #[serde(default)]
+    pub before: Option<String>,
     /// Names its content now; absent when it is deleted.
     pub content: Option<String>,
     /// The lines of the base that were changed, first and last; an insertion has the line before it twice.

@@ -68,6 +68,8 @@ pub struct TouchedFile {
     pub from: Option<PathBuf>,
     /// How it was changed.
     pub status: FileStatus,
+    /// Names its content before; absent when it is new.
+    pub before: Option<String>,
     /// Names its content now; absent when it is deleted.
     pub content: Option<String>,
     /// The lines of the base that were changed, first and last; an insertion has the line before it twice. Empty when
@@ -205,7 +207,8 @@ fn entries(out: &[u8]) -> Vec<TouchedFile> {
     while let Some(field) = fields.next().filter(|field| field.first() == Some(&b':')) {
         let text = String::from_utf8_lossy(field);
         let columns: Vec<&str> = text.split(' ').collect();
-        let content = columns.get(3).and_then(|id| id.parse::<Oid>().ok()).map(|id| id.to_string());
+        let id = |column: usize| columns.get(column)?.parse::<Oid>().ok().map(|id| id.to_string());
+        let content = id(3);
         let status = match columns.get(4).and_then(|word| word.chars().next()) {
             Some('A') => FileStatus::Added,
             Some('D') => FileStatus::Deleted,
@@ -221,7 +224,8 @@ fn entries(out: &[u8]) -> Vec<TouchedFile> {
         };
         // Only its mode is another: that meets no change of its lines.
         let same = status == FileStatus::Modified && columns.get(2) == columns.get(3);
-        files.push(TouchedFile { path, from, status, content, ranges: if same { vec![(0, 0)] } else { vec![] } });
+        let ranges = if same { vec![(0, 0)] } else { vec![] };
+        files.push(TouchedFile { path, from, status, before: id(2), content, ranges });
     }
     files
 }

@@ -7,7 +7,7 @@ use client::Client;
 use domain::{AttemptOutcome, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::{
     AddedTasks, Call, NewRunner, Project, ProjectCreate, Report, Runner, RunnerCreate, SessionDetail, Task, TaskDetail,
-    TaskReport, TaskTakeOver, TasksAdd, Worker, WorkerStart, Workspace,
+    TaskReport, TaskTakeOver, TasksAdd, Worker, WorkerStart, WorkerStop, Workspace,
 };
 use serde_json::json;
 use testkit::{HubProcess, RunnerProcess, wait_until};
@@ -219,6 +219,22 @@ async fn a_hub_that_is_killed_half_way_loses_nothing() {
     let path = place.at_bos().await;
     place.all_is_there(&path);
     assert_eq!(place.detail().await.attempts.len(), 2);
+    place.close().await;
+}
+
+#[tokio::test]
+async fn whoever_is_handed_the_task_next_goes_on_with_what_was_written() {
+    let place = Place::open(20).await;
+    wait_until("Ann's agent writes", async || place.noted().filter(|n| *n >= 5)).await;
+    let before = place.detail().await.task;
+    let agent = ["sh", "-c", AGENT, "agent", "/dev/null", "0"].map(str::to_owned).to_vec();
+    let input = WorkerStart { agent: "command".into(), argv: agent, runner: Some(place.bo.id), ..Default::default() };
+    let _: Vec<Worker> = place.bo.client.ask(Call::WorkerStart { project: before.project, input }).await.unwrap();
+    let stop = Call::WorkerStop { worker: before.assigned_to.unwrap(), input: WorkerStop { force: false } };
+    let _: Worker = place.ann.client.ask(stop).await.unwrap();
+    let path = place.at_bos().await;
+    place.all_is_there(&path);
+    assert_eq!(place.detail().await.attempts[0].outcome, AttemptOutcome::Released);
     place.close().await;
 }
 

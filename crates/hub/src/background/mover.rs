@@ -1,4 +1,4 @@
-//! The mover: brings the work of a task that was taken over to the runner that goes on with it.
+//! The mover: brings the work of a task to the runner that goes on with it.
 //!
 //! First whoever has it must have stopped, so that nothing is written behind its back; then it is packed, brought, and
 //! the waiting session begins. What is under way is in the database: after a restart it is gone on with.
@@ -47,7 +47,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
             Err(error) => tracing::warn!(%error, "could not read what is on its way"),
         }
         tokio::select! {
-            () = hub.live.work.taken_over() => {}
+            () = hub.live.work.moves() => {}
             () = sleep(LOOK * 5), if !carried.is_empty() => {}
         }
     }

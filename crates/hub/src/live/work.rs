@@ -13,7 +13,7 @@ pub(crate) struct Work {
     state: Mutex<State>,
     wake: Notify,
     asked: Notify,
-    taken_over: Notify,
+    moves: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -71,8 +71,8 @@ impl Work {
             Change::Session { session } if session.state.ended() => {
                 !std::mem::replace(&mut state.waiting.anywhere, true)
             }
-            Change::WorkEntry { entry } if entry.what == "taken_over" => {
-                self.taken_over.notify_one();
+            Change::WorkEntry { entry } if entry.what == "work_moves" => {
+                self.moves.notify_one();
                 false
             }
             Change::Runner { .. } => !std::mem::replace(&mut state.waiting.anywhere, true),
@@ -118,9 +118,9 @@ impl Work {
         std::mem::take(&mut self.state.lock().waiting)
     }
 
-    /// Waits until a task was taken over.
-    pub(crate) async fn taken_over(&self) {
-        self.taken_over.notified().await;
+    /// Waits until work goes from one runner to another.
+    pub(crate) async fn moves(&self) {
+        self.moves.notified().await;
     }
 
     /// Waits until a person is asked for something, or a runner came or went.

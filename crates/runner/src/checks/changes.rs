@@ -18,6 +18,7 @@ pub(super) fn told(found: &Examined) -> Changes {
             path: file.path.to_string_lossy().into_owned(),
             from: file.from.as_ref().map(|from| from.to_string_lossy().into_owned()),
             change: word(file.status).to_owned(),
+            before: file.before.clone(),
             content: file.content.clone(),
             ranges,
         }

@@ -104,6 +104,9 @@ impl Command for GiveUpChecks {
 
 async fn give_up(tx: &mut Tx<'_>, one: Owed) -> Result<(), StoreError> {
     let (row, why) = (tx.known_task(one.task).await?, one.why());
+    if moves::not_compared(tx, one.report, &why).await? {
+        return Ok(());
+    }
     let worker = row.worker;
     if moves::elsewhere(tx, row, one.report, Some(one.runner)).await? {
         let reason = format!("{why}: another runner checks the branch");

@@ -132,6 +132,9 @@ pub(crate) async fn check_failed(
         away::in_vain(tx, asked, detail).await?;
         return Ok(None);
     }
+    if moves::not_compared(tx, report, &detail).await? {
+        return Ok(None);
+    }
     let row = tx.known_task(found.task).await?;
     let acceptance = row.acceptance.clone();
     // Whoever worked on a runner was not asked to push what it names.
@@ -229,14 +232,14 @@ struct Other {
     meetings: Vec<Meeting>,
 }
 
-/// The newest output from the same commit that changes what this one changes, too: accepted, or waiting for a person.
+/// The newest output that changes what this one changes, too: accepted, or waiting for a person.
 async fn meets(
     tx: &mut Tx<'_>,
     project: domain::ProjectId,
     task: TaskId,
     changes: &Changes,
 ) -> Result<Option<Other>, StoreError> {
-    if changes.files.is_empty() {
+    if changes.files.is_empty() || !moves::has_repository(tx, project).await? {
         return Ok(None);
     }
     let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task WHERE r.project = $1 AND \
@@ -247,11 +250,12 @@ async fn meets(
     let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
     for row in &rows {
         let other: Changes = row.json("changes")?;
-        if other.base != changes.base || other.tree == changes.tree {
+        let same_base = other.base == changes.base;
+        if same_base && other.tree == changes.tree {
             continue;
         }
         let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
-        let meetings = conflict::meetings(&mine, &theirs);
+        let meetings = conflict::meetings(&mine, &theirs, same_base);
         if !meetings.is_empty() {
             let (task, title) = (row.parsed("task")?, row.text("title")?);
             return Ok(Some(Other { task, title, patch: other.patch, meetings }));
@@ -265,6 +269,7 @@ fn file(changed: &ChangedFile) -> conflict::File {
         path: changed.path.clone(),
         from: changed.from.clone(),
         change: conflict::Change::of(&changed.change),
+        before: changed.before.clone(),
         content: changed.content.clone(),
         ranges: changed.ranges.clone(),
     }
@@ -277,7 +282,7 @@ async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Ot
         _ => EscalationKind::SameLines,
     };
     let context = EscalationContext {
-        text: format!("The other output, of `{}`, was accepted before.", other.title),
+        text: format!("The other output, of `{}`, came first.", other.title),
         diff: Some(shown(&changes.patch)),
         other_task: Some(other.task),
         other_diff: Some(shown(&other.patch)),

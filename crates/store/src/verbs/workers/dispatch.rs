@@ -8,6 +8,7 @@ use protocol::WorkSettings;
 use serde::{Deserialize, Serialize};
 
 use super::log::decided;
+use super::moving::{self, Work};
 use super::rows::{self, Slot, get, put};
 use super::{able, launch, settings, tend};
 use crate::sql::args;
@@ -53,19 +54,20 @@ impl Command for Dispatch {
         tend::tend(tx, self.project, &settings, &self.connected, &self.heard).await?;
         let slots = rows::of(tx, Some(self.project)).await?;
         let able = able::able(tx, self.project, &settings, &slots, &self.connected).await?;
-        let handed = Round { settings, slots, able }.run(tx, self.project).await?;
+        let handed = Round { settings, slots, able, connected: &self.connected }.run(tx, self.project).await?;
         Ok(Dispatched { handed })
     }
 }
 
 /// One round of handing out.
-struct Round {
+struct Round<'a> {
     settings: WorkSettings,
     slots: Vec<Slot>,
     able: able::Able,
+    connected: &'a [RunnerId],
 }
 
-impl Round {
+impl Round<'_> {
     async fn run(mut self, tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
         let stealing = self.settings.strategy == domain::AssignStrategy::Stealing;
         let waiting = self.queues(tx, stealing).await?;
@@ -203,7 +205,16 @@ impl Round {
             let reason = "its cool-down is over: one task shows whether it works again";
             decided(tx, before.project, Some(worker), Some(task), "breaker_trial", reason).await?;
         }
-        launch::launch(tx, &before, task, fence, launch::How::default()).await.map(|_| ())
+        let row = tx.known_task(task).await?;
+        let work = match before.runner {
+            Some(runner) => moving::work_of(tx, &row, runner, self.connected).await?,
+            None => Work::Here,
+        };
+        let made = launch::launch(tx, &before, task, fence, launch::How::default()).await?;
+        match work {
+            Work::At(from) => moving::begin(tx, task, &made, from).await,
+            Work::Here | Work::Away => Ok(()),
+        }
     }
 
     /// Says at tasks that stay why they do, when it is not just that everybody is busy.

@@ -12,8 +12,12 @@ use super::stop;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::brief_of;
+use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
 use crate::{Command, Store, StoreError};
+
+/// What the log calls it when work goes from one runner to another.
+const MOVES: &str = "work_moves";
 
 /// What the next worker is told when the work could not come along.
 pub(super) const AWAY: &str = "the runner that has the work is away, and it starts afresh";
@@ -82,6 +86,34 @@ impl Store {
     }
 }
 
+/// Where a task's work is, for whoever goes on with it on a runner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// There, or nowhere.
+    Here,
+    /// In a workspace on another runner.
+    At(WorkspaceId),
+    /// On a runner that is away.
+    Away,
+}
+
+/// Where the work of a task is, seen from the runner that goes on with it.
+pub(super) async fn work_of(
+    tx: &mut Tx<'_>,
+    row: &TaskRow,
+    runner: RunnerId,
+    connected: &[RunnerId],
+) -> Result<Work, StoreError> {
+    let Some(id) = row.workspace else { return Ok(Work::Here) };
+    let there = |place: &Workspace| matches!(place.status, WorkspaceStatus::Preparing | WorkspaceStatus::Ready);
+    let place = workspaces::get(tx.read(), id).await?.filter(|place| place.runner != runner && there(place));
+    Ok(match place {
+        Some(place) if connected.contains(&place.runner) => Work::At(place.id),
+        Some(_) => Work::Away,
+        None => Work::Here,
+    })
+}
+
 /// Lets a session that was just added wait for the work of another workspace, which stays the task's until then.
 pub(super) async fn begin(
     tx: &mut Tx<'_>,
@@ -93,8 +125,10 @@ pub(super) async fn begin(
     tx.run(sql, args![from.to_string(), session.workspace.to_string()]).await?;
     let mut row = tx.known_task(task).await?;
     row.workspace = Some(from);
+    let (project, worker) = (row.project, row.worker);
     tx.put_task(row);
-    Ok(())
+    let reason = "its work is on another runner and comes along";
+    decided(tx, project, worker, Some(task), MOVES, reason).await
 }
 
 /// Stops by force whoever did not stop when asked, where work is to be brought from.
@@ -152,7 +186,7 @@ impl Command for EndMove {
             tx.put_task(row);
             if let Some(note) = &self.note {
                 say(tx, task, attempt, note).await?;
-                decided(tx, project, worker, Some(task), "taken_over", note.clone()).await?;
+                decided(tx, project, worker, Some(task), MOVES, note.clone()).await?;
             }
             let brief = brief_of(tx, task).await?;
             tx.run("UPDATE sessions SET prompt = $1 WHERE id = $2", args![brief, session.to_string()]).await?;

@@ -1,12 +1,12 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
 use domain::{Action, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
-use domain::{WorkspaceId, WorkspaceStatus};
-use protocol::{Task, TaskTakeOver, UserRef, Workspace};
+use protocol::{Task, TaskTakeOver, UserRef};
 use serde::Serialize;
 
 use super::launch::{self, How};
 use super::log::decided;
+use super::moving::Work;
 use super::rows::{self, Slot, get};
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
@@ -34,10 +34,7 @@ pub struct TakeOver {
 struct Plan {
     runner: RunnerId,
     agent: String,
-    /// The workspace on another runner that has the work.
-    bring: Option<WorkspaceId>,
-    /// Why work that is elsewhere stays there.
-    stays: Option<&'static str>,
+    work: Work,
 }
 
 impl Command for TakeOver {
@@ -61,7 +58,7 @@ impl Command for TakeOver {
             return Err(StoreError::Conflict(freeze::REASON.into()));
         }
         // Nothing is refused from here on.
-        let stays = plan.stays.map(|stays| format!("; {stays}")).unwrap_or_default();
+        let stays = if plan.work == Work::Away { format!("; {}", moving::AWAY) } else { String::new() };
         let reason = format!("{} took it over{stays}", me.name);
         let mut whose = None;
         if row.status.is_held() {
@@ -79,7 +76,7 @@ impl Command for TakeOver {
         let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
         let fence = moves::hand_out(tx, self.task, slot.id, until).await?;
         let made = launch::launch(tx, &slot, self.task, fence, How::default()).await?;
-        if let Some(from) = plan.bring {
+        if let Work::At(from) = plan.work {
             moving::begin(tx, self.task, &made, from).await?;
         }
         let whom = whose.map(|name| format!(" from `{name}`")).unwrap_or_default();
@@ -114,14 +111,11 @@ impl TakeOver {
             Some(id) => workspaces::get(tx.read(), id).await?,
             None => None,
         };
-        let here = place.as_ref().filter(|place| place.owner.id == me.id).map(|place| place.runner);
+        let here = place.filter(|place| place.owner.id == me.id).map(|place| place.runner);
         let wanted = self.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
         let runner = start::choose(tx, me.id, &agent, wanted, &self.connected).await?;
-        let there = |place: &Workspace| matches!(place.status, WorkspaceStatus::Preparing | WorkspaceStatus::Ready);
-        let elsewhere = place.filter(|place| place.runner != runner && there(place));
-        let away = elsewhere.as_ref().is_some_and(|place| !self.connected.contains(&place.runner));
-        let bring = elsewhere.filter(|_| !away).map(|place| place.id);
-        Ok(Plan { runner, agent, bring, stays: away.then_some(moving::AWAY) })
+        let work = moving::work_of(tx, row, runner, &self.connected).await?;
+        Ok(Plan { runner, agent, work })
     }
 
     /// A worker of the caller's that is free, or a new one.

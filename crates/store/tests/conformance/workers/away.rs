@@ -2,10 +2,10 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, Timestamp};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
-use protocol::{CriterionResult, Deliverables, Escalation, EscalationAnswer, TaskReport, WorkConfigure};
+use protocol::{CriterionResult, Deliverables, Escalation, EscalationAnswer, TaskAdd, TaskReport, WorkConfigure};
 use store::{AnswerEscalation, Caller, GiveUpChecks, RemoveRunner, ReportTask, SeeRunner};
 
-use super::{Shop, checked};
+use super::{Shop, checked, plain};
 use crate::execution::{Memory, about, runner};
 use crate::floor::Floor;
 use crate::tasks::{LEASE, conflict};
@@ -19,6 +19,7 @@ both!(
     that_it_cannot_check_either_is_said,
     for_a_runner_that_was_removed_nobody_waits,
     a_branch_that_is_named_is_checked_by_another,
+    for_what_has_nothing_to_be_checked_nobody_is_asked,
 );
 
 /// As if there had always been a hub.
@@ -36,11 +37,15 @@ struct Left {
 
 impl Left {
     async fn open(floor: Floor) -> Self {
+        Self::reported(floor, checked("Write out.txt")).await
+    }
+
+    async fn reported(floor: Floor, task: TaskAdd) -> Self {
         let mut shop = Shop::open(floor).await;
         shop.start(1).await;
-        let task = shop.add(vec![checked("Write out.txt")]).await[0];
+        let task = shop.add(vec![task]).await[0];
         shop.dispatch().await;
-        shop.finishes(task, "Wrote it.").await;
+        shop.ends(task, "Wrote it.").await;
         let report = shop.detail(task).await.reports[0].id;
         shop.goes().await;
         let gone = shop.floor.store.now();
@@ -224,4 +229,15 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
     assert_eq!(shown.reports[0].verdict, ReportVerdict::Pending, "its worker did not have to push");
     assert_eq!(shown.escalations[0].kind, EscalationKind::Uncheckable);
     assert!(shown.escalations[0].context.text.contains("is not there"), "{:?}", shown.escalations[0]);
+}
+
+async fn for_what_has_nothing_to_be_checked_nobody_is_asked(floor: Floor) {
+    let left = Left::reported(floor, plain("Write something")).await;
+    assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Validating, "it is to be compared");
+    left.shop.floor.pass(LEASE);
+    assert_eq!(left.shop.gives_up(ever()).await, [left.report]);
+    let detail = left.shop.detail(left.task).await;
+    assert_eq!((detail.task.status, detail.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
+    assert_eq!(detail.escalations, []);
+    assert!(left.shop.decided("not_compared").await);
 }

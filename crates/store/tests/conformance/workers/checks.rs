@@ -1,12 +1,12 @@
 //! What becomes of reports that runners check.
 
-use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, TaskId, TaskStatus};
+use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
-use protocol::{Criterion, CriterionResult, EscalationAnswer};
+use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd};
 
 use store::AnswerEscalation;
 
-use super::{Shop, checked};
+use super::{Shop, checked, plain};
 use crate::execution::runner;
 use crate::floor::Floor;
 
@@ -17,6 +17,9 @@ both!(
     what_is_stuck_is_for_a_person_and_said_once,
     two_outputs_that_meet_are_for_a_person,
     what_waits_for_a_person_is_compared_too,
+    what_has_nothing_to_be_checked_is_compared_too,
+    what_cannot_be_compared_goes_on_without_that,
+    outputs_from_different_commits_are_compared_where_they_began_alike,
     what_cannot_be_checked_is_for_a_person,
     only_the_runner_that_checks_says_what_it_found,
 );
@@ -30,6 +33,7 @@ fn changes(tree: &str, lines: (u32, u32)) -> Changes {
         path: "src/a.rs".into(),
         from: None,
         change: "modified".into(),
+        before: None,
         content: Some(tree.into()),
         ranges: vec![lines],
     };
@@ -196,6 +200,62 @@ async fn what_waits_for_a_person_is_compared_too(floor: Floor) {
     let second = shop.detail(tasks[1]).await;
     assert_eq!(second.escalations[0].kind, EscalationKind::SameLines);
     assert_eq!(second.escalations[0].context.other_task, Some(tasks[0]));
+}
+
+async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(3).await;
+    let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
+    let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), judged]).await;
+    shop.dispatch().await;
+    for (index, task) in tasks.iter().enumerate() {
+        shop.ends(*task, "Done.").await;
+        assert_eq!(shop.task(*task).await.status, TaskStatus::Validating);
+        shop.looked_at(*task, Some(changes(&format!("t{index}"), (10, 12)))).await;
+    }
+    assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Done);
+    for task in &tasks[1..] {
+        let detail = shop.detail(*task).await;
+        assert_eq!(detail.task.status, TaskStatus::Escalated);
+        assert_eq!(detail.escalations[0].kind, EscalationKind::SameLines);
+    }
+}
+
+async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let judged = TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain("Reword it") };
+    let tasks = shop.add(vec![plain("Rename the function"), judged]).await;
+    shop.dispatch().await;
+    for task in &tasks {
+        shop.ends(*task, "Done.").await;
+        let report = shop.pending(*task).await;
+        let fact = FactBody::CheckFailed { report, detail: "its disk is full".into(), cause: CheckTrouble::Other };
+        shop.memory.happened(&shop.floor, fact).await;
+    }
+    let first = shop.detail(tasks[0]).await;
+    assert_eq!((first.task.status, first.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
+    assert_eq!(shop.detail(tasks[1]).await.escalations[0].kind, EscalationKind::Judgement);
+    let log = shop.log().await;
+    let said: Vec<_> = log.iter().filter(|entry| entry.what == "not_compared").collect();
+    assert_eq!(said.len(), 2);
+    assert!(said[0].reason.contains("its disk is full"), "{}", said[0].reason);
+}
+
+async fn outputs_from_different_commits_are_compared_where_they_began_alike(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(3).await;
+    let tasks = shop.add(vec![plain("Rename the function"), plain("Rewrite its body"), plain("Move it")]).await;
+    shop.dispatch().await;
+    for (index, (task, (base, before))) in tasks.iter().zip([("b0", "x"), ("b1", "y"), ("b2", "x")]).enumerate() {
+        shop.ends(*task, "Done.").await;
+        let mut change = Changes { base: base.into(), ..changes(&format!("t{index}"), (10, 12)) };
+        change.files[0].before = Some(before.into());
+        shop.looked_at(*task, Some(change)).await;
+    }
+    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done, "its lines are other lines");
+    let asked = shop.detail(tasks[2]).await.escalations.remove(0);
+    assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
 }
 
 async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {

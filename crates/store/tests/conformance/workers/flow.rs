@@ -30,6 +30,7 @@ async fn prose_is_collected_and_the_next_task_follows(floor: Floor) {
     shop.costs(session, 1_000).await;
     shop.says(session, "I said hello to everybody.").await;
     shop.exits(session, 0).await;
+    shop.looked_at(tasks[0], None).await;
     let detail = shop.detail(tasks[0]).await;
     assert_eq!(detail.task.status, TaskStatus::Done);
     let report = &detail.reports[0];

@@ -47,6 +47,7 @@ async fn it_ends_with_the_last_session_and_the_last_task(floor: Floor) {
     let more = shop.add(vec![TaskAdd { activity: Some(line), ..plain("And the stairs") }]).await[0];
     let fence = shop.task(task).await.lease.unwrap().fence;
     shop.floor.done(&shop.floor.ada, report(task, fence, "It is clean.")).await;
+    shop.looked_at(task, None).await;
     shop.exits(session, 0).await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Active, "another task belongs to it");
     let look = SessionSpawn { activity: Some(line), agent: "codex".into(), ..Default::default() };

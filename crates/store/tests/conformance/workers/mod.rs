@@ -20,7 +20,7 @@ mod take_over;
 mod told;
 
 use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId};
-use protocol::link::{DesiredCheck, DesiredSession, FactBody};
+use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
     WorkLogPage, Worker, WorkerStart,
@@ -149,12 +149,27 @@ impl Shop {
         self.memory.happened(&self.floor, fact).await;
     }
 
-    /// The agent works, says what it did, and ends well.
+    /// The agent works, says what it did, and ends well; what has nothing to be checked meets no other output.
     pub(crate) async fn finishes(&mut self, task: TaskId, said: &str) {
+        self.ends(task, said).await;
+        let words_only = |criteria: &[Criterion]| criteria.iter().all(|one| matches!(one, Criterion::Text { .. }));
+        if words_only(&self.task(task).await.acceptance) {
+            self.looked_at(task, None).await;
+        }
+    }
+
+    /// The agent works, says what it did, and ends well.
+    pub(crate) async fn ends(&mut self, task: TaskId, said: &str) {
         let session = self.session(task).await;
         self.at(session, SessionStatus::Working).await;
         self.says(session, said).await;
         self.exits(session, 0).await;
+    }
+
+    /// The runner tells what a report without anything to be checked changed.
+    pub(crate) async fn looked_at(&mut self, task: TaskId, changes: Option<Changes>) {
+        let report = self.pending(task).await;
+        self.memory.happened(&self.floor, FactBody::Checked { report, results: Vec::new(), changes }).await;
     }
 
     /// What the runner should have.

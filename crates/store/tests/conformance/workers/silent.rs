@@ -26,6 +26,7 @@ fn touched() -> Changes {
         path: "src/a.rs".into(),
         from: None,
         change: "added".into(),
+        before: None,
         content: Some("c1".into()),
         ranges: Vec::new(),
     };
@@ -39,11 +40,6 @@ impl Shop {
         let session = self.session(task).await;
         self.at(session, SessionStatus::Working).await;
         self.exits(session, 0).await;
-    }
-
-    async fn looked_at(&mut self, task: TaskId, changes: Option<Changes>) {
-        let report = self.pending(task).await;
-        self.memory.happened(&self.floor, FactBody::Checked { report, results: Vec::new(), changes }).await;
     }
 }
 

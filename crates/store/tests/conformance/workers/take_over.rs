@@ -2,8 +2,8 @@
 
 use domain::{AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus};
 use protocol::link::{DesiredSession, StartFrom};
-use protocol::{Task, TaskTakeOver, WorkerStop};
-use store::{Caller, EndMove, HurryMove, Moving, StopWorker, StoreError, TakeOver};
+use protocol::{Task, TaskTakeOver, WorkerStart, WorkerStop};
+use store::{Caller, EndMove, HurryMove, Moving, StartWorkers, StopWorker, StoreError, TakeOver};
 
 use super::{Shop, plain};
 use crate::execution::{runner, show};
@@ -17,6 +17,8 @@ both!(
     what_could_not_be_brought_is_said,
     a_take_over_that_is_given_up_leaves_the_work_where_it_is,
     what_is_over_is_not_taken_over,
+    whoever_is_handed_a_task_on_another_runner_gets_its_work,
+    whoever_is_handed_a_task_whose_runner_is_away_starts_afresh,
 );
 
 /// A task that a session of Ada's is at, and a runner of Bo's.
@@ -56,6 +58,17 @@ impl Half {
         let [moving] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!(self.shop.floor.store.moving_to(moving.workspace).await.unwrap().as_ref(), Some(moving));
         moving.clone()
+    }
+
+    /// A worker of Bo's is there, and Ada's stopped.
+    async fn handed(&self, connected: &[RunnerId]) {
+        let input = WorkerStart { agent: "codex".into(), ..Default::default() };
+        let start = StartWorkers { project: self.shop.project.id, input, connected: vec![self.theirs] };
+        self.shop.floor.done(&self.shop.floor.bo, start).await;
+        let worker = self.shop.task(self.task).await.assigned_to.unwrap();
+        let stop = StopWorker { worker, input: WorkerStop { force: false } };
+        self.shop.floor.done(&self.shop.floor.ada, stop).await;
+        assert_eq!(self.shop.dispatch_with(connected).await, 1);
     }
 
     async fn end(&self, moving: &Moving, bundle: Option<&str>, note: Option<&str>) {
@@ -168,4 +181,33 @@ async fn what_is_over_is_not_taken_over(floor: Floor) {
     let stranger = Floor::observer(shop.project.id);
     let refused = shop.floor.refused(&stranger, command()).await;
     assert!(matches!(refused, StoreError::Forbidden(_)), "{refused:?}");
+}
+
+async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
+    half.handed(&[half.shop.runner, half.theirs]).await;
+    assert_eq!(half.desired().await, [], "the new session waits");
+    let moving = half.moving().await;
+    assert_eq!((moving.from, moving.at, moving.to, moving.wanted), (before, half.shop.runner, half.theirs, true));
+    assert!(half.shop.decided("work_moves").await);
+    half.shop.exits(half.old, 0).await;
+    assert_eq!(half.moving().await.live, []);
+    let bundle = "c".repeat(64);
+    half.end(&moving, Some(&bundle), None).await;
+    let desired = half.desired().await;
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert!(desired[0].run);
+    let attempts = half.shop.detail(half.task).await.attempts;
+    assert_eq!(attempts[0].outcome, AttemptOutcome::Released);
+    assert_eq!(attempts[1].workspace, Some(moving.workspace));
+}
+
+async fn whoever_is_handed_a_task_whose_runner_is_away_starts_afresh(floor: Floor) {
+    let half = Half::done(floor).await;
+    half.handed(&[half.theirs]).await;
+    assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
+    let desired = half.desired().await;
+    assert_eq!((desired[0].workspace.from.as_ref(), desired[0].run), (None, true));
+    assert!(desired[0].prompt.contains("If there is no such branch here"), "{}", desired[0].prompt);
 }

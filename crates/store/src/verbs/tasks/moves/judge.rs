@@ -13,6 +13,7 @@ use crate::tx::Tx;
 use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
+use crate::verbs::workers::log::decided;
 use crate::verbs::workspaces::json_or_none;
 
 /// Reads reports.
@@ -119,9 +120,10 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     }
     let (failed, silent) = (new.failed.is_some(), new.is_silent());
     let words_only = asks::words_only(&row.acceptance);
-    let place = match failed || (words_only && !silent) {
-        true => None,
-        false => Some(place::find(tx, &row, &new.deliverables).await?),
+    let place = match (failed, words_only && !silent) {
+        (true, _) => None,
+        (false, true) => place::to_compare(tx, &row, &new.deliverables).await?,
+        (false, false) => Some(place::find(tx, &row, &new.deliverables).await?),
     };
     // Nothing is refused from here on.
     let mut report = made(tx, task, row.attempt, worker, new);
@@ -136,7 +138,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         let_go(tx, task, AttemptOutcome::Failed, report.reason.clone()).await?;
         return Ok(report);
     }
-    if row.acceptance.is_empty() && !silent {
+    if row.acceptance.is_empty() && !silent && place.is_none() {
         report.verdict = ReportVerdict::Accepted;
         keep(tx, &row, fence, &report, None);
         finish(tx, row, report.context_score).await?;
@@ -321,6 +323,24 @@ pub(crate) async fn judged(
     let summary = found.map(|found| found.text("summary")).transpose()?.unwrap_or_default();
     let ask = asks::judgement(&row, results, &summary);
     escalate(tx, row.id, ask).await?;
+    Ok(true)
+}
+
+/// What was only to be compared with other outputs, and could not be: `true`, and it goes on without that.
+pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -> Result<bool, StoreError> {
+    let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
+    let sql = "SELECT summary, collected FROM reports WHERE id = $1";
+    let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(false) };
+    let summary = found.text("summary")?;
+    if !asks::words_only(&row.acceptance) || (found.flag("collected")? && summary == asks::SILENT) {
+        return Ok(false);
+    }
+    let reason = format!("it was not compared with other outputs: {why}");
+    decided(tx, row.project, row.worker, Some(row.id), "not_compared", reason).await?;
+    match row.acceptance.is_empty() {
+        true => accept(tx, report, &[]).await?,
+        false => escalate(tx, row.id, asks::judgement(&row, &[], &summary)).await.map(|_| true)?,
+    };
     Ok(true)
 }
 

@@ -15,8 +15,8 @@ mod place;
 pub(crate) use ask::{Ask, answer, answer_all, escalate, settle_all};
 pub(crate) use ends::{cancel, fail, retry, vain};
 pub(crate) use hold::{gone, hand_out, held, let_go, renew, session_gone, started, works_in};
-pub(crate) use judge::{NewReport, came_to_nothing, judged, late, refuse, report_in};
-pub(crate) use place::elsewhere;
+pub(crate) use judge::{NewReport, came_to_nothing, judged, late, not_compared, refuse, report_in};
+pub(crate) use place::{elsewhere, has_repository};
 
 use domain::{AttemptOutcome, TaskStatus, Timestamp};
 

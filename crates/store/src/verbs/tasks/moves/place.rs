@@ -1,6 +1,6 @@
 //! Where the acceptance of a report is checked: where it was worked on, or in a workspace made from the branch it names.
 
-use domain::{Action, ReportId, Resource, RunnerId, WorkerId, WorkerKind, WorkspaceId, branch};
+use domain::{Action, ProjectId, ReportId, Resource, RunnerId, WorkerId, WorkerKind, WorkspaceId, branch};
 use protocol::link::StartFrom;
 use protocol::{Deliverables, Repository, UserRef};
 
@@ -52,6 +52,29 @@ pub(super) async fn find(tx: &mut Tx<'_>, row: &TaskRow, made: &Deliverables) ->
         StoreError::invalid("deliverables", format!("`deliverables.branch` is `{}`: {error}", name.escape_debug()))
     })?;
     on_branch(tx, row, worker, name, &[]).await
+}
+
+/// Finds where a report without anything to check can be compared with other outputs, if anywhere; writes nothing.
+pub(super) async fn to_compare(
+    tx: &mut Tx<'_>,
+    row: &TaskRow,
+    made: &Deliverables,
+) -> Result<Option<Place>, StoreError> {
+    let usable = made.branch.as_deref().is_none_or(|name| branch::check(name).is_ok());
+    if row.session.is_none() && !usable {
+        return Ok(None);
+    }
+    let found = find(tx, row, made).await?;
+    if matches!(found, Place::Nowhere(_)) || !has_repository(tx, row.project).await? {
+        return Ok(None);
+    }
+    Ok(Some(found))
+}
+
+/// Whether outputs of a project go into a repository; others meet nowhere.
+pub(crate) async fn has_repository(tx: &mut Tx<'_>, project: ProjectId) -> Result<bool, StoreError> {
+    let project = projects::find(tx.read(), &Caller::hub("check"), project, Action::See).await?;
+    Ok(!project.repositories.is_empty())
 }
 
 /// Who can look at a branch: a runner of the worker's owner, else one that has workers of this project.
