@@ -121,11 +121,25 @@ impl Floor {
 
     pub(crate) async fn kill_hub(&mut self) -> String {
         self.hub.take().unwrap().kill().await;
+        self.start_hub().await;
+        "killed the hub".to_owned()
+    }
+
+    async fn start_hub(&mut self) {
         let (data, database) = hub_files(&self.folder);
         let mut hub = HubProcess::spawn_with(&data, &database, self.port, &self.allowed);
         hub.ready().await;
         self.hub = Some(hub);
-        "killed the hub".to_owned()
+    }
+
+    /// Hub and runner are down together; only the hosts of the sessions are left.
+    pub(crate) async fn kill_both(&mut self, which: usize, pause: Duration) -> String {
+        self.hub.take().unwrap().kill().await;
+        self.places[which].process.take().unwrap().kill().await;
+        tokio::time::sleep(pause).await;
+        self.places[which].start();
+        self.start_hub().await;
+        format!("killed the hub and runner {which}, both down for {pause:?}")
     }
 
     pub(crate) async fn stop_hub_for(&mut self, pause: Duration) -> String {

@@ -30,13 +30,14 @@ async fn nothing_is_lost_whatever_is_killed_stopped_or_cut() {
     for round in 1..=rounds {
         let which = random.random_range(0..floor::RUNNERS);
         let pause = Duration::from_millis(random.random_range(0..1_500));
-        let done = match random.random_range(0..9) {
+        let done = match random.random_range(0..10) {
             0..=1 => floor.kill_hub().await,
             2 => floor.stop_hub_for(pause).await,
             3..=4 => floor.kill_runner(which).await,
             5 => floor.stop_runner_for(which, pause).await,
             6 => floor.disturb(which, Fault::Cut, pause).await,
             7 => floor.disturb(which, Fault::Stall, pause).await,
+            8 => floor.kill_both(which, pause).await,
             _ => floor.disturb(which, Fault::HalfOpen, pause).await,
         };
         eprintln!("round {round}: {done}");
