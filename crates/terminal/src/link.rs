@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
-use crate::host::{alive, kill_host, short_path};
+use crate::host::{alive, end_left, kill_host, short_path};
 use crate::spec::{Exit, Files};
 use crate::wire::{Event, Request, read_frame};
 
@@ -202,6 +202,14 @@ impl HostLink {
         let Ok(host) = number.trim().parse() else { return Ok(()) };
         // Whoever locks the file wrote its number into it.
         Ok(kill_host(host, || alive(dir)).await?)
+    }
+
+    /// Ends what a host left behind that is gone; `variable` is one that only this session's processes were given.
+    pub async fn end_left(dir: &Path, variable: &str, grace: Duration) -> Result<(), LinkError> {
+        if !alive(dir)? {
+            end_left(variable, grace).await;
+        }
+        Ok(())
     }
 
     fn request(&self, request: Request) -> Result<(), LinkError> {

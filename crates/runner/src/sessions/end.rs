@@ -7,8 +7,9 @@ use std::time::Duration;
 use domain::SessionId;
 use protocol::Usage;
 use protocol::link::FactBody;
-use terminal::Exit;
+use terminal::{Exit, HostLink};
 
+use super::launch::SESSION;
 use super::said::said;
 use super::state;
 use crate::floor::Floor;
@@ -17,6 +18,9 @@ use crate::{disk, recordings};
 
 /// How long saving may hold up a stop.
 const SAVING: Duration = Duration::from_secs(20);
+
+/// How long an agent whose host is gone may take to end.
+const LEFT: Duration = Duration::from_secs(2);
 
 const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
 
@@ -68,6 +72,10 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             state::lost(&why)
         }
         Ending::Lost => {
+            let variable = format!("{SESSION}={session}");
+            if let Err(error) = HostLink::end_left(&dir, &variable, LEFT).await {
+                tracing::warn!(%session, %error, "what its host left behind could not be ended");
+            }
             save(floor, row, false).await;
             facts.extend(recorded(session, dir, 0, false).await);
             facts.extend(said(floor, row).await);

@@ -16,6 +16,9 @@ use crate::journal::SessionRow;
 use crate::workspaces::{Place, Purpose};
 use crate::{Secret, programs};
 
+/// The variable that every process of a session is given, and nobody else.
+pub(super) const SESSION: &str = "SHOPFLOOR_SESSION";
+
 /// A session that only needs to be started.
 pub(super) struct Ready {
     /// What its host is told.
@@ -105,14 +108,14 @@ fn spec(
     let desired = &row.desired;
     let mut env = agents::merge(agents::environment(adapter, &floor.person), launch.env.clone());
     let mut masks: Vec<String> =
-        env.iter().filter(|(name, value)| agents::is_secret(name, value)).map(|(_, value)| value.clone()).collect();
+        env.iter().flat_map(|(name, value)| agents::secrets_in(name, value)).map(str::to_owned).collect();
     masks.extend([secret.expose().to_owned(), floor.options.token.expose().to_owned()]);
     let dir = floor.session_dir(row.session);
     let ours = [
         ("SHOPFLOOR_HUB", floor.options.hub.clone()),
         // Not the token itself: it is short-lived, and everybody who may look at the process sees its environment.
         ("SHOPFLOOR_TOKEN_FILE", token::file(&dir).to_string_lossy().into_owned()),
-        ("SHOPFLOOR_SESSION", row.session.to_string()),
+        (SESSION, row.session.to_string()),
         ("SHOPFLOOR_PROJECT", desired.project.to_string()),
         ("SHOPFLOOR_ACTIVITY", desired.activity.to_string()),
         ("SHOPFLOOR_WORKSPACE", desired.workspace.workspace.to_string()),

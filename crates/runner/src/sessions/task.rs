@@ -12,7 +12,7 @@ const BRIEF_FILE: &str = "brief.md";
 const TOOLS_KNOW: &[&str] = &[
     "SHOPFLOOR_HUB",
     "SHOPFLOOR_TOKEN_FILE",
-    "SHOPFLOOR_SESSION",
+    super::launch::SESSION,
     "SHOPFLOOR_PROJECT",
     "SHOPFLOOR_ACTIVITY",
     "SHOPFLOOR_TASK",

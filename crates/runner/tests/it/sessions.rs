@@ -199,6 +199,32 @@ async fn a_host_that_vanished_makes_its_session_lost_with_its_conversation_kept(
 }
 
 #[tokio::test]
+async fn what_a_host_that_was_killed_left_behind_is_ended() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    // One of them ignores whatever can be ignored, in a session of its own.
+    let session = shell(
+        "trap '' HUP TERM; setsid sh -c \"trap '' HUP TERM; echo \\$\\$ > stubborn.new; mv stubborn.new stubborn; \
+         while :; do sleep 0.05; done\" & while [ ! -e stubborn ]; do sleep 0.05; done; echo ready; \
+         while :; do sleep 0.05; done",
+    );
+    hub.desire(vec![session.clone()]);
+    hub.log_has(session.session, "ready").await;
+    let other = shell("echo me too; sleep 1000");
+    hub.desire(vec![session.clone(), other.clone()]);
+    hub.log_has(other.session, "me too").await;
+    let stubborn = std::fs::read_to_string(format!("{}/stubborn", hub.workspace(&session).await)).unwrap();
+    crate::support::kill_host(&runner.session_dir(session.session));
+    let end = hub.over(session.session).await;
+    assert_eq!(end.status, SessionStatus::Lost, "{end:?}");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", stubborn.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "it is over when the session is: {stat}");
+    hub.desire(vec![session, stopped(&other)]);
+    assert_eq!(hub.over(other.session).await.status, SessionStatus::Exited, "others are left alone");
+}
+
+#[tokio::test]
 async fn a_shell_that_waits_is_idle_and_one_that_rings_wants_somebody() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);

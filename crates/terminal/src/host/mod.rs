@@ -11,7 +11,7 @@ mod run;
 mod watcher;
 
 pub(crate) use own::{alive, short_path};
-pub(crate) use processes::kill_host;
+pub(crate) use processes::{end_left, kill_host};
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
@@ -58,9 +59,7 @@ fn signal_below(ancestor: i32, pid: Pid, signals: &[Signal]) {
     if !descends(&parents(), pid.as_raw_nonzero().get(), ancestor) {
         return;
     }
-    for signal in signals {
-        let _ = rustix::process::pidfd_send_signal(&handle, *signal);
-    }
+    send(&handle, signals);
 }
 
 /// Waits for orphans that we adopted and that have ended, but not for the child itself.
@@ -115,4 +114,51 @@ pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>)
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     Ok(rustix::process::pidfd_send_signal(&handle, Signal::KILL)?)
+}
+
+/// Ends what a host that is gone left behind: every process that was given this variable, and no other. Asks first.
+pub(crate) async fn end_left(variable: &str, grace: Duration) {
+    let begun = Instant::now();
+    let mut asked = false;
+    loop {
+        let left = given(variable);
+        let waited = begun.elapsed();
+        // A process that the kernel holds is not waited for.
+        if left.is_empty() || waited >= grace + KILLING {
+            return;
+        }
+        for pid in left {
+            match waited >= grace {
+                true => signal_given(variable, pid, &[Signal::KILL]),
+                false if !asked => signal_given(variable, pid, &[Signal::HUP, Signal::TERM, Signal::CONT]),
+                false => {}
+            }
+        }
+        asked = true;
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// The processes whose environment began with this variable in it; those of other people cannot be read, and are not ours.
+fn given(variable: &str) -> Vec<Pid> {
+    let all = parents().into_keys().filter(|pid| *pid != std::process::id() as i32);
+    all.filter(|pid| was_given(*pid, variable)).filter_map(Pid::from_raw).collect()
+}
+
+fn was_given(pid: i32, variable: &str) -> bool {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|given| given == variable.as_bytes())
+}
+
+fn signal_given(variable: &str, pid: Pid, signals: &[Signal]) {
+    let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
+    if was_given(pid.as_raw_nonzero().get(), variable) {
+        send(&handle, signals);
+    }
+}
+
+fn send(handle: &OwnedFd, signals: &[Signal]) {
+    for signal in signals {
+        let _ = rustix::process::pidfd_send_signal(handle, *signal);
+    }
 }
