@@ -25,6 +25,8 @@ async function furnish(floor: Floor) {
   });
   await floor.say(project, `hello, see #${activity.id} and https://example.org`);
   await floor.hub.api("POST", "/api/runners", { name: "laptop" });
+  const code = { location: "/srv/code", base_branch: "main", setup: "make", copy: [".env"] };
+  await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [code] });
   return { project, activity };
 }
 
@@ -61,6 +63,13 @@ for (const { colorScheme, size, viewport } of LOOKS) {
       await expect(page.locator(".skeleton")).toHaveCount(0);
       await check(page, path);
     }
+    await page.goto(`/p/${project.id}/settings`);
+    await page.getByRole("button", { name: "Edit /srv/code" }).click();
+    const repository = page.getByRole("form", { name: "Repository /srv/code" });
+    await repository.getByLabel("Ports", { exact: true }).fill("none");
+    await repository.getByRole("button", { name: "Save repository" }).click();
+    await expect(repository.getByText("is not a range of ports")).toBeVisible();
+    await check(page, "a repository");
     await page.goto(`/p/${project.id}/a/${activity.id}`);
     await page.getByRole("button", { name: "History" }).click();
     await expect(page.getByRole("group", { name: /Changes in version/ })).toBeVisible();
@@ -131,6 +140,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await page.getByRole("button", { name: "Hide the diff" }).first().click();
     await page.getByRole("button", { name: "Start an agent" }).first().click();
     await page.getByText("Model, sandbox, runner and more").click();
+    await page.getByLabel("Sandbox", { exact: true }).selectOption("It writes only in its workspace");
     await check(page, "start an agent");
     await page.keyboard.press("Escape");
     await page

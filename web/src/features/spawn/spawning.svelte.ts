@@ -13,7 +13,10 @@ export class Spawning {
   command = $state("");
   mode = $state<"interactive" | "headless">("interactive");
   model = $state("");
-  sandbox = $state<"none" | "network" | "closed">("none");
+  sandbox = $state(false);
+  // What is chosen at first is what the command line takes when nobody says.
+  network = $state(true);
+  home = $state(false);
   runner = $state("");
   repository = $state("");
   base = $state("");
@@ -49,7 +52,7 @@ export class Spawning {
       ...(this.runner ? { runner: this.runner } : {}),
       ...(this.repository ? { repository: this.repository } : {}),
       ...(this.base.trim() ? { base: this.base.trim() } : {}),
-      ...(this.sandbox === "none" ? {} : { sandbox: { network: this.sandbox === "network", home: true } }),
+      ...(this.sandbox ? { sandbox: { network: this.network, home: this.home } } : {}),
       ...(this.recordInput ? { record_input: true } : {}),
     };
   }
