@@ -10,16 +10,30 @@ use aho_corasick::{AhoCorasick, MatchKind};
 const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
 /// A shorter line of a value is not masked: it would hit ordinary text.
 const SHORTEST: usize = 4;
+/// A shorter value is not one of a secret: it would mask half the screen.
+const LEAST: usize = 8;
+/// How our own tokens begin, and how many digits follow.
+const TOKEN: (&[u8], usize) = (b"sf_", 64);
 
-/// Whether a variable's value must not be seen, going by its name; short ones would mask half the screen.
-pub fn is_secret(name: &str, value: &str) -> bool {
+/// What of a variable must not be seen: all of it, going by its name, and the password in an address, as proxies have.
+pub fn secrets_in<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
     let name = name.to_ascii_uppercase();
-    value.len() >= 8 && ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|sign| name.contains(sign))
+    let signs = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+    let whole = signs.iter().any(|sign| name.contains(sign)).then_some(value);
+    whole.into_iter().chain(passwords(value)).filter(|secret| secret.len() >= LEAST)
 }
 
-/// The secrets that an agent of this environment has.
+/// The password in `scheme://user:password@host`, also where it has a `/` in it that should be written otherwise.
+fn passwords(address: &str) -> impl Iterator<Item = &str> {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let logins = [host, rest].into_iter().filter_map(|part| part.rsplit_once('@'));
+    logins.filter_map(|(login, _)| login.split_once(':')).map(|(_, password)| password)
+}
+
+/// The secrets that an agent of this environment has, and tokens of our own, whosever they are.
 #[derive(Debug, Default)]
-pub(crate) struct Secrets {
+pub struct Secrets {
     values: BTreeSet<String>,
     token_file: Option<PathBuf>,
     finder: Option<AhoCorasick>,
@@ -27,14 +41,14 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// Those of these variables, and the token that one of them leads to.
-    pub(crate) fn of(variables: impl Iterator<Item = (String, String)>) -> Self {
+    pub fn of(variables: impl Iterator<Item = (String, String)>) -> Self {
         let mut secrets = Self::default();
         let mut values = Vec::new();
         for (name, value) in variables {
             if name == TOKEN_FILE {
                 secrets.token_file = Some(value.into());
-            } else if !name.starts_with("SHOPFLOOR_") && is_secret(&name, &value) {
-                values.push(value);
+            } else if !name.starts_with("SHOPFLOOR_") {
+                values.extend(secrets_in(&name, &value).map(str::to_owned));
             }
         }
         secrets.add(&values);
@@ -42,7 +56,14 @@ impl Secrets {
     }
 
     /// A line with one `•` for each character of a secret.
-    pub(crate) fn masked<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
+    pub fn masked<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.known(line) {
+            Cow::Borrowed(line) => without_tokens(line),
+            Cow::Owned(line) => Cow::Owned(without_tokens(&line).into_owned()),
+        }
+    }
+
+    fn known<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
         if let Some(token) = self.token_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) {
             self.add(&[token]);
         }
@@ -60,13 +81,28 @@ impl Secrets {
         let lines = values.iter().flat_map(|value| value.lines()).map(str::trim);
         for line in lines.filter(|line| line.len() >= SHORTEST) {
             let in_json = serde_json::Value::from(line).to_string();
-            self.values.insert(in_json[1..in_json.len() - 1].to_owned());
-            self.values.insert(line.to_owned());
+            let in_json = &in_json[1..in_json.len() - 1];
+            // Some write JSON without any other characters than those of ASCII.
+            let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let in_ascii = in_json.chars().map(|c| if c.is_ascii() { c.to_string() } else { units(c) }).collect();
+            self.values.extend([in_json.to_owned(), in_ascii, line.to_owned()]);
         }
         if self.values.len() > before {
             self.finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&self.values).ok();
         }
     }
+}
+
+/// A line with one `•` for each character of a token of ours, which is known by its form.
+fn without_tokens(line: &[u8]) -> Cow<'_, [u8]> {
+    let (start, digits) = TOKEN;
+    let length = start.len() + digits;
+    let is_token = |part: &[u8]| part.starts_with(start) && part[start.len()..].iter().all(u8::is_ascii_hexdigit);
+    let Some(first) = line.windows(length).position(is_token) else { return Cow::Borrowed(line) };
+    let mut masked = line[..first].to_vec();
+    masked.extend("•".repeat(length).as_bytes());
+    masked.extend_from_slice(&without_tokens(&line[first + length..]));
+    Cow::Owned(masked)
 }
 
 #[cfg(test)]
@@ -75,10 +111,30 @@ mod tests {
 
     #[test]
     fn secrets_are_known_by_their_names() {
-        assert!(is_secret("OPENAI_API_KEY", "sk-12345678"));
-        assert!(is_secret("Github_Token", "12345678"));
-        assert!(!is_secret("OPENAI_API_KEY", "none"));
-        assert!(!is_secret("PATH", "/usr/bin:/bin"));
+        let secrets = |name: &str, value: &'static str| secrets_in(name, value).collect::<Vec<_>>();
+        assert_eq!(secrets("OPENAI_API_KEY", "sk-12345678"), ["sk-12345678"]);
+        assert_eq!(secrets("Github_Token", "12345678"), ["12345678"]);
+        assert!(secrets("OPENAI_API_KEY", "none").is_empty());
+        assert!(secrets("PATH", "/usr/bin:/bin").is_empty());
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_one() {
+        let secrets = |value: &'static str| secrets_in("HTTPS_PROXY", value).collect::<Vec<_>>();
+        assert_eq!(secrets("http://ann:pass@word:/1@127.0.0.1:9/"), ["pass@word:/1"]);
+        assert!(secrets("http://ann:password@127.0.0.1:9/x@y").contains(&"password"));
+        for none in ["http://127.0.0.1:9/", "http://ann@127.0.0.1:9", "http://ann:short@host", "ann:password@host"] {
+            assert!(secrets(none).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn our_own_tokens_are_known_by_their_form() {
+        let token = format!("sf_{}", "0123456789abcdef".repeat(4));
+        let line = format!("a {token}{token} sf_0123 {}", token.replace('f', "g"));
+        let masked = Secrets::default().masked(line.as_bytes()).into_owned();
+        let expected = format!("a {} sf_0123 {}", "•".repeat(2 * token.len()), token.replace('f', "g"));
+        assert_eq!(String::from_utf8(masked).unwrap(), expected);
     }
 
     #[test]
@@ -96,6 +152,7 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&secrets.masked(line.as_bytes())), expected);
         };
         check(r#"{"a":"sk-1234\"é"} sk-1234"é"#, r#"{"a":"••••••••••"} •••••••••"#);
+        check(r#"{"a":"sk-1234\"\u00e9"}"#, r#"{"a":"•••••••••••••••"}"#);
         check(r"first line\nsecond line", r"••••••••••\n•••••••••••");
         check("ordinary sf_one", "ordinary sf_one");
         for token in ["sf_one", "sf_two"] {

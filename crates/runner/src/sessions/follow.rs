@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Keys, Observation, Recogniser, Seen, State, Typist, WaitingFor};
+use agents::{Keys, Observation, Recogniser, Secrets, Seen, State, Typist, WaitingFor};
 use protocol::link::FactBody;
 use terminal::{Adopted, Event, Events, HostLink};
 use tokio::sync::{mpsc, oneshot};
@@ -55,6 +55,7 @@ struct Following<'a> {
     events: Events,
     how: How,
     recogniser: Option<Recogniser>,
+    secrets: Secrets,
     lines: Option<Lines>,
     typing: VecDeque<Typing>,
     screen: Observation,
@@ -110,6 +111,7 @@ pub(super) async fn follow(
         host,
         events,
         recogniser,
+        secrets: how.secrets(),
         lines: how.events.clone().map(Lines::new),
         typing: VecDeque::new(),
         screen: Observation::default(),
@@ -334,7 +336,7 @@ impl Following<'_> {
         self.lines = Some(lines);
         let mut seen: Option<Seen> = None;
         for line in found.0 {
-            seen = Some(recogniser.line(&line));
+            seen = Some(recogniser.line(&String::from_utf8_lossy(&self.secrets.masked(line.as_bytes()))));
         }
         if let Some(seen) = seen {
             self.recognised(seen).await;

@@ -74,6 +74,11 @@ impl How {
         typist(&agents::launch(self.adapter.as_ref()?, &request).ok()?.prompt)
     }
 
+    /// What lines of the agent must not tell anybody: its own log has everything.
+    pub(super) fn secrets(&self) -> agents::Secrets {
+        agents::Secrets::of(self.environment.clone().into_iter())
+    }
+
     /// The agent's own log, once it has begun one.
     pub(super) async fn find_log(&self) -> Option<PathBuf> {
         let adapter = self.adapter.clone()?;

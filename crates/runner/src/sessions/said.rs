@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agents::Recogniser;
+use agents::{Recogniser, Secrets};
 use protocol::link::FactBody;
 
 use super::how::how;
@@ -30,15 +30,17 @@ pub(super) async fn said(floor: &Arc<Floor>, row: &SessionRow) -> Option<FactBod
     };
     let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
     let (session, dir) = (row.session, floor.session_dir(row.session));
-    let look = move || in_lines(file, recogniser).or_else(|| on_terminal(&dir));
+    let secrets = how.secrets();
+    let look = move || in_lines(file, recogniser, secrets).or_else(|| on_terminal(&dir));
     let text = tokio::task::spawn_blocking(look).await.ok().flatten()?;
     Some(FactBody::SessionSaid { session, text: cut(&text, LONGEST) })
 }
 
-fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>) -> Option<String> {
+fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>, mut secrets: Secrets) -> Option<String> {
     let mut recogniser = recogniser?;
     let text = end_of(&file?).ok()?;
-    text.lines().map(|line| recogniser.line(line)).last()?.said
+    let masked = text.lines().map(|line| recogniser.line(&String::from_utf8_lossy(&secrets.masked(line.as_bytes()))));
+    masked.last()?.said
 }
 
 /// The last whole lines of a file.
