@@ -33,12 +33,10 @@ pub struct Masks {
 impl Masks {
     /// Masks these values; of a value with several lines, each line.
     pub fn new(values: &[String]) -> Masks {
-        let mut secrets: Vec<Vec<u8>> = values
-            .iter()
-            .flat_map(|value| value.lines())
-            .map(|line| line.trim().as_bytes().to_vec())
-            .filter(|line| line.len() >= SHORTEST)
-            .collect();
+        Masks::of(forms(values))
+    }
+
+    fn of(mut secrets: Vec<Vec<u8>>) -> Masks {
         secrets.sort();
         secrets.dedup();
         let finder = (!secrets.is_empty())
@@ -50,9 +48,8 @@ impl Masks {
 
     /// Masks these values, too, from the next byte on.
     pub fn add(&mut self, values: &[String]) {
-        let known = self.secrets.iter().map(|secret| String::from_utf8_lossy(secret).into_owned());
-        let all: Vec<String> = known.chain(values.iter().cloned()).collect();
-        let Masks { finder, few, secrets, .. } = Masks::new(&all);
+        let all = self.secrets.iter().cloned().chain(forms(values)).collect();
+        let Masks { finder, few, secrets, .. } = Masks::of(all);
         (self.finder, self.few, self.secrets) = (finder, few, secrets);
     }
 
@@ -157,6 +154,16 @@ impl Masks {
     }
 }
 
+/// The lines of values, as they are and as they are written in JSON.
+fn forms(values: &[String]) -> Vec<Vec<u8>> {
+    let lines = values.iter().flat_map(|value| value.lines()).map(str::trim).filter(|line| line.len() >= SHORTEST);
+    let in_json = |line: &str| {
+        let text = serde_json::Value::from(line).to_string();
+        text.as_bytes()[1..text.len() - 1].to_vec()
+    };
+    lines.flat_map(|line| [line.as_bytes().to_vec(), in_json(line)]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,5 +230,7 @@ mod tests {
         assert_eq!(masked(&["abcd", "abcdefgh"], &[b"xabcdefghx"]), "x••••••••x");
         assert_eq!(masked(&["line one\nline two"], &[b"line one\r\nline two"]), "••••••••\r\n••••••••");
         assert_eq!(masked(&["abc"], &[b"abc"]), "abc");
+        let json = br#"{"key":"say \"hi\" \\"} say "hi" \"#;
+        assert_eq!(masked(&[r#"say "hi" \"#], &[json]), r#"{"key":"•••••••••••••"} ••••••••••"#, "as JSON writes it");
     }
 }
