@@ -45,7 +45,7 @@ impl From<StoreError> for AppError {
             StoreError::Conflict(_) => ProblemKind::Conflict,
             StoreError::Invalid { field, message } => {
                 let mut problem = Problem::new(ProblemKind::Invalid, detail);
-                problem.errors = vec![FieldError { field: field.to_owned(), message }];
+                problem.errors = vec![FieldError::new(field, message)];
                 return Self::Problem(problem);
             }
             StoreError::Storage(_) => ProblemKind::Storage,

@@ -1,6 +1,6 @@
 //! Why a tool did not do what was asked, in words that say what to do next.
 
-use protocol::{Problem, ProblemKind};
+use protocol::{Problem, ProblemKind, quotable};
 
 /// Why a tool did not do what was asked: one text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Trouble {
 
 impl Trouble {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: None }
+        Self { text: quotable(text), kind: None }
     }
 
     /// Adds what to do next.

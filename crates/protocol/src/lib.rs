@@ -21,7 +21,7 @@ pub use execution::*;
 pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
 pub use inputs::*;
 pub use metrics::*;
-pub use problem::{FieldError, Problem, ProblemKind};
+pub use problem::{FieldError, Problem, ProblemKind, quotable};
 pub use schema::task_schema;
 pub use tasks::*;
 pub use views::*;

@@ -60,6 +60,13 @@ pub struct FieldError {
     pub message: String,
 }
 
+impl FieldError {
+    /// What is wrong with a field, in words that may quote it.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: quotable(message) }
+    }
+}
+
 /// What went wrong, what it means and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[ts(optional_fields)]
@@ -80,11 +87,16 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of `kind` with a sentence for the reader; one that quotes too much is shortened.
+    /// A problem of `kind` with a sentence for the reader; what it quotes is shortened and made visible.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        let detail = shortened(detail.into());
+        let detail = quotable(detail);
         Self { kind, status: kind.status(), detail, errors: Vec::new(), retry_after_seconds: None }
     }
+}
+
+/// A sentence that quotes what somebody sent, of a length that is read, and so that every character of it is seen.
+pub fn quotable(text: impl Into<String>) -> String {
+    visible(shortened(text.into()))
 }
 
 /// Head and tail of a text that is longer than anybody reads: decoders quote what they were given.
@@ -95,4 +107,29 @@ fn shortened(text: String) -> String {
         return text;
     }
     format!("{}…{}", &text[..text.floor_char_boundary(HEAD)], &text[text.ceil_char_boundary(text.len() - TAIL)..])
+}
+
+/// The same with control characters and overrides of direction written out: a text that is refused is often quoted.
+fn visible(text: String) -> String {
+    let drives = |c: char| {
+        let turns = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        turns || (c.is_control() && !"\n\t".contains(c))
+    };
+    if !text.contains(drives) {
+        return text;
+    }
+    text.chars().map(|c| if drives(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_is_visible() {
+        let hostile = "`a\u{202e}b\0c\u{1b}[2J\u{9b}é`\nwhy";
+        let seen = "`a\\u{202e}b\\u{0}c\\u{1b}[2J\\u{9b}é`\nwhy";
+        assert_eq!(Problem::new(ProblemKind::Invalid, hostile).detail, seen);
+        assert_eq!(FieldError::new("tasks", hostile).message, seen);
+    }
 }

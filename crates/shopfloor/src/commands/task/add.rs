@@ -112,7 +112,7 @@ fn refused(name: &str, faults: &[Fault]) -> Failure {
         (None, path) => path.to_owned(),
     };
     let errors = faults.iter().take(SHOWN);
-    problem.errors = errors.map(|fault| FieldError { field: place(fault), message: fault.reason.clone() }).collect();
+    problem.errors = errors.map(|fault| FieldError::new(place(fault), fault.reason.clone())).collect();
     Failure::Problem { exit: Exit::Usage, problem, advice: None }
 }
 
