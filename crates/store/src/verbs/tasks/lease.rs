@@ -1,6 +1,6 @@
 //! Writing under a lease: signs of life, giving back, asking. Every write names its fence.
 
-use domain::{Action, Actor, AttemptOutcome, EscalationKind, RunnerId, TaskId, Timestamp, WorkerKind};
+use domain::{Action, Actor, AttemptOutcome, EscalationKind, RunnerId, TaskId, WorkerKind};
 use protocol::{Escalation, EscalationContext, EscalationOption, Lease, Task, TaskAsk, TaskHeartbeat, TaskRelease};
 use serde::Serialize;
 
@@ -9,10 +9,10 @@ use super::{check, moves, take};
 use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::sessions;
-use crate::verbs::workers::leases::{HELD, next_end};
+use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows;
-use crate::{Caller, Command, Store, StoreError};
+use crate::{Caller, Command, StoreError};
 use domain::AnswerAct;
 use domain::text::Field;
 
@@ -190,12 +190,5 @@ impl Command for ExpireLeases {
             }
         }
         Ok(ids)
-    }
-}
-
-impl Store {
-    /// When the next lease ends, if any task is held.
-    pub async fn next_lease_end(&self) -> Result<Option<Timestamp>, StoreError> {
-        next_end(&mut self.readers.get().await?.borrow()).await
     }
 }
