@@ -8,11 +8,17 @@ export type Turn = { write: string; text: string } | { say: string };
 
 type Body = {
   model?: string;
-  tools?: { name?: string; type?: string }[];
+  tools?: { name?: string; type?: string; function?: { name?: string } }[];
   text?: { format?: { type?: string } };
 };
 
-/** A model on loopback that plays a script over the Responses API, for the real Codex CLI. */
+/** What each answer is said to have used. */
+const USED = { input: 1_000, cached: 200, output: 30 };
+
+/**
+ * A model on loopback that plays a script: over the Responses API for the real Codex CLI, over Chat Completions for the
+ * real opencode.
+ */
 export class Model {
   readonly #script: Turn[];
   #server: Server | null = null;
@@ -22,30 +28,41 @@ export class Model {
     this.#script = [...script];
   }
 
-  /** Starts it, and makes the Codex of a home know this model only. */
-  async start(home: string): Promise<void> {
+  /** Starts it, and makes the Codex and the opencode of a hub's runner know this model only. */
+  async start(dir: string): Promise<void> {
     const server = createServer((request, response) => {
       let text = "";
       request.on("data", (chunk: Buffer) => (text += chunk.toString()));
       request.on("end", () => {
-        if (!request.url?.endsWith("/responses")) {
+        const chats = request.url?.endsWith("/chat/completions");
+        if (!chats && !request.url?.endsWith("/responses")) {
           response.writeHead(request.url?.endsWith("/models") ? 200 : 404, {
             "content-type": "application/json",
           });
           return response.end('{"object":"list","data":[],"models":[]}');
         }
         response.writeHead(200, { "content-type": "text/event-stream" });
-        for (const event of this.#answer(JSON.parse(text) as Body)) {
-          response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+        const body = JSON.parse(text) as Body;
+        const [number, turn] = this.#next(body);
+        for (const event of chats ? chat(number, body, turn) : responses(number, body, turn)) {
+          const name = "type" in event ? `event: ${event.type}\n` : "";
+          response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
         }
-        response.end();
+        response.end(chats ? "data: [DONE]\n\n" : "");
       });
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     this.#server = server;
     const { port } = server.address() as AddressInfo;
-    mkdirSync(join(home, ".codex"), { recursive: true });
-    writeFileSync(join(home, ".codex", "config.toml"), config(`http://127.0.0.1:${port}/v1`));
+    const url = `http://127.0.0.1:${port}/v1`;
+    const put = (folder: string, name: string, text: string) => {
+      mkdirSync(join(dir, folder), { recursive: true });
+      writeFileSync(join(dir, folder, name), text);
+    };
+    put("home/.codex", "config.toml", codexConfig(url));
+    put("config/opencode", "opencode.json", opencodeConfig(url));
+    // Keeps opencode's own package manager offline.
+    put("home", ".npmrc", "offline=true\n");
   }
 
   /** Ends it. */
@@ -54,28 +71,64 @@ export class Model {
     this.#server?.close();
   }
 
-  #answer(body: Body): { type: string; [name: string]: unknown }[] {
-    const number = ++this.#asked;
-    // Titles are asked for without tools or in a form; they are not what a script is about.
+  // Titles are asked for without tools or in a form; they are not what a script is about.
+  #next(body: Body): [number, Turn] {
     const beside = (body.tools?.length ?? 0) === 0 || body.text?.format?.type === "json_schema";
     const turn: Turn = beside
       ? { say: '{"title":"Scripted"}' }
       : (this.#script.shift() ?? { say: "Nothing is left to do." });
-    const item = "say" in turn ? message(number, turn.say) : call(number, body, turn);
-    const response = { id: `resp_${number}`, object: "response", model: body.model };
-    const usage = {
-      input_tokens: 1_000,
-      input_tokens_details: { cached_tokens: 200 },
-      output_tokens: 30,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 1_030,
-    };
-    return [
-      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
-      { type: "response.output_item.done", output_index: 0, item },
-      { type: "response.completed", response: { ...response, status: "completed", output: [item], usage } },
-    ];
+    return [++this.#asked, turn];
   }
+}
+
+function responses(number: number, body: Body, turn: Turn): { type: string; [name: string]: unknown }[] {
+  const item = "say" in turn ? message(number, turn.say) : call(number, body, turn);
+  const response = { id: `resp_${number}`, object: "response", model: body.model };
+  const usage = {
+    input_tokens: USED.input,
+    input_tokens_details: { cached_tokens: USED.cached },
+    output_tokens: USED.output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: USED.input + USED.output,
+  };
+  return [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { ...response, status: "completed", output: [item], usage } },
+  ];
+}
+
+function chat(number: number, body: Body, turn: Turn): object[] {
+  const chunk = (choices: object[], more = {}) => ({
+    id: `chatcmpl-${number}`,
+    object: "chat.completion.chunk",
+    created: 1,
+    model: body.model,
+    choices,
+    ...more,
+  });
+  const part = (delta: object, finish_reason: string | null = null) =>
+    chunk([{ index: 0, delta, finish_reason }]);
+  const usage = {
+    prompt_tokens: USED.input,
+    prompt_tokens_details: { cached_tokens: USED.cached },
+    completion_tokens: USED.output,
+    total_tokens: USED.input + USED.output,
+  };
+  const said = "say" in turn ? { content: turn.say } : { tool_calls: [write(number, body, turn)] };
+  return [
+    part({ role: "assistant", content: "" }),
+    part(said),
+    part({}, "say" in turn ? "stop" : "tool_calls"),
+    chunk([], { usage }),
+  ];
+}
+
+function write(number: number, body: Body, turn: { write: string; text: string }) {
+  const names = (body.tools ?? []).map((tool) => tool.function?.name);
+  if (!names.includes("write")) throw new Error(`no tool writes a file; there are ${names.join(", ")}`);
+  const input = JSON.stringify({ filePath: turn.write, content: turn.text });
+  return { index: 0, id: `call_${number}`, type: "function", function: { name: "write", arguments: input } };
 }
 
 function message(number: number, text: string) {
@@ -102,7 +155,7 @@ function call(number: number, body: Body, turn: { write: string; text: string })
   return { ...base, type: "function_call", name, arguments: JSON.stringify(input) };
 }
 
-function config(url: string): string {
+function codexConfig(url: string): string {
   const off = [
     "apps",
     "in_app_updates",
@@ -134,4 +187,21 @@ show_tooltips = false
 [features]
 ${off.map((name) => `${name} = false`).join("\n")}
 `;
+}
+
+function opencodeConfig(url: string): string {
+  const limit = { context: 100_000, output: 10_000 };
+  const provider = {
+    npm: "@ai-sdk/openai-compatible",
+    name: "Local",
+    models: { scripted: { name: "Scripted", cost: { input: 2, output: 10 }, limit } },
+    options: { baseURL: url, apiKey: "none" },
+  };
+  const config = {
+    model: "local/scripted",
+    provider: { local: provider },
+    share: "disabled",
+    autoupdate: false,
+  };
+  return JSON.stringify(config);
 }
