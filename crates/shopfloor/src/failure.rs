@@ -126,7 +126,8 @@ impl Failure {
         if json {
             let mut problem = problem.clone();
             problem.detail.extend(advice.iter().flat_map(|advice| ["; ", advice]));
-            return serde_json::to_string(&problem).unwrap_or(problem.detail);
+            let text = serde_json::to_string(&problem).unwrap_or(problem.detail);
+            return output::harmless(&text).into_owned();
         }
         let mut text = format!("error: {}", problem.detail);
         // A hub repeats the only field's message as the detail.

@@ -1,5 +1,6 @@
 //! The only place that prints: results on standard output, everything else on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use domain::Timestamp;
@@ -41,7 +42,7 @@ impl Output {
         if self.json {
             let text = serde_json::to_string_pretty(view)
                 .map_err(|error| Failure::other(format!("could not write the result: {error}")))?;
-            self.raw(&text)
+            self.raw(&harmless(&text))
         } else {
             self.raw(&human(self))
         }
@@ -52,7 +53,7 @@ impl Output {
         if self.json {
             let text = serde_json::to_string(view)
                 .map_err(|error| Failure::other(format!("could not write the result: {error}")))?;
-            self.raw(&text)
+            self.raw(&harmless(&text))
         } else {
             self.raw(&human(self))
         }
@@ -90,9 +91,31 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Makes text of others harmless to a terminal: control characters become visible.
+/// Makes text of others harmless to a terminal: control characters and overrides of direction become visible.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{FFFD}' } else { c }).collect()
+    let drives = |c: char| turns(c) || (c.is_control() && c != '\n' && c != '\t');
+    text.chars().map(|c| if drives(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+/// Whether a character makes what follows read in another direction, as something that it is not.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// JSON that says the same and drives no terminal: control characters that may stand in it as they are become escapes.
+pub(crate) fn harmless(json: &str) -> Cow<'_, str> {
+    let drives = |c: char| turns(c) || ('\u{7f}'..='\u{9f}').contains(&c);
+    if !json.contains(drives) {
+        return Cow::Borrowed(json);
+    }
+    let escaped = json.chars().fold(String::with_capacity(json.len()), |mut text, c| {
+        match drives(c) {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+        text
+    });
+    Cow::Owned(escaped)
 }
 
 #[cfg(test)]
@@ -100,7 +123,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn json_drives_no_terminal_and_says_the_same() {
+        let text = "a\u{9b}31m\u{7f}\u{80}\u{9f}\u{a0}\u{1b}\u{202e}\u{2066}\"é";
+        let json = serde_json::to_string(text).unwrap();
+        assert_eq!(harmless(&json), "\"a\\u009b31m\\u007f\\u0080\\u009f\u{a0}\\u001b\\u202e\\u2066\\\"é\"");
+        assert_eq!(serde_json::from_str::<String>(&harmless(&json)).unwrap(), text);
+    }
+
+    #[test]
     fn text_of_others_cannot_drive_the_terminal() {
-        assert_eq!(clean("a\u{1b}]52;c;x\u{7}b\r\n\tc"), "a\u{FFFD}]52;c;x\u{FFFD}b\u{FFFD}\n\tc");
+        assert_eq!(clean("a\u{1b}]52;c;x\u{7}b\r\n\tc\u{202e}"), "a\u{FFFD}]52;c;x\u{FFFD}b\u{FFFD}\n\tc\u{FFFD}");
     }
 }

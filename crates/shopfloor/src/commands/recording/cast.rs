@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use terminal::Quiet;
 
 use super::pages::{Pages, screen};
+use crate::output::harmless;
 use crate::{Failure, Output};
 
 /// Writes the whole recording to a file, or to standard output.
@@ -120,8 +121,8 @@ impl<'a> Target<'a> {
 
     fn line(&mut self, line: &str) -> Result<(), Failure> {
         match self {
-            Self::File(file, path) => writeln!(file, "{line}").map_err(|error| failed(path, &error)),
-            Self::Output(out) => out.raw(line),
+            Self::File(file, path) => writeln!(file, "{}", harmless(line)).map_err(|error| failed(path, &error)),
+            Self::Output(out) => out.raw(&harmless(line)),
         }
     }
 

@@ -7,6 +7,7 @@ use domain::{TaskId, TaskStatus};
 use protocol::{Call, Task, TaskAdd, TaskFilter};
 
 use super::args::ExportArgs;
+use crate::output::harmless;
 use crate::{Context, Failure};
 
 /// As many whole tasks as a hub gives at once.
@@ -30,7 +31,7 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
         let task = written(task, &names, &done);
         let text =
             serde_json::to_string(&task).map_err(|error| Failure::other(format!("could not write a task: {error}")))?;
-        out.raw(&text)?;
+        out.raw(&harmless(&text))?;
     }
     out.note(&format!("{} exported", super::add::count(count, "task")));
     Ok(())
