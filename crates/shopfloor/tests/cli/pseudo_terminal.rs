@@ -1,5 +1,6 @@
 //! The real binary in a real pseudo-terminal, as a person uses it.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex};
@@ -30,11 +31,16 @@ pub(crate) struct PseudoTerminal {
 impl PseudoTerminal {
     /// Runs the binary in a terminal of this size.
     pub(crate) fn run(floor: &Floor, args: &[&str], cols: u16, rows: u16) -> Self {
+        Self::run_program(floor.command().get_program(), floor, args, cols, rows)
+    }
+
+    /// The same with another program.
+    pub(crate) fn run_program(program: &OsStr, floor: &Floor, args: &[&str], cols: u16, rows: u16) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(Size::new(rows, cols)).unwrap();
         let before = tcgetattr(&pty).unwrap();
         let like = floor.command();
-        let mut command = Command::new(like.get_program()).env_clear().env("TERM", "xterm-256color").args(args);
+        let mut command = Command::new(program).env_clear().env("TERM", "xterm-256color").args(args);
         for (name, value) in like.get_envs().filter_map(|(name, value)| Some((name, value?))) {
             command = command.env(name, value);
         }

@@ -1,8 +1,21 @@
 //! Recordings: listed, exported, searched, played, kept.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::floor::Floor;
+use crate::pseudo_terminal::PseudoTerminal;
+
+/// What the terminal got in which asciinema plays a file.
+fn played(floor: &Floor, file: &Path) -> String {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/asciinema");
+    assert!(program.exists(), "asciinema is missing: run scripts/tools");
+    let args = ["play", "--speed", "100", "--idle-time-limit", "1", file.to_str().unwrap()];
+    let (code, shown) = PseudoTerminal::run_program(program.as_os_str(), floor, &args, 120, 32).ended();
+    assert_eq!(code, Some(0), "{shown}");
+    shown
+}
 
 #[test]
 fn a_recording_is_exported_as_it_was() {
@@ -35,11 +48,10 @@ fn a_recording_is_exported_as_it_was() {
     let times: Vec<f64> =
         older.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()[0].as_f64().unwrap()).collect();
     assert!(older.starts_with("{\"") && older.contains("\"version\":2") && times.is_sorted(), "{older}");
+    let shown = played(&floor, &file);
+    assert!(shown.contains(&output), "asciinema shows what there was: {shown}");
     std::fs::write(&file, &older).unwrap();
-    // Where there is an asciinema, of any version, it reads what we write.
-    if let Ok(played) = std::process::Command::new("asciinema").arg("cat").arg(&file).output() {
-        assert!(played.status.success() && String::from_utf8_lossy(&played.stdout).contains("line 500"), "{played:?}");
-    }
+    assert!(played(&floor, &file).contains(&output), "asciinema reads the older version, too");
     assert!(floor.text(&["recording", "play", id]).ends_with("line 499\nline 500\n"), "plain without a terminal");
     let found = floor.json(&["recording", "search", id, "LINE 377"]);
     assert_eq!((&found["hits"][0]["line"], &found["truncated"]), (&json!("line 377"), &json!(false)), "{found}");
@@ -64,5 +76,25 @@ fn an_export_asks_the_terminal_that_plays_it_nothing() {
             events.filter(|event| event[1] == "o").map(|event| event[2].as_str().unwrap().to_owned()).collect();
         assert!(output.starts_with("beforeafter"), "{output:?}");
         assert!(!["\x1b]52", "c2VjcmV0", "\x1b[c", "\x1b[6n"].iter().any(|asks| output.contains(asks)), "{output:?}");
+    }
+}
+
+#[test]
+fn json_of_a_recording_cannot_drive_the_terminal() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(r"printf 'red \302\23331m \033[0m\177 end\n'; exit 0");
+    floor.wait_for(&session, "exited");
+    let id = session["id"].as_str().unwrap();
+    let play = &["recording", "play", id, "--json"][..];
+    // Exports have the same in seven bits.
+    for (args, red) in [(play, "red \u{9b}31m"), (&["recording", "export", id], "red \u{1b}[31m")] {
+        let text = floor.text(args);
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+        let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let output: String = events
+            .filter_map(|event| Some(event.get("data").or(event.get(2))?.as_str()?.to_owned()))
+            .filter(|data| data.contains("red"))
+            .collect();
+        assert!(output.contains(red) && output.contains("\u{7f} end"), "nothing is lost: {text}");
     }
 }
