@@ -67,22 +67,43 @@ pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
         let Some(days) = retention.get(&row.desired.project) else { continue };
         let ended = row.memory.state.as_ref().map(|state| state.since);
         let expired = ended.is_some_and(|ended| now().as_millis() - ended.as_millis() > i64::from(*days) * DAY_MS);
-        if expired && !row.keep && !row.memory.forgotten {
+        if !expired || row.keep {
+            continue;
+        }
+        if row.memory.forgotten {
+            // Earlier releases left them.
+            let dir = floor.session_dir(row.session);
+            let _ = tokio::task::spawn_blocking(move || forget_events(&dir)).await;
+        } else {
             throw_away(floor, &row, "a recording has expired").await;
         }
     }
     Ok(())
 }
 
-/// Throws the recording of a session that is over away, and tells the hub.
+/// Throws the lines away that an agent printed: they say what a recording shows.
+fn forget_events(dir: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(dir.join(agents::lines::EVENTS_FILE)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Throws the recording of a session that is over away, with the lines that its agent printed, and tells the hub.
 async fn throw_away(floor: &Arc<Floor>, row: &SessionRow, why: &str) {
     let session = row.session;
     let dir = floor.session_dir(session);
     let gone = tokio::task::spawn_blocking(move || {
         let before = size(&dir);
+        forget_events(&dir)?;
         std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
     });
-    let Ok(Ok(before)) = gone.await else { return };
+    let before = match gone.await {
+        Ok(Ok(before)) => before,
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => return,
+        Ok(Err(error)) => return tracing::warn!(%session, %error, "a recording could not be thrown away"),
+        Err(_) => return,
+    };
     tracing::info!(%session, bytes = before.disk_bytes, "{why}");
     let mut memory = row.memory.clone();
     memory.forgotten = true;
