@@ -86,3 +86,22 @@ async fn what_is_held_goes_on_when_it_is_released_and_titles_cost_no_turn() {
     let asked = model.asked();
     assert_eq!(asked.iter().map(|asked| asked.scripted).collect::<Vec<_>>(), [false, true]);
 }
+
+#[tokio::test]
+async fn claude_and_gemini_are_answered_as_they_read_it() {
+    let turns = [Turn::run("ls").tokens(7, 3, 2), Turn::say("Hello there.").tokens(7, 3, 2)];
+    let model = Model::start(turns.iter().chain(&turns).cloned()).await;
+    let answer = post(&model, "/messages", &json!({ "model": "m", "tools": [{ "name": "Bash" }] })).await;
+    let order =
+        ["message_start", "\"cache_read_input_tokens\":3", "tool_use", "\\\"ls\\\"", "message_delta", "message_stop"];
+    let places: Vec<_> =
+        order.iter().map(|part| answer.find(part).unwrap_or_else(|| panic!("{part} in {answer}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let answer = post(&model, "/messages", &json!({ "model": "m", "tools": [{ "name": "Bash" }] })).await;
+    assert!(answer.contains("\"text\":\"Hello \"") && answer.contains("\"end_turn\""), "{answer}");
+    let tools = json!({ "tools": [{ "functionDeclarations": [{ "name": "run_shell_command" }] }] });
+    let answer = post(&model, "/models/m:streamGenerateContent", &tools).await;
+    assert!(answer.contains("\"functionCall\":{\"args\":{\"command\":\"ls\"}") && answer.contains("STOP"), "{answer}");
+    let answer = post(&model, "/models/m:streamGenerateContent", &tools).await;
+    assert!(answer.contains("\"text\":\"there.\"") && answer.contains("\"cachedContentTokenCount\":3"), "{answer}");
+}

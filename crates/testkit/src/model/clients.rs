@@ -6,6 +6,9 @@ use serde_json::json;
 
 use super::Model;
 
+/// Short enough to be remembered whole: Claude Code keeps the last 20 characters of a key that was approved.
+const CLAUDE_KEY: &str = "sk-ant-none";
+
 impl Model {
     /// Codex's `config.toml`. Its key is the variable `OPENAI_API_KEY`; any value will do.
     pub fn codex_config(&self) -> String {
@@ -58,11 +61,29 @@ remote_plugin = false
         config.to_string()
     }
 
-    /// Writes both into a home, with what keeps opencode's own package manager offline.
+    /// Claude Code's `.claude.json`: of somebody who has used it before, and uses the key in `ANTHROPIC_API_KEY`.
+    pub fn claude_config(&self) -> String {
+        let keys = json!({ "approved": [CLAUDE_KEY], "rejected": [] });
+        json!({ "hasCompletedOnboarding": true, "customApiKeyResponses": keys }).to_string()
+    }
+
+    /// Gemini CLI's `settings.json`, for the key in `GEMINI_API_KEY`.
+    pub fn gemini_config(&self) -> String {
+        let config = json!({
+            "security": { "auth": { "selectedType": "gemini-api-key" } },
+            "privacy": { "usageStatisticsEnabled": false },
+            "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+        });
+        config.to_string()
+    }
+
+    /// Writes all of them into a home, with what keeps opencode's own package manager offline.
     pub fn write_home(&self, home: &Path) {
         let files = [
             (".codex/config.toml", self.codex_config()),
             (".config/opencode/opencode.json", self.opencode_config()),
+            (".claude.json", self.claude_config()),
+            (".gemini/settings.json", self.gemini_config()),
             (".npmrc", "offline=true\n".to_owned()),
         ];
         for (path, text) in files {
@@ -73,13 +94,21 @@ remote_plugin = false
     }
 
     /// Variables that such a CLI needs beside `HOME` and `PATH`.
-    pub fn variables() -> [(&'static str, &'static str); 4] {
+    pub fn variables() -> [(&'static str, &'static str); 7] {
         [
+            ("ANTHROPIC_API_KEY", CLAUDE_KEY),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("GEMINI_API_KEY", "none"),
             ("OPENAI_API_KEY", "sk-none"),
             ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
             ("OPENCODE_DISABLE_SHARE", "1"),
         ]
+    }
+
+    /// Variables that say where this model is, for the CLIs that have no file for that.
+    pub fn addresses(&self) -> [(&'static str, String); 2] {
+        ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"].map(|name| (name, self.root()))
     }
 }
 

@@ -1,8 +1,10 @@
-//! A scripted model for real agent CLIs: speaks the Responses API and Chat Completions on loopback, as slow and as
-//! faulty as the script says, and remembers what it was asked.
+//! A scripted model for real agent CLIs: speaks the Responses API, Chat Completions, the Messages API and
+//! `generateContent` on loopback, as slow and as faulty as the script says, and remembers what it was asked.
 
 mod chat;
 mod clients;
+mod contents;
+mod messages;
 mod responses;
 mod script;
 mod server;

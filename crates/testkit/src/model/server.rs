@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::script::{Act, Turn};
-use super::{chat, responses};
+use super::{chat, contents, messages, responses};
 
 const FLUSH: Duration = Duration::from_millis(50);
 
@@ -64,6 +64,11 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
+    /// The same without a path, for clients that know the rest themselves.
+    pub fn root(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Adds turns to the script.
     pub fn then(&self, turns: impl IntoIterator<Item = Turn>) {
         lock(&self.shared.script).extend(turns);
@@ -100,7 +105,12 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Result<R
     let bytes = axum::body::to_bytes(body, 64 << 20).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let path = parts.uri.path().to_owned();
-    let kind = [("/responses", responses::events as Events), ("/chat/completions", chat::events as Events)];
+    let kind = [
+        ("/responses", responses::events as Events),
+        ("/chat/completions", chat::events as Events),
+        ("/messages", messages::events as Events),
+        (":streamGenerateContent", contents::events as Events),
+    ];
     let events = kind.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, events)| events);
     // Titles are asked for without tools or in a form; they are not what a script is about.
     let in_form = body["text"]["format"]["type"] == "json_schema";

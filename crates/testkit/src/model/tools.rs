@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::script::Act;
 
-/// A tool call as both APIs know it.
+/// A tool call as every API knows it.
 pub(crate) struct Call {
     pub(crate) name: String,
     /// JSON for functions, plain text for free-form tools.
@@ -18,7 +18,9 @@ pub(crate) enum Input {
 
 /// The tools of a request: name, and whether it takes free text.
 fn offered(request: &Value) -> Vec<(String, bool)> {
-    let tools = request["tools"].as_array().cloned().unwrap_or_default();
+    let mut tools = request["tools"].as_array().cloned().unwrap_or_default();
+    let groups = tools.iter().filter_map(|group| group["functionDeclarations"].as_array().cloned());
+    tools.extend(groups.flatten().collect::<Vec<_>>());
     let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
     tools.iter().filter_map(|tool| Some((name(tool)?, tool["type"] == "custom"))).collect()
 }
@@ -37,6 +39,14 @@ pub(crate) fn choose(act: &Act, request: &Value) -> Result<Call, String> {
         Act::Run(command) if has("shell") => arguments("shell", json!({ "command": ["bash", "-c", command] })),
         Act::Run(command) if has("bash") => {
             arguments("bash", json!({ "command": command, "description": "Runs what the script says" }))
+        }
+        Act::Run(command) if has("Bash") => {
+            arguments("Bash", json!({ "command": command, "description": "Runs what the script says" }))
+        }
+        Act::Run(command) if has("run_shell_command") => arguments("run_shell_command", json!({ "command": command })),
+        Act::Write { path, text } if has("Write") => arguments("Write", json!({ "file_path": path, "content": text })),
+        Act::Write { path, text } if has("write_file") => {
+            arguments("write_file", json!({ "file_path": path, "content": text }))
         }
         Act::Write { path, text } if has("write") => arguments("write", json!({ "filePath": path, "content": text })),
         Act::Write { path, text } if has("apply_patch") => {
