@@ -23,6 +23,9 @@ pub enum FromRunner {
         journal: JournalId,
         /// What the runner says about itself.
         about: RunnerAbout,
+        /// What it was started to be called; absent: as it is registered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
     /// What happened, in the order of the numbers.
     Fact(Fact),
@@ -76,6 +79,9 @@ pub enum ToRunner {
         owner: UserId,
         /// Facts up to this number are stored.
         acknowledged: u64,
+        /// What became of the name in `hello`; absent: none was there, or the hub knows nothing of such.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        named: Option<RunnerNamed>,
     },
     /// Make this true. What is not listed is left alone.
     Desired {
@@ -152,6 +158,17 @@ pub enum ToRunner {
         #[serde(default)]
         lives_seconds: Option<u32>,
     },
+}
+
+/// What became of the name that a runner was started with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerNamed {
+    /// What it is called now.
+    pub name: String,
+    /// What it was called until now, if that was something else.
+    pub before: Option<String>,
+    /// Why it is not called what it was started with.
+    pub refused: Option<String>,
 }
 
 /// A session whose host does not answer its runner, or whose agent is stopped by a signal.

@@ -12,8 +12,8 @@ pub struct Options {
     pub hub: String,
     /// The runner's own token.
     pub token: Secret,
-    /// What its owner calls it; only for its log.
-    pub name: String,
+    /// What its owner started it to be called; absent: as it is registered.
+    pub name: Option<String>,
     /// Where journal, repositories, workspaces and sessions are.
     pub data_dir: PathBuf,
     /// What its owner calls it by, for choosing.
@@ -60,7 +60,7 @@ impl Options {
         Self {
             hub: hub.into(),
             token,
-            name: "runner".to_owned(),
+            name: None,
             config_dir: data_dir.clone(),
             data_dir,
             labels: Vec::new(),

@@ -9,11 +9,12 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
-use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, ToRunner};
+use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
 use store::{
-    AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, Say, SeeRunner, StoreError, TakeFacts, Touch,
+    AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, NameRunner, Say, SeeRunner, StoreError,
+    TakeFacts, Touch,
 };
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -54,10 +55,10 @@ pub(crate) async fn serve(
         hello = hello(&mut socket) => hello,
     };
     let end = match hello {
-        Ok((journal, about)) => {
+        Ok(Hello { journal, about, named }) => {
             let name = JournalId::generate().to_string();
             let session = Session { hub, caller, runner, owner, journal, name };
-            session.run(&mut socket, about, ended).await.err().flatten()
+            session.run(&mut socket, about, named, ended).await.err().flatten()
         }
         Err(end) => end,
     };
@@ -68,7 +69,15 @@ pub(crate) async fn serve(
     }
 }
 
-async fn hello(socket: &mut WebSocket) -> Result<(JournalId, RunnerAbout), End> {
+/// What a runner says first.
+struct Hello {
+    journal: JournalId,
+    about: RunnerAbout,
+    /// What it was started to be called.
+    named: Option<String>,
+}
+
+async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
     let first = match timeout(HELLO, socket.recv()).await {
         Err(_) => return Err(Some((CloseCode::Protocol, "no hello came in time"))),
         Ok(Some(Ok(Message::Text(text)))) => text,
@@ -76,7 +85,9 @@ async fn hello(socket: &mut WebSocket) -> Result<(JournalId, RunnerAbout), End> 
         Ok(_) => return Err(None),
     };
     match serde_json::from_str(&first) {
-        Ok(FromRunner::Hello { protocol, journal, about }) if protocol == PROTOCOL => Ok((journal, about)),
+        Ok(FromRunner::Hello { protocol, journal, about, name: named }) if protocol == PROTOCOL => {
+            Ok(Hello { journal, about, named })
+        }
         Ok(FromRunner::Hello { .. }) => Err(Some((CloseCode::Protocol, "another protocol version: update the older"))),
         _ => Err(Some((CloseCode::Protocol, "the first frame must be hello"))),
     }
@@ -98,11 +109,13 @@ impl Session {
         &self,
         socket: &mut WebSocket,
         about: RunnerAbout,
+        named: Option<String>,
         ended: impl Future<Output = End>,
     ) -> Result<(), End> {
         // Heard from before the state is read: nothing falls in between.
         let mut desires = self.hub.live.desires();
         let acknowledged = self.take(Vec::new()).await.map_err(|error| unreadable(&error))?;
+        let named = self.call(named).await.map_err(|error| unreadable(&error))?;
         let (link, mut outgoing) = Link::new(self.runner, Duration::from_secs(self.hub.limits.runner_answer_seconds));
         let link = Arc::new(link);
         link.tell(&ToRunner::Welcome {
@@ -111,6 +124,7 @@ impl Session {
             runner: self.runner,
             owner: self.owner,
             acknowledged,
+            named,
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
@@ -259,6 +273,13 @@ impl Session {
             Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),
             Err(error) => Err(unreadable(&error)),
         }
+    }
+
+    /// Calls the runner what it was started with.
+    async fn call(&self, name: Option<String>) -> Result<Option<RunnerNamed>, StoreError> {
+        let Some(name) = name else { return Ok(None) };
+        let command = NameRunner { runner: self.runner, name };
+        Ok(self.hub.store.write(&self.caller, None, command).await?.value)
     }
 
     async fn take(&self, facts: Vec<Fact>) -> Result<u64, StoreError> {

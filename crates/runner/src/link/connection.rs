@@ -8,7 +8,7 @@ use domain::UserId;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
-use protocol::link::{FromRunner, MAX_LINK_FRAME, ToRunner};
+use protocol::link::{FromRunner, MAX_LINK_FRAME, RunnerNamed, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, RunnerAbout};
 use tokio::sync::watch;
@@ -52,7 +52,7 @@ pub(super) async fn once(
     let (mut sink, mut stream) = socket.split();
     let newest = about.borrow_and_update().clone();
     let greeted = Instant::now();
-    let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options.patience).await?;
+    let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options).await?;
     tracing::info!(hub = options.hub, "linked to the hub");
     let line = Line::new();
     let _over = Over { line: &line, ear };
@@ -100,16 +100,17 @@ async fn greet(
     stream: &mut Stream,
     journal: &Journal,
     about: &RunnerAbout,
-    patience: Patience,
+    options: &Options,
 ) -> Result<(UserId, u64), LinkError> {
     let head = journal.head().await?;
-    let hello = FromRunner::Hello { protocol: PROTOCOL, journal: head.journal, about: about.clone() };
+    let (about, name) = (about.clone(), options.name.clone());
+    let hello = FromRunner::Hello { protocol: PROTOCOL, journal: head.journal, about, name };
     put(sink, Outgoing::Text(encode(&hello)?)).await?;
-    let (version, hub, owner, acknowledged) = loop {
-        match next(stream, patience).await? {
+    let (version, hub, owner, acknowledged, named) = loop {
+        match next(stream, options.patience).await? {
             Heard::Frame(frame) => match *frame {
-                ToRunner::Welcome { protocol, hub, owner, acknowledged, .. } => {
-                    break (protocol, hub, owner, acknowledged);
+                ToRunner::Welcome { protocol, hub, owner, acknowledged, named, .. } => {
+                    break (protocol, hub, owner, acknowledged, named);
                 }
                 other => tracing::debug!(?other, "before the welcome"),
             },
@@ -129,7 +130,26 @@ async fn greet(
         return Err(LinkError::Behind);
     }
     journal.acknowledge(acknowledged).await?;
+    if let Some(wanted) = &options.name {
+        tell_name(wanted, named);
+    }
     Ok((owner, acknowledged))
+}
+
+/// Says what became of the name that the runner was started with, unless it had it before.
+fn tell_name(wanted: &str, named: Option<RunnerNamed>) {
+    match named {
+        Some(RunnerNamed { name, refused: Some(why), .. }) => {
+            tracing::warn!("this runner is shown as `{name}`, not as `{wanted}`: {why}");
+        }
+        Some(RunnerNamed { name, before: Some(before), .. }) => {
+            tracing::info!("this runner was registered as `{before}`; it is shown as `{name}` from now on");
+        }
+        Some(_) => {}
+        None => {
+            tracing::warn!("this hub is older and does not know of --name: the runner is shown as it was registered")
+        }
+    }
 }
 
 async fn write(sink: &mut Sink, line: &Line) -> Result<Infallible, LinkError> {

@@ -386,7 +386,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
         let acknowledged = state.acknowledged;
         let (hub, owner) = (shared.hub, shared.owner);
         let runner = RunnerId::generate();
-        (state.connections, ToRunner::Welcome { protocol: PROTOCOL, hub, runner, owner, acknowledged })
+        (state.connections, ToRunner::Welcome { protocol: PROTOCOL, hub, runner, owner, acknowledged, named: None })
     };
     for frame in [&welcome, &shared.desired()] {
         let _ = outgoing.send(Message::text(serde_json::to_string(frame).unwrap()));

@@ -82,6 +82,37 @@ fn a_runner_runs_alone_with_its_own_token() {
 }
 
 #[test]
+fn a_runner_is_called_what_it_is_started_with() {
+    let floor = Floor::up();
+    let secret = |name: &str| floor.json(&["runner", "create", name])["secret"].as_str().unwrap().to_owned();
+    let names = || {
+        let list = floor.json(&["runner", "list"]);
+        let mut names: Vec<_> = list.as_array().unwrap().iter().map(|one| one["name"].to_string()).collect();
+        names.sort();
+        names.join(" ")
+    };
+    let start = |secret: &str, name: &[&str], dir: &str| {
+        let dir = floor.path(dir).display().to_string();
+        let args = ["runner", "--hub", &floor.url, "--token", secret, "--data-dir", &dir];
+        Running::spawn(floor.command().args(args).args(name))
+    };
+    let (first, second) = (secret("laptop"), secret("other"));
+    let runner = start(&first, &["--name", "desk"], "first");
+    runner.wait_for_note("registered as `laptop`; it is shown as `desk`");
+    assert_eq!(names(), r#""desk" "other""#);
+    let trail = floor.json(&["audit", "list"]);
+    assert!(trail.to_string().contains("runner `laptop` is called `desk`"), "{trail}");
+    let taken = start(&second, &["--name", "desk"], "second");
+    let said = taken.wait_for_note("shown as `other`, not as `desk`");
+    assert!(said.contains("another runner `desk`"), "{said}");
+    assert_eq!(names(), r#""desk" "other""#);
+    assert_eq!((runner.terminate().0, taken.terminate().0), (Some(0), Some(0)));
+    let runner = start(&first, &[], "first");
+    runner.wait_for_note("linked to the hub");
+    assert_eq!(names(), r#""desk" "other""#, "without a name, it stays");
+}
+
+#[test]
 fn a_runner_registers_itself_once() {
     let floor = Floor::up();
     for _ in 0..2 {

@@ -1,7 +1,8 @@
 //! Runners: identity and owner; what they run comes with their link.
 
 use domain::text::{NAME, plain};
-use domain::{Action, Resource, RunnerId, Timestamp, TokenKind};
+use domain::{Action, Resource, RunnerId, Timestamp, TokenKind, UserId};
+use protocol::link::RunnerNamed;
 use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate};
 use serde::Serialize;
 
@@ -60,8 +61,7 @@ impl Command for CreateRunner {
         let owner = tx.caller.person()?;
         NAME.check(&self.input.name)?;
         let name = self.input.name.trim().to_owned();
-        let taken = "SELECT id FROM runners WHERE owner = $1 AND name = $2";
-        if tx.read().first(taken, args![owner.id.to_string(), &name]).await?.is_some() {
+        if is_taken(tx, owner.id, &name).await? {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
         }
         let id = RunnerId::generate();
@@ -107,6 +107,48 @@ impl Command for RemoveRunner {
         tx.audit(Self::VERB, self.runner, AuditScope::Hub, format!("removed runner `{}`", found.name));
         Ok(())
     }
+}
+
+/// Calls a runner what its owner started it with.
+#[derive(Debug, Serialize)]
+pub struct NameRunner {
+    /// Which.
+    pub runner: RunnerId,
+    /// What it is to be called.
+    pub name: String,
+}
+
+impl Command for NameRunner {
+    type Output = Option<RunnerNamed>;
+    const VERB: &'static str = "runner.name";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Option<RunnerNamed>, StoreError> {
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        let Some(row) = row else { return Ok(None) };
+        let before = runner(&row, tx.now)?;
+        let name = self.name.trim().to_owned();
+        if name == before.name {
+            return Ok(Some(RunnerNamed { name, before: None, refused: None }));
+        }
+        let refused = |why: String| Some(RunnerNamed { name: before.name.clone(), before: None, refused: Some(why) });
+        if let Err(error) = NAME.check(&name) {
+            return Ok(refused(error.to_string()));
+        }
+        if is_taken(tx, before.owner.id, &name).await? {
+            return Ok(refused(format!("its owner has another runner `{name}`")));
+        }
+        let named = Runner { name: name.clone(), ..before.clone() };
+        tx.run("UPDATE runners SET name = $1 WHERE id = $2", args![&name, self.runner.to_string()]).await?;
+        announce(tx, Change::Runner { runner: named });
+        let detail = format!("runner `{}` is called `{name}`, as it was started", before.name);
+        tx.audit(Self::VERB, self.runner, AuditScope::Hub, detail);
+        Ok(Some(RunnerNamed { name, before: Some(before.name), refused: None }))
+    }
+}
+
+async fn is_taken(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM runners WHERE owner = $1 AND name = $2";
+    Ok(tx.read().first(sql, args![owner.to_string(), name]).await?.is_some())
 }
 
 /// Remembers that a runner came or went, and tells everybody. When one that went was last heard from is for `Touch`.

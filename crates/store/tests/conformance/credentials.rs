@@ -19,6 +19,7 @@ both!(
     logging_out_ends_one_login_or_all,
     a_runner_has_a_token_until_it_is_removed,
     what_was_seen_is_remembered,
+    a_runner_is_called_what_it_is_started_with_unless_that_is_taken,
     a_runner_that_comes_or_goes_is_told,
 );
 
@@ -155,6 +156,31 @@ async fn what_was_seen_is_remembered(floor: Floor) {
     assert_eq!(floor.store.tokens(&floor.bo).await.unwrap()[0].last_used_at, Some(now));
     assert_eq!(floor.store.user(&floor.ada, id(&floor.bo)).await.unwrap().last_seen_at, Some(now));
     assert_eq!(floor.store.runners(&floor.ada).await.unwrap()[0].last_seen_at, Some(now));
+}
+
+async fn a_runner_is_called_what_it_is_started_with_unless_that_is_taken(floor: Floor) {
+    let make = async |caller, name: &str| {
+        floor.done(caller, CreateRunner { input: RunnerCreate { name: name.into() } }).await.runner
+    };
+    let (laptop, other, ada) =
+        (make(&floor.bo, "laptop").await, make(&floor.bo, "other").await, make(&floor.ada, "desk").await);
+    let hub = Caller::hub("socket");
+    let call = async |runner, name: &str| floor.done(&hub, store::NameRunner { runner, name: name.into() }).await;
+    let named = call(laptop.id, " desk ").await.unwrap();
+    assert_eq!((named.name.as_str(), named.before.as_deref(), named.refused), ("desk", Some("laptop"), None));
+    let seen = protocol::Runner { name: "desk".into(), ..laptop.clone() };
+    let told = EventBody::Change { change: protocol::Change::Runner { runner: seen.clone() } };
+    assert_eq!(floor.heard().last().unwrap().body, told);
+    let before = floor.store.extent().await.unwrap();
+    assert_eq!(call(laptop.id, "desk").await.unwrap().before, None, "again");
+    for (bad, why) in [("desk", "another runner `desk`"), (" ", "empty"), ("a\u{7}", "U+0007")] {
+        let named = call(other.id, bad).await.unwrap();
+        assert_eq!(named.name, "other");
+        assert!(named.refused.as_ref().is_some_and(|said| said.contains(why)), "{named:?}");
+    }
+    assert_eq!(call(domain::RunnerId::generate(), "x").await, None, "removed meanwhile");
+    assert_eq!(floor.store.extent().await.unwrap(), before, "nothing of it was written");
+    assert_eq!(floor.store.runners(&floor.ada).await.unwrap(), [ada, seen, other]);
 }
 
 async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {

@@ -48,7 +48,8 @@ async fn a_link_that_does_not_begin_with_hello_ends() {
         let stream = dial(floor.hub.url(), &token).await.expect("let in");
         (stream, token)
     };
-    let hello = |protocol| FromRunner::Hello { protocol, journal: domain::JournalId::generate(), about: about(1) };
+    let hello =
+        |protocol| FromRunner::Hello { protocol, journal: domain::JournalId::generate(), about: about(1), name: None };
     let text = |frame: &FromRunner| Message::text(serde_json::to_string(frame).expect("JSON"));
     for first in [
         text(&FromRunner::Heartbeat { silent: Vec::new() }),

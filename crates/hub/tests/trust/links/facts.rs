@@ -39,8 +39,12 @@ async fn facts_are_stored_once_and_in_order_over_links_that_break() {
     floor.runner.told("the first", acked(next)).await;
     assert_eq!(floor.now().await.state.status, Working);
     floor.runner.again(floor.hub.url()).await;
-    let hello =
-        FromRunner::Hello { protocol: 1, journal: floor.runner.journal, about: crate::support::runner::about(8) };
+    let hello = FromRunner::Hello {
+        protocol: 1,
+        journal: floor.runner.journal,
+        about: crate::support::runner::about(8),
+        name: None,
+    };
     floor.runner.tell(&hello).await;
     let welcome = |frame: &ToRunner| matches!(frame, ToRunner::Welcome { acknowledged, .. } if *acknowledged == next);
     floor.runner.told("what is stored", welcome).await;

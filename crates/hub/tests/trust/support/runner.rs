@@ -98,7 +98,7 @@ impl FakeRunner {
     /// Says hello and waits until the hub shows it as connected; answers what the hub has acknowledged.
     pub(crate) async fn hello(&mut self, capacity: u32) -> u64 {
         let (protocol, journal) = (PROTOCOL, self.journal);
-        self.tell(&FromRunner::Hello { protocol, journal, about: about(capacity) }).await;
+        self.tell(&FromRunner::Hello { protocol, journal, about: about(capacity), name: None }).await;
         let id = self.id;
         let welcome = self.told("welcome", |frame| matches!(frame, ToRunner::Welcome { .. })).await;
         let ToRunner::Welcome { runner, acknowledged, .. } = welcome else { unreachable!() };

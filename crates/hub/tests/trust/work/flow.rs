@@ -80,7 +80,7 @@ async fn reasons_are_told_to_a_session_that_stays() {
     let mut about = about(8);
     about.agents.push(agent);
     runner.again(hub.url()).await;
-    runner.tell(&FromRunner::Hello { protocol: PROTOCOL, journal: runner.journal, about }).await;
+    runner.tell(&FromRunner::Hello { protocol: PROTOCOL, journal: runner.journal, about, name: None }).await;
     runner.told("welcome", |frame| matches!(frame, ToRunner::Welcome { .. })).await;
     let project = project(&hub, &olga, Visibility::ReadWrite, true).await;
     let input = WorkerStart { agent: "talker".into(), ..Default::default() };

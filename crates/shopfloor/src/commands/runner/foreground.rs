@@ -38,7 +38,8 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
     let mut stop = Stop::listen()?;
     let options = args.options(context, &hub, token)?;
     Noted { pid: std::process::id(), hub: hub.clone() }.write(&dir)?;
-    context.out.note(&format!("runner {} of {hub}; stop with Ctrl-C, sessions go on", options.name));
+    let name = options.name.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
+    context.out.note(&format!("runner {name}of {hub}; stop with Ctrl-C, sessions go on"));
     let end = async {
         tokio::select! {
             () = stop.asked() => {}

@@ -13,7 +13,7 @@ use crate::{Context, Failure};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Run one on this machine (without a subcommand)")]
 pub(crate) struct RunArgs {
-    /// What you call it [default: this machine's name]
+    /// What it is called; replaces what it was registered with [default: as registered; at first, this machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Read its token from this file instead of --token or SHOPFLOOR_RUNNER_TOKEN; without any, it registers itself as yours
@@ -47,7 +47,7 @@ impl RunArgs {
         let exe = std::env::current_exe()
             .map_err(|error| Failure::other(format!("could not find this program's own file: {error}")))?;
         let mut options = ::runner::Options::new(hub, ::runner::Secret::new(token), dir(context)?, exe);
-        options.name = self.name();
+        options.name = self.name.clone();
         let layers = &context.layers;
         options.labels = layers.list("labels", self.labels.clone())?.value;
         options.version = env!("CARGO_PKG_VERSION").to_owned();

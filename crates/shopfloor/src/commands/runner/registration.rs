@@ -21,7 +21,7 @@ pub(crate) struct Registration {
     /// The runner's id.
     runner: RunnerId,
     /// Its name.
-    name: String,
+    pub(crate) name: String,
     /// Its token.
     pub(crate) secret: String,
 }

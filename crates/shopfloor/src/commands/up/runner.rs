@@ -142,10 +142,12 @@ impl Place {
         let file = self.write_token(&known.secret).map_err(failed)?;
         let log = self.open_log().map_err(failed)?;
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["runner", "--hub", &self.url, "--name", &name]);
+        command.args(["runner", "--hub", &self.url, "--name", &known.name]);
         command.arg("--token-file").arg(file).arg("--data-dir").arg(&self.dir);
         // The person's token is not the runner's; and Ctrl-C is for us to pass on.
         command.env_remove("SHOPFLOOR_TOKEN").env_remove("SHOPFLOOR_TOKEN_FILE").process_group(0);
+        // Nor is it part of the session that the floor may have been started in.
+        command.env_remove("SHOPFLOOR_SESSION");
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
         tracing::info!(pid = child.id(), log = %self.log().display(), "the runner of this machine started");
