@@ -468,6 +468,9 @@ pub enum StartFrom {
     Bundle {
         /// Which, by `Bundle::bundle`.
         bundle: String,
+        /// Whether it is somebody else's work: what it would run is not trusted.
+        #[serde(default)]
+        foreign: bool,
     },
 }
 

@@ -30,6 +30,7 @@ const AWAY: Duration = Duration::from_secs(30);
 const TRIES: u32 = 3;
 
 const IS_AWAY: &str = "the runner that has the work went away, and it starts afresh";
+const IS_ELSEWHERE: &str = "the runner that has the work is connected to another hub, and it starts afresh";
 const WRITES_ON: &str = "its session did not end in time: what it wrote since stayed behind";
 
 /// Works until the hub stops.
@@ -90,12 +91,13 @@ impl Carrier {
         if self.hub.links.reachable(moving.to).is_err() {
             return Ok(false);
         }
-        if !self.is_there(&moving).await? {
+        if self.hub.links.reachable(moving.at).is_err() {
             let since = *self.away.get_or_insert_with(Instant::now);
-            return match since.elapsed() >= AWAY {
-                true => self.end(workspace, None, Some(IS_AWAY.to_owned())).await,
-                false => Ok(false),
-            };
+            if since.elapsed() < AWAY {
+                return Ok(false);
+            }
+            let why = if self.is_there(&moving).await? { IS_ELSEWHERE } else { IS_AWAY };
+            return self.end(workspace, None, Some(why.to_owned())).await;
         }
         self.away = None;
         let late = self.begun.elapsed() >= PATIENCE;

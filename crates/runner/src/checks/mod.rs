@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use domain::{ReportId, WorkspaceId};
 use parking_lot::Mutex;
+use protocol::Criterion;
 use protocol::link::{DesiredCheck, FactBody};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -18,19 +19,22 @@ use crate::floor::Floor;
 use crate::journal::Change;
 use crate::workspaces::Unmade;
 
-/// How many reports are checked at once: each may build and test a whole project.
-const AT_ONCE: usize = 2;
+/// How many reports are checked at once whose commands may build and test a whole project.
+const LONG: usize = 2;
+/// How many others, which are only looked at.
+const SHORT: usize = 2;
 
 /// The checks that are not finished.
 #[derive(Debug)]
 pub(crate) struct Checks {
     running: Mutex<HashMap<ReportId, (WorkspaceId, CancellationToken)>>,
-    turns: Semaphore,
+    long: Semaphore,
+    short: Semaphore,
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { running: Mutex::default(), turns: Semaphore::new(AT_ONCE) }
+        Self { running: Mutex::default(), long: Semaphore::new(LONG), short: Semaphore::new(SHORT) }
     }
 }
 
@@ -91,7 +95,9 @@ impl Checks {
 
 async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
     let report = check.report;
-    let Ok(_turn) = floor.checks.turns.acquire().await else { return };
+    let runs = check.criteria.iter().any(|criterion| matches!(criterion, Criterion::Command { .. }));
+    let turns = if runs { &floor.checks.long } else { &floor.checks.short };
+    let Ok(_turn) = turns.acquire().await else { return };
     tracing::info!(%report, task = %check.task, "checking a report");
     let result = match perform::perform(floor, check).await {
         Ok((results, changes)) => FactBody::Checked { report, results, changes: Some(changes) },

@@ -130,7 +130,7 @@ impl Workspaces {
         // One that is there already has it.
         let from = match &wanted.from {
             Some(StartFrom::Branch { branch }) => Some(Start::Branch(branch.parse().map_err(text)?)),
-            Some(StartFrom::Bundle { bundle }) if known.is_none() => {
+            Some(StartFrom::Bundle { bundle, .. }) if known.is_none() => {
                 Some(Start::Bundle(floor.bundles.taken(floor, bundle).map_err(|problem| problem.detail)?))
             }
             _ => None,

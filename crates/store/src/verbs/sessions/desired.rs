@@ -3,7 +3,7 @@
 use domain::{ProjectId, RunnerId, SessionId, TaskStatus};
 use engine::liveness::sign_seconds;
 use protocol::EscalationContext;
-use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, StartFrom};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
@@ -168,12 +168,15 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
 }
 
 fn workspace(row: &Row, trusted: bool) -> Result<DesiredWorkspace, StoreError> {
+    let from: Option<StartFrom> = json_or_none(row, "start_from")?;
+    // What came from somebody else's runner is theirs: it runs on nobody's machine unasked.
+    let trusted = trusted && !matches!(from, Some(StartFrom::Bundle { foreign: true, .. }));
     Ok(DesiredWorkspace {
         workspace: row.parsed("workspace")?,
         repository: repository(row.text_or_none("repository")?)?,
         base: row.text_or_none("base")?,
         branch: row.text("branch")?,
         trusted,
-        from: json_or_none(row, "start_from")?,
+        from,
     })
 }

@@ -2,8 +2,19 @@
 
 use protocol::{Criterion, FileFormat, Handover, Task};
 
+/// Where the next worker finds what an earlier one did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// In its own workspace: it is the same.
+    Here,
+    /// In its own workspace: it was brought there.
+    Brought,
+    /// On a branch, if anywhere.
+    Elsewhere,
+}
+
 /// The brief of a task: what is to be done, how it is accepted, what was left behind, how to report.
-pub(crate) fn brief(task: &Task, handover: Option<&Handover>, refused: Option<&str>) -> String {
+pub(crate) fn brief(task: &Task, handover: Option<&Handover>, work: Work, refused: Option<&str>) -> String {
     let mut text = format!("# Task {}\n\n{}\n", task.id, task.description.trim());
     let mut section = |title: &str, body: &str| {
         if !body.trim().is_empty() {
@@ -18,7 +29,7 @@ pub(crate) fn brief(task: &Task, handover: Option<&Handover>, refused: Option<&s
     section("Accepted when", &list(task.acceptance.iter().map(words).collect()));
     section("Files to change", &list(task.files.iter().map(|file| format!("`{file}`")).collect()));
     if let Some(left) = handover {
-        section("What an earlier worker left", &left_behind(left));
+        section("What an earlier worker left", &left_behind(work, left));
     }
     section(
         "When you are done",
@@ -29,17 +40,24 @@ pub(crate) fn brief(task: &Task, handover: Option<&Handover>, refused: Option<&s
     text
 }
 
-fn left_behind(left: &Handover) -> String {
+fn left_behind(work: Work, left: &Handover) -> String {
     let mut lines = vec![format!("`{}` had this task; it ended: {}", left.worker_name, left.outcome.word())];
     if let Some(reason) = &left.reason {
         lines.push(format!("Why: {reason}"));
     }
-    if let Some(branch) = &left.branch {
-        lines.push(format!(
+    match (work, &left.branch) {
+        (Work::Here, _) => lines.push("You are where it worked: what it wrote, committed or not, is here.".to_owned()),
+        (Work::Brought, _) => lines.push(
+            "What it wrote, committed or not, was brought to your workspace, onto your branch: look at it before you \
+             begin."
+                .to_owned(),
+        ),
+        (Work::Elsewhere, Some(branch)) => lines.push(format!(
             "Its work is on the branch `{branch}`: look there before you begin. If there is no such branch here, it was \
              not pushed from where `{}` worked.",
             left.worker_name
-        ));
+        )),
+        (Work::Elsewhere, None) => {}
     }
     if let Some(session) = left.session {
         lines.push(format!("What it did was recorded: `shopfloor recording play {session}`."));

@@ -1,13 +1,16 @@
 //! What an earlier worker left behind for the next one.
 
-use domain::{ReportVerdict, SessionId, TaskId};
+use domain::{ReportVerdict, SessionId, TaskId, WorkspaceId};
+use protocol::link::StartFrom;
 use protocol::{Handover, Report};
 
+use super::brief::Work;
 use super::moves::judge;
 use super::row::{TaskRow, id_or_none};
 use crate::StoreError;
 use crate::sql::{args, text};
 use crate::tx::Tx;
+use crate::verbs::workspaces::json_or_none;
 
 /// What the last worker of a task left, and why the last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
@@ -36,9 +39,27 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     Ok((Some(handover), refused))
 }
 
-/// Everything that an agent needs to know about a task that it is given.
-pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId) -> Result<String, StoreError> {
+/// Everything that an agent needs to know about a task that it is given, to be worked on in this workspace.
+pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -> Result<String, StoreError> {
     let task = tx.known_task(task).await?;
     let (handover, refused) = of(tx, &task).await?;
-    Ok(super::brief::brief(&task.view(), handover.as_ref(), refused.as_deref()))
+    let work = match &handover {
+        Some(left) => work(tx, left, here).await?,
+        None => Work::Elsewhere,
+    };
+    Ok(super::brief::brief(&task.view(), handover.as_ref(), work, refused.as_deref()))
+}
+
+/// Where the next worker finds what an earlier one did.
+async fn work(tx: &mut Tx<'_>, left: &Handover, here: WorkspaceId) -> Result<Work, StoreError> {
+    if left.workspace == Some(here) {
+        return Ok(Work::Here);
+    }
+    let sql = "SELECT start_from FROM workspaces WHERE id = $1";
+    let row = tx.read().first(sql, vec![text(here)]).await?;
+    let from = row.map(|row| json_or_none(&row, "start_from")).transpose()?.flatten();
+    Ok(match from {
+        Some(StartFrom::Bundle { .. }) => Work::Brought,
+        _ => Work::Elsewhere,
+    })
 }

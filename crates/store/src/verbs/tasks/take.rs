@@ -294,7 +294,7 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
         false => (None, None),
     };
     let view = row.view();
-    let brief = brief::brief(&view, handover.as_ref(), refused.as_deref());
+    let brief = brief::brief(&view, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
     let heartbeat_seconds = settings.heartbeat_seconds;
     let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };
     Ok(Taken { taken: Some(taken), why_not: None })

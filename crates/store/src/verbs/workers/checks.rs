@@ -5,6 +5,7 @@ use engine::conflict::{self, Kind, Meeting};
 use engine::progress::{self, Stuck, stuck};
 use protocol::link::{ChangedFile, Changes, CheckTrouble};
 use protocol::{CriterionResult, Deliverables, Escalation, EscalationContext};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::log::decided;
@@ -101,7 +102,7 @@ async fn verdict(
     }
     if passed
         && let Some(changes) = changes
-        && let Some(other) = meets(tx, task.project, found.task, changes).await?
+        && let Some(other) = meets(tx, task.project, report, found.task, changes).await?
     {
         let sql = "UPDATE reports SET results = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&results), report.to_string()]).await?;
@@ -232,33 +233,56 @@ struct Other {
     meetings: Vec<Meeting>,
 }
 
+/// What of [`Changes`] is compared.
+#[derive(Deserialize)]
+struct Output {
+    base: String,
+    head: String,
+    tree: String,
+    files: Vec<ChangedFile>,
+}
+
+impl Output {
+    /// Whether somebody's work was begun on this one: then nothing in it is news to them.
+    fn is_under(&self, work: &Changes) -> bool {
+        let committed = !self.head.is_empty() && self.head != self.base;
+        committed && (work.head == self.head || work.base == self.head || work.commits.contains(&self.head))
+    }
+}
+
 /// The newest output that changes what this one changes, too: accepted, or waiting for a person.
 async fn meets(
     tx: &mut Tx<'_>,
     project: domain::ProjectId,
+    report: ReportId,
     task: TaskId,
     changes: &Changes,
 ) -> Result<Option<Other>, StoreError> {
     if changes.files.is_empty() || !moves::has_repository(tx, project).await? {
         return Ok(None);
     }
-    let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task WHERE r.project = $1 AND \
+    // What was done before in the same workspace is part of it.
+    let sql = "SELECT r.id, r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task \
+               WHERE r.project = $1 AND \
                (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
-               r.changes IS NOT NULL AND r.task <> $3 ORDER BY r.at DESC, r.id DESC LIMIT $4";
-    let accepted = ReportVerdict::Accepted.word();
-    let rows = tx.read().all(sql, args![project.to_string(), accepted, task.to_string(), COMPARED]).await?;
+               r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
+               (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) \
+               ORDER BY r.at DESC, r.id DESC LIMIT $5";
+    let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
+    let rows = tx.read().all(sql, of).await?;
     let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
     for row in &rows {
-        let other: Changes = row.json("changes")?;
+        let other: Output = row.json("changes")?;
         let same_base = other.base == changes.base;
-        if same_base && other.tree == changes.tree {
+        if (same_base && other.tree == changes.tree) || other.is_under(changes) {
             continue;
         }
         let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
         let meetings = conflict::meetings(&mine, &theirs, same_base);
         if !meetings.is_empty() {
             let (task, title) = (row.parsed("task")?, row.text("title")?);
-            return Ok(Some(Other { task, title, patch: other.patch, meetings }));
+            let Changes { patch, .. } = row.json("changes")?;
+            return Ok(Some(Other { task, title, patch, meetings }));
         }
     }
     Ok(None)

@@ -195,7 +195,8 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
     let Some(slot) = holds::used(tx, slot.id, &more).await? else { return Ok(()) };
     blind(tx, &slot, &more, under.task).await?;
     let step = more.cost_micros.unwrap_or(0);
-    if step == 0 || under.current(tx, before.id).await?.is_none() {
+    let at_it = |row: &TaskRow| matches!(row.status, TaskStatus::Assigned | TaskStatus::Running);
+    if step == 0 || !under.current(tx, before.id).await?.as_ref().is_some_and(at_it) {
         return Ok(());
     }
     let own = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };

@@ -5,8 +5,8 @@ use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, W
 use protocol::link::StartFrom;
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace};
 
-use super::lines;
 use super::rows::{Slot, get};
+use super::{lines, moving};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
@@ -55,7 +55,7 @@ pub(crate) async fn launch(
         None => None,
     }
     .flatten();
-    let prompt = brief_of(tx, task).await?;
+    let prompt = brief_of(tx, task, place.id).await?;
     let plan = Plan {
         agent: slot.agent.clone(),
         mode: mode(tx, runner, &slot.agent).await?,
@@ -118,11 +118,14 @@ async fn usable(
     runner: RunnerId,
 ) -> Result<Option<Workspace>, StoreError> {
     let Some(id) = row.workspace else { return Ok(None) };
-    let fits = |found: &Workspace| {
-        let there = matches!(found.status, WorkspaceStatus::Preparing | WorkspaceStatus::Ready);
-        there && found.runner == runner && found.owner.id == slot.owner.id
-    };
-    Ok(workspaces::get(tx.read(), id).await?.filter(fits))
+    let fits = |found: &Workspace| found.runner == runner && found.owner.id == slot.owner.id;
+    let sql = "SELECT 1 FROM sessions WHERE workspace = $1 AND task = $2";
+    let ours = tx.read().first(sql, vec![text(id), text(row.id)]).await?.is_some();
+    let making = |found: &Workspace| ours && found.status == WorkspaceStatus::Preparing && fits(found);
+    match workspaces::get(tx.read(), id).await?.filter(making) {
+        Some(making) => Ok(Some(making)),
+        None => Ok(moving::last_place(tx, row).await?.filter(fits)),
+    }
 }
 
 async fn fresh(

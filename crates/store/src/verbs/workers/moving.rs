@@ -104,14 +104,24 @@ pub(super) async fn work_of(
     runner: RunnerId,
     connected: &[RunnerId],
 ) -> Result<Work, StoreError> {
-    let Some(id) = row.workspace else { return Ok(Work::Here) };
-    let there = |place: &Workspace| matches!(place.status, WorkspaceStatus::Preparing | WorkspaceStatus::Ready);
-    let place = workspaces::get(tx.read(), id).await?.filter(|place| place.runner != runner && there(place));
+    let place = last_place(tx, row).await?.filter(|place| place.runner != runner);
     Ok(match place {
         Some(place) if connected.contains(&place.runner) => Work::At(place.id),
         Some(_) => Work::Away,
         None => Work::Here,
     })
+}
+
+/// The last workspace in which a session of the task worked, if it is there; whoever took the task in a session of a
+/// person's worked in what is theirs.
+pub(super) async fn last_place(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<Workspace>, StoreError> {
+    if row.workspace.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT w.id FROM sessions s JOIN workspaces w ON w.id = s.workspace \
+               WHERE s.task = $1 AND w.status = 'ready' ORDER BY s.created_at DESC, s.id DESC LIMIT 1";
+    let Some(found) = tx.read().first(sql, vec![text(row.id)]).await? else { return Ok(None) };
+    workspaces::get(tx.read(), found.parsed("id")?).await
 }
 
 /// Lets a session that was just added wait for the work of another workspace, which stays the task's until then.
@@ -144,6 +154,10 @@ impl Command for HurryMove {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let Some(from) = source(tx, self.workspace).await? else { return Ok(()) };
+        let waits = "SELECT 1 FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND stop IS NULL";
+        if tx.read().first(waits, vec![text(self.workspace)]).await?.is_none() {
+            return Ok(());
+        }
         for session in live(tx.read(), from).await? {
             stop::session(tx, session, true).await?;
         }
@@ -167,10 +181,11 @@ impl Command for EndMove {
     const VERB: &'static str = "work.moved";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        if source(tx, self.workspace).await?.is_none() {
-            return Ok(());
-        }
-        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle }));
+        let Some(source) = source(tx, self.workspace).await? else { return Ok(()) };
+        let sql = "SELECT COUNT(DISTINCT owner) AS owners FROM workspaces WHERE id IN ($1, $2)";
+        let owners = tx.read().first(sql, vec![text(source), text(self.workspace)]).await?;
+        let foreign = owners.map_or(Ok(2), |row| row.count("owners"))? > 1;
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, foreign }));
         let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1 WHERE id = $2";
         tx.run(sql, args![from, self.workspace.to_string()]).await?;
         let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \
@@ -188,7 +203,7 @@ impl Command for EndMove {
                 say(tx, task, attempt, note).await?;
                 decided(tx, project, worker, Some(task), MOVES, note.clone()).await?;
             }
-            let brief = brief_of(tx, task).await?;
+            let brief = brief_of(tx, task, self.workspace).await?;
             tx.run("UPDATE sessions SET prompt = $1 WHERE id = $2", args![brief, session.to_string()]).await?;
         }
         tx.desire(waits.parsed("runner")?).await

@@ -17,10 +17,20 @@ pub(crate) async fn session(tx: &mut Tx<'_>, session: SessionId, force: bool) ->
     sessions::ask_to_stop(tx, session, force).await
 }
 
-/// Lets a worker's task go, and asks its session to stop.
+/// Lets a worker's task go, and asks its session to stop. What was reported already is judged all the same.
 pub(crate) async fn release(tx: &mut Tx<'_>, worker: &Slot, why: &str, force: bool) -> Result<(), StoreError> {
     if let Some(task) = worker.task {
-        moves::let_go(tx, task, AttemptOutcome::Released, Some(why.to_owned())).await?;
+        match tx.known_task(task).await?.status {
+            TaskStatus::Reported | TaskStatus::Validating => {
+                if let Some(mut slot) = get(tx, worker.id).await? {
+                    slot.task = None;
+                    put(tx, slot);
+                }
+            }
+            _ => {
+                moves::let_go(tx, task, AttemptOutcome::Released, Some(why.to_owned())).await?;
+            }
+        }
     }
     if let Some(id) = worker.session {
         session(tx, id, force).await?;

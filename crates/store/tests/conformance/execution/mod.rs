@@ -9,7 +9,9 @@ mod spawn;
 
 use domain::{JournalId, RunnerId, SessionId, SessionStatus, Timestamp, Visibility};
 use protocol::link::{Fact, FactBody};
-use protocol::{FoundAgent, Project, Repository, RunnerAbout, RunnerCreate, Session, SessionSpawn, SessionState};
+use protocol::{
+    FoundAgent, Project, Repository, RunnerAbout, RunnerCreate, Session, SessionSpawn, SessionState, Workspace,
+};
 use store::{Caller, CreateProject, CreateRunner, SeeRunner, SpawnSession, TakeFacts};
 
 use crate::floor::{Floor, create_project};
@@ -98,6 +100,13 @@ impl Memory {
     pub(crate) async fn happened(&mut self, floor: &Floor, body: FactBody) -> u64 {
         let fact = self.fact(body);
         self.tell(floor, vec![fact]).await
+    }
+
+    /// A workspace is there, on the branch that it should have.
+    pub(crate) async fn ready(&mut self, floor: &Floor, workspace: &Workspace) -> u64 {
+        let (workspace, branch, base) = (workspace.id, workspace.branch.clone(), workspace.base.clone());
+        let path = "/somewhere".to_owned();
+        self.happened(floor, FactBody::WorkspaceReady { workspace, path, branch, base, ports: None }).await
     }
 
     /// A session is at something else.

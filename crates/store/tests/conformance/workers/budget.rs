@@ -1,6 +1,6 @@
 //! Budgets stop work before they are overrun.
 
-use domain::{AttemptOutcome, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
 use protocol::{Usage, WorkConfigure, WorkerStart, WorkerUpdate};
 use store::UpdateWorker;
@@ -8,11 +8,13 @@ use store::UpdateWorker;
 use super::{Shop, plain};
 use crate::execution::show;
 use crate::floor::Floor;
+use crate::tasks::report;
 
 both!(
     a_worker_stops_before_its_budget_is_overrun,
     a_project_begins_nothing_that_it_cannot_pay,
     a_budget_that_cannot_be_kept_is_said_so_once,
+    what_was_reported_is_judged_though_it_spent_the_budget,
 );
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
@@ -81,4 +83,22 @@ async fn a_budget_that_cannot_be_kept_is_said_so_once(floor: Floor) {
         log.iter().filter(|entry| entry.what == "budget_blind").map(|entry| entry.reason.as_str()).collect();
     assert_eq!(said.len(), 1);
     assert!(said[0].contains("its agent `codex` tells tokens but no cost"), "{said:?}");
+}
+
+async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Costs it all")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    let fence = shop.task(task).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, report(task, fence, "It is done.")).await;
+    shop.costs(session, 2_000_000).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+    shop.looked_at(task, None).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+    shop.add(vec![plain("One more")]).await;
+    assert_eq!(shop.dispatch().await, 0, "the budget is spent all the same");
 }

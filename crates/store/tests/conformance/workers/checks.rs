@@ -1,10 +1,10 @@
 //! What becomes of reports that runners check.
 
-use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus};
+use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
-use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd};
+use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd, WorkerStop};
 
-use store::AnswerEscalation;
+use store::{AnswerEscalation, StopWorker};
 
 use super::{Shop, checked, plain};
 use crate::execution::runner;
@@ -20,6 +20,8 @@ both!(
     what_has_nothing_to_be_checked_is_compared_too,
     what_cannot_be_compared_goes_on_without_that,
     outputs_from_different_commits_are_compared_where_they_began_alike,
+    what_builds_on_another_output_does_not_meet_it,
+    what_was_reported_is_judged_whatever_becomes_of_its_worker,
     what_cannot_be_checked_is_for_a_person,
     only_the_runner_that_checks_says_what_it_found,
 );
@@ -256,6 +258,43 @@ async fn outputs_from_different_commits_are_compared_where_they_began_alike(floo
     assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done, "its lines are other lines");
     let asked = shop.detail(tasks[2]).await.escalations.remove(0);
     assert_eq!((asked.kind, asked.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
+}
+
+async fn what_builds_on_another_output_does_not_meet_it(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let tasks = shop.add(vec![plain("Rename the function"), plain("Rename it again")]).await;
+    shop.dispatch().await;
+    shop.ends(tasks[0], "Done.").await;
+    shop.looked_at(tasks[0], Some(changes("t0", (10, 12)))).await;
+    shop.ends(tasks[1], "Done.").await;
+    let commits = vec!["h-t0".into(), "h-t1".into()];
+    shop.looked_at(tasks[1], Some(Changes { commits, ..changes("t1", (10, 12)) })).await;
+    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Done);
+}
+
+async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let tasks = shop.add(vec![plain("Rename the function"), checked("Write out.txt")]).await;
+    shop.dispatch().await;
+    for task in &tasks {
+        shop.ends(*task, "Done.").await;
+    }
+    for worker in &workers {
+        let stop = StopWorker { worker: worker.id, input: WorkerStop { force: false } };
+        shop.floor.done(&shop.floor.ada, stop).await;
+    }
+    shop.looked_at(tasks[0], None).await;
+    shop.found(tasks[1], true, "fine", None).await;
+    for task in &tasks {
+        let detail = shop.detail(*task).await;
+        assert_eq!((detail.task.status, detail.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
+    }
+    for worker in &workers {
+        let worker = shop.worker(worker.id).await;
+        assert_eq!((worker.status, worker.task, worker.done), (WorkerStatus::Stopped, None, 1));
+    }
 }
 
 async fn what_cannot_be_checked_is_for_a_person(floor: Floor) {

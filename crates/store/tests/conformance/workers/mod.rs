@@ -19,7 +19,7 @@ mod stops;
 mod take_over;
 mod told;
 
-use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId};
+use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId, WorkspaceStatus};
 use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
@@ -124,6 +124,10 @@ impl Shop {
 
     /// A session is at something.
     pub(crate) async fn at(&mut self, session: SessionId, status: SessionStatus) {
+        let workspace = self.floor.store.session_detail(&self.floor.ada, session).await.unwrap().workspace;
+        if workspace.status == WorkspaceStatus::Preparing {
+            self.memory.ready(&self.floor, &workspace).await;
+        }
         self.memory.at(&self.floor, session, status).await;
     }
 

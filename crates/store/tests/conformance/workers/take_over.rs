@@ -1,12 +1,14 @@
 //! Taking a colleague's task over.
 
-use domain::{AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus};
+use domain::{Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus};
 use protocol::link::{DesiredSession, StartFrom};
-use protocol::{Task, TaskTakeOver, WorkerStart, WorkerStop};
-use store::{Caller, EndMove, HurryMove, Moving, StartWorkers, StopWorker, StoreError, TakeOver};
+use protocol::{SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop};
+use store::{
+    Caller, EndMove, HurryMove, Moving, ReleaseTask, StartWorkers, StopWorker, StoreError, TakeOver, TakeTask, Who,
+};
 
 use super::{Shop, plain};
-use crate::execution::{runner, show};
+use crate::execution::{runner, show, spawn};
 use crate::floor::{Floor, id};
 
 both!(
@@ -19,6 +21,8 @@ both!(
     what_is_over_is_not_taken_over,
     whoever_is_handed_a_task_on_another_runner_gets_its_work,
     whoever_is_handed_a_task_whose_runner_is_away_starts_afresh,
+    work_that_never_arrived_is_fetched_from_where_it_is,
+    what_a_person_works_in_stays_where_it_is,
 );
 
 /// A task that a session of Ada's is at, and a runner of Bo's.
@@ -112,8 +116,10 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     let bundle = "b".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true }));
     assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
+    assert!(desired[0].prompt.contains("was brought to your workspace"), "{}", desired[0].prompt);
+    assert!(!desired[0].workspace.trusted, "it is somebody else's");
     assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
     half.end(&moving, None, Some("again")).await;
     assert_eq!(half.desired().await, desired, "the first end counts");
@@ -196,7 +202,7 @@ async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) 
     let bundle = "c".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true }));
     assert!(desired[0].run);
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[0].outcome, AttemptOutcome::Released);
@@ -210,4 +216,45 @@ async fn whoever_is_handed_a_task_whose_runner_is_away_starts_afresh(floor: Floo
     let desired = half.desired().await;
     assert_eq!((desired[0].workspace.from.as_ref(), desired[0].run), (None, true));
     assert!(desired[0].prompt.contains("If there is no such branch here"), "{}", desired[0].prompt);
+}
+
+async fn work_that_never_arrived_is_fetched_from_where_it_is(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let before = half.shop.detail(half.task).await.attempts[0].workspace.unwrap();
+    half.handed(&[half.shop.runner, half.theirs]).await;
+    let moving = half.moving().await;
+    half.shop.exits(half.old, 0).await;
+    half.end(&moving, Some(&"d".repeat(64)), None).await;
+    // Bo's worker stops before its workspace is made.
+    let worker = half.shop.task(half.task).await.assigned_to.unwrap();
+    let stop = StopWorker { worker, input: WorkerStop { force: false } };
+    half.shop.floor.done(&half.shop.floor.bo, stop).await;
+    let third = runner(&half.shop.floor, &half.shop.floor.bo, "third", 4).await;
+    let input = WorkerStart { agent: "codex".into(), runner: Some(third), ..Default::default() };
+    let start = StartWorkers { project: half.shop.project.id, input, connected: vec![third] };
+    half.shop.floor.done(&half.shop.floor.bo, start).await;
+    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs, third]).await, 1);
+    let moving = half.moving().await;
+    assert_eq!((moving.from, moving.to), (before, third));
+}
+
+async fn what_a_person_works_in_stays_where_it_is(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = SessionSpawn { project: Some(shop.project.id), agent: "codex".into(), ..Default::default() };
+    let mine = shop.floor.done(&shop.floor.ada, spawn(input, &[shop.runner])).await;
+    shop.at(mine.id, SessionStatus::Working).await;
+    let task = shop.add(vec![plain("Taken in passing")]).await[0];
+    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session: mine.id };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
+    let held = shop.floor.done(&agent, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+    let input = TaskRelease { fence: held.lease.fence, reason: None };
+    shop.floor.done(&agent, ReleaseTask { task, input }).await;
+    assert_eq!(shop.detail(task).await.attempts[0].workspace, Some(mine.workspace));
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let input = WorkerStart { agent: "codex".into(), ..Default::default() };
+    let start = StartWorkers { project: shop.project.id, input, connected: vec![theirs] };
+    shop.floor.done(&shop.floor.bo, start).await;
+    assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
+    assert_eq!(shop.floor.store.moving().await.unwrap(), []);
 }

@@ -68,6 +68,13 @@ pub(super) async fn to_compare(
     if matches!(found, Place::Nowhere(_)) || !has_repository(tx, row.project).await? {
         return Ok(None);
     }
+    // An activity that somebody ended is not begun again for this.
+    let ended = "SELECT 1 FROM activities WHERE id = $1 AND status <> 'active'";
+    if let (Place::Branch(_), Some(activity)) = (&found, row.activity)
+        && tx.read().first(ended, vec![text(activity)]).await?.is_some()
+    {
+        return Ok(None);
+    }
     Ok(Some(found))
 }
 
