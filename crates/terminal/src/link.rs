@@ -73,6 +73,8 @@ impl HostLink {
             .arg("session-host")
             .arg(dir)
             .current_dir("/")
+            // A runner that was itself started in a session does not make its hosts part of that.
+            .env_remove("SHOPFLOOR_SESSION")
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

@@ -141,8 +141,10 @@ pub(crate) async fn end_left(variable: &str, grace: Duration) {
 
 /// The processes whose environment began with this variable in it; those of other people cannot be read, and are not ours.
 fn given(variable: &str) -> Vec<Pid> {
-    let all = parents().into_keys().filter(|pid| *pid != std::process::id() as i32);
-    all.filter(|pid| was_given(*pid, variable)).filter_map(Pid::from_raw).collect()
+    let (parents, us) = (parents(), std::process::id() as i32);
+    // Nor are we, or whoever started us, when somebody did so in that session.
+    let others = parents.keys().filter(|pid| **pid != us && !descends(&parents, us, **pid));
+    others.filter(|pid| was_given(**pid, variable)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }
 
 fn was_given(pid: i32, variable: &str) -> bool {
