@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-rust test-page test-api fuzz
+.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -63,6 +63,10 @@ lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentat
 fmt: web/node_modules/.stamp ## format everything
 	cargo fmt --all
 	cd web && npm run --silent format
+
+test-claude: ## install Claude Code, and test with it
+	scripts/tools claude
+	cargo nextest run --locked -p agents --run-ignored only -E 'test(claude::)'
 
 test-rust: page crates/terminal/tests/xterm/node_modules/.stamp ## unit, integration and end-to-end tests of the workspace
 	cargo build --locked -p shopfloor

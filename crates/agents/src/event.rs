@@ -34,10 +34,13 @@ pub(crate) struct EventRule {
     /// At most so many lines are shown of it.
     #[serde(default = "all")]
     pub(crate) rows: usize,
+    /// Such lines are kept in the session's folder; parts of what comes again as a whole need not be.
+    #[serde(default = "yes")]
+    pub(crate) keep: bool,
     pub(crate) state: Option<StateName>,
     #[serde(rename = "for")]
     pub(crate) waiting_for: Option<WaitingFor>,
-    /// A line whose value here was the same in the line before is not counted again.
+    /// A line whose value here was the same in one of the lines before is not counted again.
     pub(crate) once: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) model: Option<String>,
@@ -83,6 +86,8 @@ pub(crate) enum Count {
     More,
     /// The sums of this run so far.
     Run,
+    /// The sums since the last line that said so: they take the place of what was added since then.
+    Since,
     /// The sums of the conversation so far, with those of the runs before this one.
     Conversation,
 }
@@ -155,6 +160,10 @@ fn words_of_the_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
         return Err(serde::de::Error::custom(why));
     }
     Ok(Some(Show(template)))
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn all() -> usize {

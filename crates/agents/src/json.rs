@@ -39,8 +39,32 @@ pub(crate) fn holds(conditions: &Conditions, value: &Value) -> bool {
     conditions.iter().all(|(path, allowed)| at(value, path).is_some_and(|found| allowed.allows(found)))
 }
 
+/// All values at a dotted path, in which `*` stands for every name.
+pub(crate) fn all<'a>(value: &'a Value, path: &str) -> Vec<&'a Value> {
+    match path.split_once("*.") {
+        None => at(value, path).into_iter().collect(),
+        Some((before, rest)) => {
+            let table = if before.is_empty() { Some(value) } else { at(value, before.trim_end_matches('.')) };
+            table
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|table| table.values())
+                .flat_map(|value| all(value, rest))
+                .collect()
+        }
+    }
+}
+
 /// The sum of the whole numbers at these paths; `None` if none of them is there.
 pub(crate) fn sum(value: &Value, paths: &[String]) -> Option<u64> {
-    let numbers: Vec<u64> = paths.iter().filter_map(|path| at(value, path)?.as_u64()).collect();
+    let found = paths.iter().flat_map(|path| all(value, path));
+    let numbers: Vec<u64> = found.filter_map(Value::as_u64).collect();
     (!numbers.is_empty()).then(|| numbers.iter().fold(0, |sum: u64, number| sum.saturating_add(*number)))
+}
+
+/// The sum of the amounts at this path that are numbers from 0 on; `None` if there is none.
+pub(crate) fn amount(value: &Value, path: &str) -> Option<f64> {
+    let found = all(value, path).into_iter().filter_map(Value::as_f64);
+    let amounts: Vec<f64> = found.filter(|amount| amount.is_finite() && *amount >= 0.0).collect();
+    (!amounts.is_empty()).then(|| amounts.iter().sum())
 }

@@ -159,17 +159,17 @@ fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
         let whole = !begun && (line.ends_with(b"\n") || (line.len() as u64) < LINE_LIMIT);
         begun = !line.ends_with(b"\n");
         let line = secrets.masked(&line);
-        let kept = events.write_all(&line);
-        let shown = if whole { show(&mut renderer, &line) } else { Ok(()) };
+        let rendered = whole.then(|| renderer.render(String::from_utf8_lossy(&line).trim_end()));
+        let keeps = rendered.as_ref().is_none_or(|rendered| rendered.kept);
+        let kept = if keeps { events.write_all(&line) } else { Ok(()) };
+        let shown = rendered.map_or(Ok(()), |rendered| show(&rendered.text));
         if kept.is_err() && shown.is_err() {
             return;
         }
     }
 }
 
-fn show(renderer: &mut Renderer<'_>, line: &[u8]) -> std::io::Result<()> {
-    let line = String::from_utf8_lossy(line);
-    let shown = renderer.render(line.trim_end());
+fn show(shown: &str) -> std::io::Result<()> {
     let mut terminal = std::io::stdout().lock();
     terminal.write_all(shown.as_bytes())?;
     terminal.flush()

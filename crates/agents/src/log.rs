@@ -12,7 +12,8 @@ use crate::json;
 use crate::sandbox::private;
 
 const DEPTH: usize = 5;
-const HEAD_LINES: usize = 5;
+/// Newer agents write some lines about themselves before the first one that names the workspace.
+const HEAD_LINES: usize = 32;
 const HEAD_BYTES: u64 = 1 << 20;
 
 /// The newest log that the agent began in `workspace` after `since`; `None` if there is none (yet), or the adapter

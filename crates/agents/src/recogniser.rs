@@ -1,6 +1,6 @@
 //! What an agent is doing, from what can be seen of it. Pure: the caller brings screens and lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -100,16 +100,19 @@ pub struct Recogniser {
     adapter: Arc<Adapter>,
     screens: bool,
     bells: u64,
-    /// By rule: what was counted last.
-    counted: BTreeMap<usize, String>,
+    /// By rule: what was counted last. Lines of agents below the agent come between its own.
+    counted: BTreeMap<usize, VecDeque<String>>,
     on_screen: Option<State>,
     in_lines: Option<State>,
     before: Usage,
+    /// What the agent itself has summed up.
+    settled: Usage,
     seen: Seen,
     /// What was said last may go on with the next line.
     saying: bool,
 }
 
+const MARKS: usize = 32;
 const SAID_LIMIT: usize = 64 * 1024;
 const ID_LIMIT: usize = 128;
 const LINE_LIMIT: usize = 16 << 20;
@@ -127,6 +130,7 @@ impl Recogniser {
             on_screen: None,
             in_lines: None,
             before: Usage::default(),
+            settled: Usage::default(),
             seen: Seen::default(),
             saying: false,
         }
@@ -194,10 +198,8 @@ impl Recogniser {
                 self.seen.conversation = word(&rule.conversation).or(self.seen.conversation.take());
                 self.seen.model = word(&rule.model).or(self.seen.model.take());
                 let mark = rule.once.as_deref().and_then(|path| json::at(part, path)?.as_str());
-                let again = mark.is_some_and(|mark| self.counted.get(&index).is_some_and(|last| last == mark));
-                self.counted.extend(mark.map(|mark| (index, mark.to_owned())));
-                if !again {
-                    self.seen.usage.count(rule, part, self.before);
+                if mark.is_none_or(|mark| self.is_new(index, mark)) {
+                    self.seen.usage.count(rule, part, self.before, &mut self.settled);
                 }
                 known = true;
                 if let Some(said) = EventRule::text(rule.said.as_ref(), part) {
@@ -213,6 +215,17 @@ impl Recogniser {
         if known {
             self.saying = saying;
         }
+    }
+
+    /// Whether this mark is none of the last ones of its rule; then it is now.
+    fn is_new(&mut self, rule: usize, mark: &str) -> bool {
+        let counted = self.counted.entry(rule).or_default();
+        if counted.iter().any(|one| one == mark) {
+            return false;
+        }
+        counted.truncate(MARKS - 1);
+        counted.push_front(mark.to_owned());
+        true
     }
 
     fn say(&mut self, said: String, joined: bool) {
@@ -242,33 +255,37 @@ impl Recogniser {
 }
 
 impl Usage {
-    fn count(&mut self, rule: &EventRule, part: &Value, before: Usage) {
-        let add = |so_far: &mut u64, paths: &[String], before: u64| {
+    fn count(&mut self, rule: &EventRule, part: &Value, before: Usage, settled: &mut Usage) {
+        let add = |so_far: &mut u64, paths: &[String], before: u64, settled: u64| {
             if let Some(now) = json::sum(part, paths) {
                 *so_far = match rule.count {
                     Count::More => so_far.saturating_add(now),
                     Count::Run => now,
+                    Count::Since => settled.saturating_add(now),
                     Count::Conversation => now.saturating_sub(before),
                 };
             }
         };
-        add(&mut self.input, &rule.input, before.input);
-        add(&mut self.cached, &rule.cached, before.cached);
-        add(&mut self.output, &rule.output, before.output);
-        let cost = rule.cost.as_deref().and_then(|path| json::at(part, path)?.as_f64());
-        if let Some(now) = cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+        add(&mut self.input, &rule.input, before.input, settled.input);
+        add(&mut self.cached, &rule.cached, before.cached, settled.cached);
+        add(&mut self.output, &rule.output, before.output, settled.output);
+        if let Some(now) = rule.cost.as_deref().and_then(|path| json::amount(part, path)) {
             self.cost = Some(match rule.count {
                 Count::More => self.cost.unwrap_or(0.0) + now,
                 Count::Run => now,
+                Count::Since => settled.cost.unwrap_or(0.0) + now,
                 Count::Conversation => (now - before.cost.unwrap_or(0.0)).max(0.0),
             });
+        }
+        if rule.count == Count::Since {
+            *settled = *self;
         }
     }
 }
 
 /// A name from the agent: one that could be an option or has strange characters is none.
 fn id(name: &str) -> Option<String> {
-    let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-".contains(c);
+    let good = |c: char| c.is_ascii_alphanumeric() || "._:/@+-[]".contains(c);
     let fits = !name.is_empty() && name.len() <= ID_LIMIT && !name.starts_with('-') && name.chars().all(good);
     fits.then(|| text::plain(name))
 }

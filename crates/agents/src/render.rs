@@ -18,17 +18,25 @@ pub(crate) struct Renderer<'a> {
     open: bool,
 }
 
+/// What becomes of one line.
+pub(crate) struct Rendered {
+    pub(crate) text: String,
+    /// Whether it is kept in the session's folder, too.
+    pub(crate) kept: bool,
+}
+
 impl<'a> Renderer<'a> {
     pub(crate) fn new(adapter: &'a Adapter) -> Self {
         Self { adapter, open: false }
     }
 
     /// What is shown of a line; empty if nothing is. A line that is not JSON is shown as it is.
-    pub(crate) fn render(&mut self, line: &str) -> String {
-        let mut all = String::new();
+    pub(crate) fn render(&mut self, line: &str) -> Rendered {
+        let (mut all, mut kept) = (String::new(), true);
         match serde_json::from_str::<Value>(line) {
             Err(_) => self.add(&mut all, &format!("{}\n", text::plain(line)), false),
             Ok(value) => {
+                kept = !self.adapter.event.iter().any(|rule| !rule.keep && !rule.about(&value).is_empty());
                 for rule in self.adapter.event.iter().filter(|rule| rule.show.is_some()) {
                     for shown in rule.about(&value).into_iter().filter_map(|part| shown(rule, part)) {
                         self.add(&mut all, &shown, rule.joined);
@@ -36,7 +44,7 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
-        all
+        Rendered { text: all, kept }
     }
 
     fn add(&mut self, all: &mut String, shown: &str, joined: bool) {

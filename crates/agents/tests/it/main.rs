@@ -1,9 +1,11 @@
 //! The crate from outside: files of adapters, launches, screens, and the real CLIs.
 
 mod adapters;
+mod claude;
 mod codex;
 mod events;
 mod found;
+mod gemini;
 mod launches;
 mod lines;
 mod opencode;

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use agents::{Adapter, Adapters, Launch, Mode, Request, environment, launch, merge};
-use testkit::model::{Model, Turn, cli_folder};
+use agents::{Adapter, Adapters, Launch, McpServer, Mode, Request, environment, launch, merge};
+use testkit::model::{Model, Turn, claude_folder, cli_folder};
 use tokio::io::AsyncWriteExt;
 
 pub(crate) struct Place {
@@ -35,9 +35,9 @@ impl Place {
         let (outside, port) = trap().await;
         let proxy = format!("http://127.0.0.1:{port}");
         let proxies = [("HTTP_PROXY", proxy.as_str()), ("HTTPS_PROXY", &proxy), ("NO_PROXY", "127.0.0.1,localhost")];
-        let more = proxies.into_iter().chain(Model::variables());
-        let more = more.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let model = Model::start(script).await;
+        let fixed = proxies.into_iter().chain(Model::variables()).map(|(name, value)| (name, value.to_owned()));
+        let more = fixed.chain(model.addresses()).map(|(name, value)| (name.to_owned(), value)).collect();
         model.write_home(&folder.path().join("home"));
         let place = Self { folder, model, outside, more };
         for arguments in [
@@ -67,7 +67,7 @@ impl Place {
         let path = std::env::var("PATH").expect("there is a PATH");
         let home = self.home().to_string_lossy().into_owned();
         let own = [
-            ("PATH", format!("{}:{path}", cli_folder().display())),
+            ("PATH", format!("{}:{}:{path}", cli_folder().display(), claude_folder().display())),
             ("HOME", home),
             ("GITHUB_TOKEN", "canary".to_owned()),
         ];
@@ -109,6 +109,24 @@ impl Place {
         let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let events = std::fs::read_to_string(self.session().join("events.jsonl")).unwrap_or_default();
         Ran { code: output.status.code(), shown, events }
+    }
+
+    /// An MCP server that leaves its variable in `mcp-started`, and is gone.
+    pub(crate) fn canary(&self) -> McpServer {
+        let canary = self.workspace().join("mcp-started").to_string_lossy().into_owned();
+        let script = "printf %s \"$SHOPFLOOR_TOKEN\" > \"$0\"".to_owned();
+        McpServer {
+            name: "shopfloor".to_owned(),
+            command: "/bin/sh".to_owned(),
+            args: vec!["-c".to_owned(), script, canary],
+            env: vec![("SHOPFLOOR_TOKEN".to_owned(), "sft_only_by_env".to_owned())],
+            passed: Vec::new(),
+        }
+    }
+
+    /// A file of the workspace; empty if there is none.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.workspace().join(name)).unwrap_or_default()
     }
 
     /// How often something tried to reach beyond loopback.

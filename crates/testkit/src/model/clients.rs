@@ -94,10 +94,11 @@ remote_plugin = false
     }
 
     /// Variables that such a CLI needs beside `HOME` and `PATH`.
-    pub fn variables() -> [(&'static str, &'static str); 7] {
+    pub fn variables() -> [(&'static str, &'static str); 8] {
         [
             ("ANTHROPIC_API_KEY", CLAUDE_KEY),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1"),
             ("GEMINI_API_KEY", "none"),
             ("OPENAI_API_KEY", "sk-none"),
             ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
@@ -117,4 +118,9 @@ pub fn cli_folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/agents/bin");
     assert!(folder.join("codex").exists(), "the agent CLIs under test are missing: run scripts/tools");
     folder.canonicalize().expect("a folder that exists has a path")
+}
+
+/// Where `scripts/tools claude` has put Claude Code, which only those have who asked for it.
+pub fn claude_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/claude/bin")
 }

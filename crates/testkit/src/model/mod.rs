@@ -10,6 +10,6 @@ mod script;
 mod server;
 mod tools;
 
-pub use clients::cli_folder;
+pub use clients::{claude_folder, cli_folder};
 pub use script::{Tokens, Turn};
 pub use server::{Asked, Model};
