@@ -160,3 +160,21 @@ fn a_providers_limit_is_counted_once_with_its_end() {
     let other = seen("codex", Mode::Headless, &[r#"{"type":"turn.failed","error":{"message":"stream disconnected"}}"#]);
     assert_eq!(other.limits, 0);
 }
+
+/// As Claude Code 2.1.325 prints them, but for what no rule asks for: a turn of its own, one of an agent below it, its sums.
+#[test]
+fn claudes_tokens_are_known_as_it_goes_and_its_own_sums_take_their_place() {
+    let lines = [
+        r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":800,"cache_creation_input_tokens":0,"cache_read_input_tokens":200,"output_tokens":1}}},"session_id":"s","parent_tool_use_id":null}"#,
+        r#"{"type":"assistant","message":{"id":"msg_1","content":[],"usage":{"input_tokens":800,"cache_read_input_tokens":200,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"s"}"#,
+        r#"{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":30}},"session_id":"s","parent_tool_use_id":null}"#,
+        r#"{"type":"assistant","message":{"id":"msg_2","content":[],"usage":{"input_tokens":300,"cache_read_input_tokens":300,"output_tokens":1}},"parent_tool_use_id":"toolu_1","session_id":"s"}"#,
+        r#"{"type":"result","is_error":false,"result":"Done.","session_id":"s","total_cost_usd":0.5,"usage":{"input_tokens":800,"cache_read_input_tokens":200,"output_tokens":30},"model_usage_since_last_result":{"claude-opus-5-5":{"inputTokens":800,"outputTokens":30,"cacheReadInputTokens":200,"costUSD":0.25},"claude-haiku-5-5":{"inputTokens":300,"outputTokens":15,"cacheReadInputTokens":300,"costUSD":0.125}}}"#,
+    ];
+    let usage = |count: usize| seen("claude", Mode::Headless, &lines[..count]).usage;
+    assert_eq!(usage(3), Usage { input: 1000, cached: 200, output: 30, cost: None });
+    assert_eq!(usage(4), Usage { input: 1600, cached: 500, output: 31, cost: None });
+    assert_eq!(usage(5), Usage { input: 1600, cached: 500, output: 45, cost: Some(0.375) });
+    let twice = seen("claude", Mode::Headless, &[&lines[..], &lines[4..]].concat()).usage;
+    assert_eq!(twice, Usage { input: 3200, cached: 1000, output: 90, cost: Some(0.75) }, "a resumed run adds its own");
+}
