@@ -12,13 +12,14 @@ mod state;
 mod tree;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use client::{Client, ClientError};
 use domain::{ProjectId, TaskId};
 use protocol::{ProblemKind, Project};
+use sha2::{Digest, Sha256};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::news::News;
@@ -41,9 +42,10 @@ pub(crate) struct FilesArgs {
     /// The project's id or name; needed unless you see one project only
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// What the folder's worker is called; the same name is the same worker
-    #[arg(long, value_name = "NAME", default_value = "files")]
-    worker: String,
+    /// What the folder's worker is called; the same name is the same worker [default: files, with the folder's name and a
+    /// mark of where it is]
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
     /// How many tasks wait in `assigned` at once; with 0 nothing is taken, and the folder only adds and shows
     #[arg(long, value_name = "N", default_value_t = 1)]
     assign: u16,
@@ -58,11 +60,21 @@ pub(crate) struct FilesArgs {
     until_done: bool,
 }
 
+/// What a folder's worker is called: two folders are two workers, and the same one is the same again.
+fn worker_of(dir: &Path) -> String {
+    let whole = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    let name = whole.file_name().map(|name| domain::text::plain(&name.to_string_lossy(), 40)).unwrap_or_default();
+    let mark = hex::encode(Sha256::digest(whole.as_os_str().as_encoded_bytes()));
+    format!("files {name} {}", &mark[..6])
+}
+
 /// One folder that is kept in step.
 struct Desk<'a> {
     client: Client,
     project: ProjectId,
     args: FilesArgs,
+    /// What its worker is called.
+    worker: String,
     tree: Tree,
     state: State,
     /// Every task that is known here, by the name of its file; those in `completed` by name only.
@@ -90,6 +102,7 @@ pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failur
         reached: true,
         client,
         project,
+        worker: args.worker.clone().unwrap_or_else(|| worker_of(&args.dir)),
         args,
         tree,
         state,

@@ -99,8 +99,8 @@ impl Desk<'_> {
         }
         for place in 1..=self.args.assign {
             let worker = match self.args.assign {
-                1 => self.args.worker.clone(),
-                _ => format!("{}-{place}", self.args.worker),
+                1 => self.worker.clone(),
+                _ => format!("{}-{place}", self.worker),
             };
             let has = |paper: &Paper| paper.mark.hold.as_ref().is_some_and(|hold| hold.worker == worker);
             let busy = self.papers.values().any(|(folder, paper)| *folder == Folder::Assigned && has(paper));

@@ -13,7 +13,7 @@ use super::row::TaskRow;
 use super::{brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
-use crate::verbs::workers::able::LATELY;
+use crate::verbs::workers::able::{LATELY, Money};
 use crate::verbs::workers::{freeze, rows};
 use crate::{Caller, Command, StoreError, Who};
 
@@ -119,6 +119,14 @@ async fn as_worker(
     let worker = rows::external(tx, project, owner, name, &input.abilities).await?;
     if let Some(why) = pauses(tx, &worker, project).await? {
         return Ok(nothing(why));
+    }
+    let settings = tx.work_settings(project).await?;
+    let limited = worker.budget_micros.is_some() || settings.budget_micros.is_some();
+    if limited
+        && worker.task.is_none()
+        && let Some(why) = Money::read(tx, project).await?.refuses(&worker, &settings)
+    {
+        return Ok(nothing(format!("worker `{name}` takes nothing: {why}")));
     }
     // The same worker asks again: whatever it was doing under the old fence is over, and it may go on under a new one.
     let mut first = input.task;

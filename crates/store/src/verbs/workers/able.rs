@@ -60,6 +60,12 @@ pub(crate) async fn able(
     let mut promised = money.promised;
     for slot in slots {
         if slot.kind == WorkerKind::External {
+            if slot.task.is_none()
+                && let Some(why) = money.refuses(slot, settings)
+            {
+                able.why_not.push(format!("`{}`: {why}", slot.name));
+                continue;
+            }
             let lately = slot.seen_at.is_some_and(|seen| seen > tx.now.plus_millis(-LATELY));
             able.alive
                 .extend((slot.task.is_some() || (slot.status == WorkerStatus::Idle && lately)).then_some(slot.id));
@@ -163,6 +169,14 @@ pub(crate) struct Money {
 }
 
 impl Money {
+    /// Why somebody who takes tasks itself may not take one: its budget, or the project's, does not last for it.
+    pub(crate) fn refuses(&self, slot: &Slot, settings: &WorkSettings) -> Option<String> {
+        let own = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
+        let shared = Purse { limit: settings.budget_micros, spent: self.spent, promised: self.promised };
+        let own = refuses(own, self.expected).map(|reason| format!("its budget is spent: {reason}"));
+        own.or_else(|| refuses(shared, self.expected).map(|reason| format!("the project's budget is spent: {reason}")))
+    }
+
     pub(crate) async fn read(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self, StoreError> {
         tx.settle().await?;
         let cost = |row: &crate::sql::Row| Ok::<u64, StoreError>(row.json::<Usage>("usage")?.cost_micros.unwrap_or(0));

@@ -18,6 +18,8 @@ use crate::verbs::workspaces::json_or_none;
 
 /// With how many accepted outputs a new one is compared.
 const COMPARED: u32 = 200;
+/// How many further ones that it meets are named.
+const ALSO: usize = 10;
 /// How much of a patch a person is shown.
 const SHOWN: usize = 20_000;
 /// How many files a report that was collected names.
@@ -231,6 +233,8 @@ struct Other {
     title: String,
     patch: String,
     meetings: Vec<Meeting>,
+    /// The titles of further ones.
+    also: Vec<String>,
 }
 
 /// What of [`Changes`] is compared.
@@ -250,7 +254,7 @@ impl Output {
     }
 }
 
-/// The newest output that changes what this one changes, too: accepted, or waiting for a person.
+/// The newest output that changes what this one changes, too: accepted, else waiting for a person.
 async fn meets(
     tx: &mut Tx<'_>,
     project: domain::ProjectId,
@@ -267,10 +271,11 @@ async fn meets(
                (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
                r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
                (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) \
-               ORDER BY r.at DESC, r.id DESC LIMIT $5";
+               ORDER BY CASE r.verdict WHEN 'accepted' THEN 0 ELSE 1 END, r.at DESC, r.id DESC LIMIT $5";
     let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
     let rows = tx.read().all(sql, of).await?;
     let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
+    let mut first: Option<Other> = None;
     for row in &rows {
         let other: Output = row.json("changes")?;
         let same_base = other.base == changes.base;
@@ -279,13 +284,20 @@ async fn meets(
         }
         let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
         let meetings = conflict::meetings(&mine, &theirs, same_base);
-        if !meetings.is_empty() {
-            let (task, title) = (row.parsed("task")?, row.text("title")?);
-            let Changes { patch, .. } = row.json("changes")?;
-            return Ok(Some(Other { task, title, patch, meetings }));
+        if meetings.is_empty() {
+            continue;
+        }
+        match &mut first {
+            None => {
+                let (task, title) = (row.parsed("task")?, row.text("title")?);
+                let Changes { patch, .. } = row.json("changes")?;
+                first = Some(Other { task, title, patch, meetings, also: Vec::new() });
+            }
+            Some(first) if first.also.len() < ALSO => first.also.push(row.text("title")?),
+            Some(_) => break,
         }
     }
-    Ok(None)
+    Ok(first)
 }
 
 fn file(changed: &ChangedFile) -> conflict::File {
@@ -305,8 +317,10 @@ async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Ot
         Some(Kind::Contradiction) => EscalationKind::Contradiction,
         _ => EscalationKind::SameLines,
     };
+    let also: Vec<String> = other.also.iter().map(|title| format!("`{title}`")).collect();
+    let also = if also.is_empty() { String::new() } else { format!(" It also meets {}.", also.join(", ")) };
     let context = EscalationContext {
-        text: format!("The other output, of `{}`, came first.", other.title),
+        text: format!("The other output, of `{}`, came first.{also}", other.title),
         diff: Some(shown(&changes.patch)),
         other_task: Some(other.task),
         other_diff: Some(shown(&other.patch)),

@@ -107,6 +107,11 @@ impl TakeOver {
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
             return Err(StoreError::invalid("agent", "name the agent that goes on: nobody managed works on it now"));
         };
+        let argv = before.filter(|before| before.agent == agent).is_some_and(|before| !before.argv.is_empty());
+        if agent == "command" && !argv {
+            let message = "nobody said which command: name another agent, or start a worker with `-- PROGRAM` for it";
+            return Err(StoreError::invalid("agent", message));
+        }
         let place = match row.workspace {
             Some(id) => workspaces::get(tx.read(), id).await?,
             None => None,

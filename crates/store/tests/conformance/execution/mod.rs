@@ -31,7 +31,7 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
         version: "0.1.0".into(),
         labels: vec!["linux".into()],
         capacity,
-        agents: vec![agent("codex", Some("1.0")), agent("gemini", None)],
+        agents: vec![agent("codex", Some("1.0")), agent("gemini", None), agent("command", Some("1"))],
     }
 }
 

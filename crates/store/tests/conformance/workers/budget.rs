@@ -1,9 +1,9 @@
 //! Budgets stop work before they are overrun.
 
-use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
-use protocol::{Usage, WorkConfigure, WorkerStart, WorkerUpdate};
-use store::UpdateWorker;
+use protocol::{TaskTake, Usage, WorkConfigure, WorkerStart, WorkerUpdate};
+use store::{ReportTask, TakeTask, UpdateWorker};
 
 use super::{Shop, plain};
 use crate::execution::show;
@@ -15,6 +15,8 @@ both!(
     a_project_begins_nothing_that_it_cannot_pay,
     a_budget_that_cannot_be_kept_is_said_so_once,
     what_was_reported_is_judged_though_it_spent_the_budget,
+    whoever_takes_tasks_itself_keeps_to_the_budget,
+    what_a_command_says_it_cost_counts,
 );
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
@@ -101,4 +103,45 @@ async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.add(vec![plain("One more")]).await;
     assert_eq!(shop.dispatch().await, 0, "the budget is spent all the same");
+}
+
+fn costing(task: TaskId, fence: u64, cost_micros: u64) -> ReportTask {
+    let mut told = report(task, fence, "It is done.");
+    told.input.usage = Some(Usage { cost_micros: Some(cost_micros), ..Default::default() });
+    told
+}
+
+async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { budget_micros: Some(3_000_000), ..Default::default() }).await;
+    let tasks = shop.add((0..4).map(|index| plain(&format!("Job number {index}"))).collect()).await;
+    let input = TaskTake { task: None, worker: Some("outside".into()), abilities: vec![], wait_seconds: None };
+    let take = || TakeTask { project: shop.project.id, input: input.clone() };
+    let first = shop.floor.done(&shop.floor.ada, take()).await.taken.unwrap();
+    shop.floor.done(&shop.floor.ada, costing(first.task.id, first.lease.fence, 2_000_000)).await;
+    let refused = shop.floor.done(&shop.floor.ada, take()).await;
+    let why = refused.why_not.unwrap();
+    assert!(refused.taken.is_none() && why.contains("the project's budget is spent"), "{why}");
+    shop.start(1).await;
+    assert_eq!(shop.dispatch().await, 0);
+    let why = shop.task(tasks[1]).await.reason.unwrap();
+    assert!(why.contains("the project's budget is spent"), "{why}");
+}
+
+async fn what_a_command_says_it_cost_counts(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let argv = vec!["./agent".to_owned()];
+    let input = WorkerStart { agent: "command".into(), argv, budget_micros: Some(3_000_000), ..Default::default() };
+    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let tasks = shop.add(vec![plain("Costly"), plain("One too many")]).await;
+    assert_eq!(shop.dispatch().await, 1);
+    let session = shop.session(tasks[0]).await;
+    shop.at(session, SessionStatus::Working).await;
+    let fence = shop.task(tasks[0]).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, costing(tasks[0], fence, 2_000_000)).await;
+    shop.looked_at(tasks[0], None).await;
+    assert_eq!(shop.worker(worker.id).await.usage.cost_micros, Some(2_000_000));
+    shop.exits(session, 0).await;
+    assert_eq!(shop.dispatch().await, 0);
+    assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Spent);
 }

@@ -169,10 +169,14 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     Ok(report)
 }
 
-/// What an external worker says it used; a managed one's is read off its sessions.
+/// What a worker says it used, unless it is read off its sessions.
 async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
-    if row.session.is_some() {
-        return Ok(());
+    if let Some(session) = row.session {
+        // Any command may report, and none is followed: what it says is all that is known.
+        let sql = "SELECT 1 FROM sessions WHERE id = $1 AND agent = 'command'";
+        if tx.read().first(sql, vec![text(session)]).await?.is_none() {
+            return Ok(());
+        }
     }
     holds::used(tx, worker, usage).await?;
     tx.settle().await?;
