@@ -43,3 +43,15 @@ test("a workspace without work of its own is cleaned up", async ({ floor }) => {
   await expect(card).toContainText("1 cleaned up");
   expect(existsSync(workspace.path ?? "")).toBe(false);
 });
+
+test("a runner says what its workspaces take on its disk in all", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const page = await floor.owner();
+  await page.goto("/runners");
+  const card = page.getByRole("main").getByRole("listitem").first();
+  await expect(card).toContainText("Connected");
+  await expect(card).not.toContainText("in workspaces");
+  for (const name of ["one", "two"])
+    await run(floor, project, ["sh", "-c", `head -c 3000000 /dev/urandom > ${name}`]);
+  await expect(card).toContainText(/[67]\.\d MB in workspaces/, { timeout: 30_000 });
+});

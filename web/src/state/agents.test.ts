@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { FoundAgent } from "../protocol";
-import { agentChoices, argvOf, nameFromLocation, runnerAdvice } from "./agents";
+import type { FoundAgent, Workspace } from "../protocol";
+import { agentChoices, argvOf, diskOf, nameFromLocation, runnerAdvice } from "./agents";
 import { EMPTY, type Floor } from "./floor";
-import { runner, user } from "./testing/samples";
+import { runner, user, workspace } from "./testing/samples";
 
 const agent = (name: string, version: string | null): FoundAgent => ({
   name,
@@ -47,6 +47,23 @@ describe("agents", () => {
     expect(own.commands).toEqual(["shopfloor up", ...invited.commands]);
     // It is shown as text, not as markdown.
     expect(invited.text + own.text).not.toMatch(/`|shopfloor up/);
+  });
+});
+
+describe("a runner's disk", () => {
+  it("is what its workspaces take, without those that are gone", () => {
+    const on = (id: string, of: string, disk_bytes: number | null, status: Workspace["status"] = "ready") =>
+      workspace(id, { runner: of, disk_bytes, status });
+    const all = [
+      on("a", "r", 5),
+      on("b", "r", 7),
+      on("c", "r", null),
+      on("d", "r", 9, "cleaned"),
+      on("e", "s", null),
+    ];
+    const workspaces = new Map(all.map((one) => [one.id, one]));
+    expect(diskOf({ ...floor, workspaces }, "r")).toBe(12);
+    expect(diskOf({ ...floor, workspaces }, "s")).toBeNull();
   });
 });
 

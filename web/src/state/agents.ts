@@ -21,6 +21,14 @@ export function myRunners(floor: Floor): Runner[] {
     .sort((a, b) => Number(b.connected) - Number(a.connected) || a.name.localeCompare(b.name));
 }
 
+/** What the workspaces of a runner take on its disk, as far as they may be seen; null: nothing is known. */
+export function diskOf(floor: Floor, runner: string): number | null {
+  const known = [...floor.workspaces.values()].filter(
+    (one) => one.runner === runner && one.status !== "cleaned" && one.disk_bytes !== null,
+  );
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + (one.disk_bytes ?? 0), 0);
+}
+
 /** The agents of this person's runners: those that can start now first, coding agents before plain programs. */
 export function agentChoices(floor: Floor): AgentChoice[] {
   const connected = myRunners(floor).filter((runner) => runner.connected);

@@ -4,8 +4,12 @@ mod foreground;
 mod options;
 mod registration;
 
+use std::collections::HashMap;
+
 use clap::{Args, Subcommand};
-use protocol::{Call, NewRunner, Runner, RunnerAbout, RunnerCreate};
+use client::Client;
+use domain::RunnerId;
+use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, Workspace};
 
 pub(crate) use foreground::Noted;
 pub(crate) use options::{RunArgs, machine_name};
@@ -82,8 +86,10 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             out.show(&made, |_| made.secret.clone())
         }
         RunnerCommand::List => {
-            let runners: Vec<Runner> = context.client()?.ask(Call::RunnerList {}).await?;
-            out.show(&runners, |out| table(&runners, out))
+            let client = &context.client()?;
+            let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+            let disk = Disk::of(client, out).await;
+            out.show(&runners, |out| table(&runners, &disk, out))
         }
         RunnerCommand::Show { runner } => {
             let client = &context.client()?;
@@ -91,7 +97,8 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
             let found = runners.into_iter().find(|runner| runner.id == id);
             let runner = found.ok_or_else(|| Failure::not_found(format!("there is no runner {id}")))?;
-            out.show(&runner, |out| details(&runner, out))
+            let disk = Disk::of(client, out).await;
+            out.show(&runner, |out| details(&runner, &disk, out))
         }
         RunnerCommand::Remove { runner } => {
             let client = &context.client()?;
@@ -124,6 +131,30 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
     }
 }
 
+/// What the workspaces of each runner take, as far as they may be seen.
+#[derive(Default)]
+struct Disk(HashMap<RunnerId, u64>);
+
+impl Disk {
+    async fn of(client: &Client, out: &Output) -> Self {
+        let mut disk = Self::default();
+        if out.json {
+            return disk;
+        }
+        let call = Call::WorkspaceList { filter: ExecutionFilter::default() };
+        // The runners are what was asked for: they are shown in any case.
+        let workspaces: Vec<Workspace> = client.ask(call).await.unwrap_or_default();
+        for workspace in workspaces {
+            *disk.0.entry(workspace.runner).or_default() += workspace.disk_bytes.unwrap_or(0);
+        }
+        disk
+    }
+
+    fn words(&self, runner: RunnerId) -> Option<String> {
+        self.0.get(&runner).filter(|bytes| **bytes > 0).map(|bytes| super::words::bytes(*bytes))
+    }
+}
+
 fn state_cell(runner: &Runner, out: &Output) -> Cell {
     match (runner.connected, runner.last_seen_at) {
         (true, _) => Cell::styled("connected", Style::Green),
@@ -139,8 +170,8 @@ fn agents(about: &RunnerAbout) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn table(runners: &[Runner], out: &Output) -> String {
-    let titles = &["ID", "NAME…", "OWNER…", "STATE", "MACHINE…", "AGENTS…", "LABELS…", "CAPACITY"];
+fn table(runners: &[Runner], disk: &Disk, out: &Output) -> String {
+    let titles = &["ID", "NAME…", "OWNER…", "STATE", "MACHINE…", "AGENTS…", "LABELS…", "CAPACITY", "DISK"];
     let mut table = Table::new(titles, "no runners");
     for runner in runners {
         let about = runner.about.as_ref();
@@ -154,12 +185,13 @@ fn table(runners: &[Runner], out: &Output) -> String {
             or(about.map(agents)),
             or(about.map(|about| about.labels.join(", "))),
             or(about.map(|about| about.capacity.to_string())),
+            or(disk.words(runner.id)),
         ]);
     }
     table.render(out)
 }
 
-fn details(runner: &Runner, out: &Output) -> String {
+fn details(runner: &Runner, disk: &Disk, out: &Output) -> String {
     let mut pairs = vec![
         ("id", runner.id.into()),
         ("name", (&runner.name).into()),
@@ -168,6 +200,7 @@ fn details(runner: &Runner, out: &Output) -> String {
         ("last seen", when::relative_or(runner.last_seen_at, out.now, "never").into()),
         ("created", when::relative(runner.created_at, out.now).into()),
     ];
+    pairs.extend(disk.words(runner.id).map(|bytes| ("workspaces", bytes.into())));
     let Some(about) = &runner.about else {
         return fields(out, &pairs);
     };

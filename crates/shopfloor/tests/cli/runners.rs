@@ -144,3 +144,25 @@ fn a_runner_that_is_away_is_not_dead() {
     wait_until("it is seen again", || !floor.text(&["session", "list"]).contains("last seen"));
     drop(runner);
 }
+
+#[test]
+fn what_the_workspaces_of_a_runner_take_is_summed() {
+    let floor = Floor::at_work();
+    assert!(floor.text(&["runner", "list"]).lines().nth(1).unwrap().trim_end().ends_with('-'), "nothing yet");
+    for _ in 0..2 {
+        let session = floor.spawn("head -c 3000000 /dev/urandom > big; exit 0");
+        floor.wait_for(&session, "exited");
+    }
+    let measured = || {
+        let list = floor.json(&["workspace", "list"]);
+        list.as_array().unwrap().iter().map(|one| one["disk_bytes"].as_u64()).sum::<Option<u64>>()
+    };
+    wait_until("both are measured", || measured().is_some());
+    let sum = measured().unwrap();
+    assert!(sum >= 6_000_000, "{sum}");
+    let words = format!("{}.{} MiB", sum >> 20, ((sum % (1 << 20)) * 10) >> 20);
+    let list = floor.text(&["runner", "list"]);
+    assert!(list.contains("DISK") && list.contains(&words), "{words}: {list}");
+    let name = floor.json(&["runner", "list"])[0]["name"].as_str().unwrap().to_owned();
+    assert!(floor.text(&["runner", "show", &name]).contains(&words));
+}

@@ -79,7 +79,7 @@ async fn a_refusal_is_passed_on_and_cannot_speak_for_the_hub() {
     };
     let (reply, _) =
         floor.while_asked(Call::WorkspaceClean { workspace }, refuse(ProblemKind::Conflict, "3 files\u{1b}[2J")).await;
-    assert_eq!((reply.status, reply.body["detail"].as_str()), (409, Some("3 files[2J")));
+    assert_eq!((reply.status, reply.body["detail"].as_str()), (409, Some("3 files\\u{1b}[2J")));
     let log = || Call::SessionLog { session, page: LogPage::default() };
     for kind in [ProblemKind::Unauthenticated, ProblemKind::Forbidden, ProblemKind::RateLimited, ProblemKind::Internal]
     {
