@@ -70,7 +70,13 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.stop_on_drop {
-            let _ = self.link.stop(Some(Duration::ZERO));
+            // A request may not go out any more when the test's runtime ends with it.
+            let dir = self.path().to_owned();
+            let ending = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(HostLink::kill(&dir))
+            });
+            let _ = ending.join();
         }
     }
 }
