@@ -92,7 +92,7 @@ pub fn meetings(one: &[File], other: &[File], same_base: bool) -> Vec<Meeting> {
         }
     }
     for (mine, theirs) in [(&one, &other), (&other, &one)] {
-        let there = mine.iter().filter(|(_, place)| place.touch.is_there() && (same_base || place.is_new()));
+        let there = mine.iter().filter(|(_, place)| place.stands(same_base));
         found.extend(there.filter_map(|(path, _)| inside(path, theirs, same_base)));
     }
     found.into_iter().collect()
@@ -140,8 +140,9 @@ impl Place<'_> {
         self.before == other.before && self.before != Before::Unknown
     }
 
-    fn is_new(&self) -> bool {
-        self.before == Before::Nothing
+    /// Whether a file is there that the other may have a folder for: with other bases, one that this output put there.
+    fn stands(&self, same_base: bool) -> bool {
+        self.touch.is_there() && (same_base || self.before == Before::Nothing)
     }
 }
 
@@ -149,7 +150,7 @@ fn touched(files: &[File]) -> BTreeMap<&str, Place<'_>> {
     let mut all = BTreeMap::new();
     for file in files {
         let content = file.content.as_deref();
-        let mut before = file.before.as_deref().map_or(Before::Unknown, Before::Content);
+        let before = || file.before.as_deref().map_or(Before::Unknown, Before::Content);
         let touch = match file.change {
             Change::Added => Touch::Created(content),
             Change::Modified => Touch::Changed(content, &file.ranges),
@@ -157,15 +158,12 @@ fn touched(files: &[File]) -> BTreeMap<&str, Place<'_>> {
             Change::TypeChanged => Touch::Turned(content),
             Change::Renamed => {
                 if let Some(from) = &file.from {
-                    let before = std::mem::replace(&mut before, Before::Nothing);
-                    all.insert(from.as_str(), Place { touch: Touch::Moved(&file.path, content), before });
+                    all.insert(from.as_str(), Place { touch: Touch::Moved(&file.path, content), before: before() });
                 }
                 Touch::Created(content)
             }
         };
-        if matches!(touch, Touch::Created(_)) {
-            before = Before::Nothing;
-        }
+        let before = if matches!(touch, Touch::Created(_)) { Before::Nothing } else { before() };
         all.insert(file.path.as_str(), Place { touch, before });
     }
     all
@@ -221,8 +219,7 @@ fn same(a: &Option<&str>, b: &Option<&str>) -> bool {
 fn inside(path: &str, theirs: &BTreeMap<&str, Place<'_>>, same_base: bool) -> Option<Meeting> {
     let folder = format!("{path}/");
     let below = theirs.range(folder.as_str()..).take_while(|(there, _)| there.starts_with(&folder));
-    let counts = |place: &Place<'_>| place.touch.is_there() && (same_base || place.is_new());
-    below.into_iter().any(|(_, place)| counts(place)).then(|| Meeting {
+    below.into_iter().any(|(_, place)| place.stands(same_base)).then(|| Meeting {
         path: path.to_owned(),
         kind: Kind::Contradiction,
         lines: None,

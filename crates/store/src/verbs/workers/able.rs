@@ -87,14 +87,12 @@ pub(crate) async fn able(
             able.why_not.push(format!("`{}`: {why}", slot.name));
             continue;
         }
-        let purse = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
-        if let Some(reason) = refuses(purse, money.expected) {
+        if let Some(reason) = money.refuses_worker(slot) {
             able.why_not.push(format!("`{}`: its budget is spent: {reason}", slot.name));
             spent(tx, slot.id, reason).await?;
             continue;
         }
-        let purse = Purse { limit: settings.budget_micros, spent: money.spent, promised };
-        if let Some(reason) = refuses(purse, money.expected) {
+        if let Some(reason) = money.refuses_project(settings, promised) {
             able.why_not.push(format!("`{}`: the project's budget is spent: {reason}", slot.name));
             continue;
         }
@@ -171,10 +169,18 @@ pub(crate) struct Money {
 impl Money {
     /// Why somebody who takes tasks itself may not take one: its budget, or the project's, does not last for it.
     pub(crate) fn refuses(&self, slot: &Slot, settings: &WorkSettings) -> Option<String> {
-        let own = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
-        let shared = Purse { limit: settings.budget_micros, spent: self.spent, promised: self.promised };
-        let own = refuses(own, self.expected).map(|reason| format!("its budget is spent: {reason}"));
-        own.or_else(|| refuses(shared, self.expected).map(|reason| format!("the project's budget is spent: {reason}")))
+        let shared = || self.refuses_project(settings, self.promised);
+        let own = self.refuses_worker(slot).map(|reason| format!("its budget is spent: {reason}"));
+        own.or_else(|| shared().map(|reason| format!("the project's budget is spent: {reason}")))
+    }
+
+    fn refuses_worker(&self, slot: &Slot) -> Option<String> {
+        let purse = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
+        refuses(purse, self.expected)
+    }
+
+    fn refuses_project(&self, settings: &WorkSettings, promised: u64) -> Option<String> {
+        refuses(Purse { limit: settings.budget_micros, spent: self.spent, promised }, self.expected)
     }
 
     pub(crate) async fn read(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self, StoreError> {

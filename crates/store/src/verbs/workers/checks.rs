@@ -266,7 +266,7 @@ async fn meets(
         return Ok(None);
     }
     // What was done before in the same workspace is part of it.
-    let sql = "SELECT r.id, r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task \
+    let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task \
                WHERE r.project = $1 AND \
                (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
                r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
