@@ -63,6 +63,11 @@ impl Secrets {
         }
     }
 
+    /// The same of a line that is text.
+    pub fn masked_text(&mut self, line: &str) -> String {
+        String::from_utf8_lossy(&self.masked(line.as_bytes())).into_owned()
+    }
+
     fn known<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
         if let Some(token) = self.token_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) {
             self.add(&[token]);

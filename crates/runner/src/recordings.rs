@@ -73,7 +73,9 @@ pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
         if row.memory.forgotten {
             // Earlier releases left them.
             let dir = floor.session_dir(row.session);
-            let _ = tokio::task::spawn_blocking(move || forget_events(&dir)).await;
+            if let Ok(Err(error)) = tokio::task::spawn_blocking(move || forget_events(&dir)).await {
+                tracing::warn!(session = %row.session, %error, "what an agent printed could not be thrown away");
+            }
         } else {
             throw_away(floor, &row, "a recording has expired").await;
         }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use agents::{Autonomy, Keys, Mode, Observation, Prompt, Recogniser, Seen, State, Typist, Usage, WaitingFor, find_log};
 use testkit::model::Turn;
 
-use crate::place::{Place, adapter};
+use crate::place::{Place, adapter, two_files};
 use crate::tty::Tty;
 
 fn seen(events: &str) -> Vec<Seen> {
@@ -20,13 +20,7 @@ fn tokens(usage: &Usage) -> (u64, u64, u64) {
 #[tokio::test]
 #[ignore = "needs Claude Code: make test-claude"]
 async fn without_a_screen_it_works_reports_and_resumes() {
-    let script = [
-        Turn::run("echo from-the-shell > by-shell.txt").tokens(1000, 200, 30),
-        Turn::write("new.txt", "hello\n").tokens(1100, 900, 20),
-        Turn::say("Both files are there.").tokens(1200, 1000, 10),
-        Turn::say("Still known.").tokens(2000, 1500, 5),
-    ];
-    let place = Place::new(script).await;
+    let place = Place::new(two_files()).await;
     let claude = adapter("claude");
     let mut request = place.request(Mode::Headless, "Make two files, $(touch hacked)\n--and a second line");
     request.trusted = false;

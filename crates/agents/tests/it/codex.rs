@@ -6,7 +6,7 @@ use agents::{Keys, McpServer, Mode, Observation, Prompt, Recogniser, State, Typi
 use serde_json::json;
 use testkit::model::Turn;
 
-use crate::place::{Place, adapter};
+use crate::place::{Place, adapter, two_files};
 use crate::tty::Tty;
 
 fn used(input: u64, cached: u64, output: u64) -> Usage {
@@ -19,13 +19,7 @@ fn state_of(events: &str, recogniser: &mut Recogniser) -> agents::Seen {
 
 #[tokio::test]
 async fn without_a_screen_it_works_reports_and_resumes() {
-    let script = [
-        Turn::run("echo from-the-shell > by-shell.txt").tokens(1000, 200, 30),
-        Turn::write("new.txt", "hello\n").tokens(1100, 900, 20),
-        Turn::say("Both files are there.").tokens(1200, 1000, 10),
-        Turn::say("Still known.").tokens(2000, 1500, 5),
-    ];
-    let place = Place::new(script).await;
+    let place = Place::new(two_files()).await;
     let codex = adapter("codex");
     let canary = place.workspace().join("mcp-started");
     let mut request = place.request(Mode::Headless, "Make two files, $(touch hacked)\n--and a second line");

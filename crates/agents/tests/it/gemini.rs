@@ -3,7 +3,7 @@
 use agents::{Autonomy, Keys, Mode, Observation, Prompt, Recogniser, Seen, State, Typist, Usage, WaitingFor};
 use testkit::model::Turn;
 
-use crate::place::{Place, adapter};
+use crate::place::{Place, adapter, two_files};
 use crate::tty::Tty;
 
 /// One that is named: otherwise another model is asked which one to take.
@@ -16,13 +16,7 @@ fn seen(events: &str) -> Seen {
 
 #[tokio::test]
 async fn without_a_screen_it_works_reports_and_resumes() {
-    let script = [
-        Turn::run("echo from-the-shell > by-shell.txt").tokens(1000, 200, 30),
-        Turn::write("new.txt", "hello\n").tokens(1100, 900, 20),
-        Turn::say("Both files are there.").tokens(1200, 1000, 10),
-        Turn::say("Still known.").tokens(2000, 1500, 5),
-    ];
-    let place = Place::new(script).await;
+    let place = Place::new(two_files()).await;
     let gemini = adapter("gemini");
     let mut request = place.request(Mode::Headless, "Make two files, $(touch hacked)\n--and a second line");
     request.autonomy = Autonomy::Full;

@@ -135,6 +135,16 @@ impl Place {
     }
 }
 
+/// A model that makes two files, one by a command, and is asked again afterwards.
+pub(crate) fn two_files() -> [Turn; 4] {
+    [
+        Turn::run("echo from-the-shell > by-shell.txt").tokens(1000, 200, 30),
+        Turn::write("new.txt", "hello\n").tokens(1100, 900, 20),
+        Turn::say("Both files are there.").tokens(1200, 1000, 10),
+        Turn::say("Still known.").tokens(2000, 1500, 5),
+    ]
+}
+
 pub(crate) fn adapter(name: &str) -> Arc<Adapter> {
     static ALL: LazyLock<Adapters> = LazyLock::new(Adapters::built_in);
     Arc::clone(ALL.get(name).expect("it comes with us"))

@@ -336,7 +336,7 @@ impl Following<'_> {
         self.lines = Some(lines);
         let mut seen: Option<Seen> = None;
         for line in found.0 {
-            seen = Some(recogniser.line(&String::from_utf8_lossy(&self.secrets.masked(line.as_bytes()))));
+            seen = Some(recogniser.line(&self.secrets.masked_text(&line)));
         }
         if let Some(seen) = seen {
             self.recognised(seen).await;

@@ -39,8 +39,7 @@ pub(super) async fn said(floor: &Arc<Floor>, row: &SessionRow) -> Option<FactBod
 fn in_lines(file: Option<PathBuf>, recogniser: Option<Recogniser>, mut secrets: Secrets) -> Option<String> {
     let mut recogniser = recogniser?;
     let text = end_of(&file?).ok()?;
-    let masked = text.lines().map(|line| recogniser.line(&String::from_utf8_lossy(&secrets.masked(line.as_bytes()))));
-    masked.last()?.said
+    text.lines().map(|line| recogniser.line(&secrets.masked_text(line))).last()?.said
 }
 
 /// The last whole lines of a file.
