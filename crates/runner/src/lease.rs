@@ -1,12 +1,15 @@
-//! Leases as a runner keeps them: it stops a task's session before another can have the task.
+//! Leases as a runner keeps them: it stops a task's session before another can have the task. Its host does so a little
+//! later, should the runner be killed or stopped.
 //!
 //! The hub counts a lease from when it last heard from the runner, and the runner from when it sent what the hub has
 //! answered last, which is earlier; both by their own clocks, whose rates may differ a little.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::SessionId;
+use terminal::{HostLink, Limit};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -19,13 +22,14 @@ const LEAST: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Pulse {
     every: watch::Sender<Option<Duration>>,
-    /// When that was sent which the hub answered last; before, the start.
-    word: watch::Sender<Instant>,
+    started: Instant,
+    /// When that was sent which the hub answered last.
+    word: watch::Sender<Option<Instant>>,
 }
 
 impl Default for Pulse {
     fn default() -> Self {
-        Self { every: watch::Sender::new(None), word: watch::Sender::new(Instant::now()) }
+        Self { every: watch::Sender::new(None), started: Instant::now(), word: watch::Sender::new(None) }
     }
 }
 
@@ -43,10 +47,17 @@ impl Pulse {
     /// The hub answered what was sent then.
     pub(crate) fn answered(&self, sent: Instant) {
         self.word.send_if_modified(|word| {
-            let news = sent > *word;
-            *word = sent.max(*word);
+            let news = Some(sent) > *word;
+            *word = (*word).max(Some(sent));
             news
         });
+    }
+
+    /// When the host of a session with this lease ends it by itself; nothing as long as the hub has not answered.
+    pub(crate) fn limit(&self, lease: Duration) -> Option<Limit> {
+        let heard = (*self.word.borrow())?;
+        let left = (heard + (lease - skew(lease) / 2)).saturating_duration_since(Instant::now());
+        Some(Limit::after(left, skew(lease) / 4))
     }
 }
 
@@ -69,10 +80,13 @@ fn overdue(
 /// Stops sessions of tasks whose leases may end unheard, as long as the runner lives.
 pub(crate) async fn keep(floor: Arc<Floor>) {
     let (mut word, mut begun) = (floor.pulse.word.subscribe(), floor.sessions.begun());
+    let mut limited = HashSet::new();
     loop {
-        let heard = *word.borrow_and_update();
+        let heard = word.borrow_and_update().unwrap_or(floor.pulse.started);
         begun.mark_unchanged();
-        let (over, next) = overdue(heard, Instant::now(), &floor.sessions.leases());
+        let leases = floor.sessions.leases();
+        renew(&floor, &leases, &mut limited).await;
+        let (over, next) = overdue(heard, Instant::now(), &leases);
         for (session, lease) in over {
             let silent = heard.elapsed().as_secs();
             tracing::warn!(%session, silent, "the hub does not answer: a task's session stops before its lease ends");
@@ -87,6 +101,22 @@ pub(crate) async fn keep(floor: Arc<Floor>) {
             Ok(()) = begun.changed() => {}
             () = at(next) => {}
         }
+    }
+}
+
+/// Tells the hosts until when their sessions may go on should this runner be heard no more. A host that has not begun
+/// was told by what it begins with, and one that is gone needs no limit.
+async fn renew(floor: &Floor, leases: &[(SessionId, Duration)], limited: &mut HashSet<SessionId>) {
+    for (session, lease) in leases {
+        if let Some(limit) = floor.pulse.limit(*lease) {
+            limited.insert(*session);
+            let _ = HostLink::until(&floor.session_dir(*session), Some(limit)).await;
+        }
+    }
+    let over: Vec<SessionId> =
+        limited.extract_if(|session| leases.iter().all(|(leased, _)| leased != session)).collect();
+    for session in over.into_iter().filter(|session| floor.sessions.is_free(*session)) {
+        let _ = HostLink::until(&floor.session_dir(session), None).await;
     }
 }
 

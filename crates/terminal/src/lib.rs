@@ -11,6 +11,7 @@
 //! recording and `exit.json` all mean the same position by the same number.
 
 pub mod host;
+mod limit;
 mod link;
 mod masks;
 mod pty;
@@ -20,6 +21,7 @@ mod screen;
 mod spec;
 mod wire;
 
+pub use limit::Limit;
 pub use link::{Adopted, Events, HostLink, LinkError};
 pub use masks::Masks;
 pub use screen::{MOST_COLS, MOST_ROWS, Quiet, Screen, Snapshot};

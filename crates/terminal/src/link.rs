@@ -11,6 +11,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
 use crate::host::{alive, end_left, kill_host, short_path};
+use crate::limit::Limit;
 use crate::spec::{Exit, Files};
 use crate::wire::{Event, Request, read_frame};
 
@@ -175,6 +176,14 @@ impl HostLink {
     /// Never drop anything of this recording.
     pub fn keep(&self) -> Result<(), LinkError> {
         self.request(Request::Keep)
+    }
+
+    /// Says when the session in `dir` ends by itself, unless its host hears of another time before; returns when it was
+    /// sent. By a connection of its own: a host that was started long ago may not know this, and would close it.
+    pub async fn until(dir: &Path, limit: Option<Limit>) -> Result<(), LinkError> {
+        let (path, _directory) = short_path(&Files::new(dir).socket())?;
+        let mut stream = UnixStream::connect(path).await?;
+        Ok(stream.write_all(&Request::Until { limit }.encode()).await?)
     }
 
     /// Shows this value to nobody from now on; returns when the host of the session in `dir` does so.

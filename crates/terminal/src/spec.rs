@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::limit::Limit;
 use crate::masks::Masks;
 
 /// Everything a session host needs to know; `<dir>/spec.json`.
@@ -46,6 +47,9 @@ pub struct Spec {
     /// How long processes may take to end before they are killed.
     #[serde(default = "default_stop_grace_ms")]
     pub stop_grace_ms: u64,
+    /// When it ends by itself, unless the host is told of another time.
+    #[serde(default)]
+    pub until: Option<Limit>,
 }
 
 fn default_cols() -> u16 {
@@ -84,6 +88,7 @@ impl Spec {
             recording_limit: default_recording_limit(),
             title: String::new(),
             stop_grace_ms: default_stop_grace_ms(),
+            until: None,
         }
     }
 
@@ -117,6 +122,9 @@ pub struct Exit {
     pub offset: u64,
     /// When it ended.
     pub at: String,
+    /// Whether its host ended it because its time was over.
+    #[serde(default)]
+    pub overdue: bool,
 }
 
 impl Exit {

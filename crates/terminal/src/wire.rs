@@ -4,6 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::limit::Limit;
 use crate::screen::Snapshot;
 
 /// Longer frames are refused; the longest that we send is a snapshot.
@@ -54,6 +55,11 @@ pub enum Request {
     Stop {
         /// Milliseconds before they are killed; `None`: as the specification says.
         grace_ms: Option<u64>,
+    },
+    /// End the session at a time, unless told of another before; `None`: let it go on.
+    Until {
+        /// When, and how.
+        limit: Option<Limit>,
     },
     /// Never drop anything of this recording.
     Keep,
@@ -216,6 +222,10 @@ impl Request {
             Request::Stop { grace_ms } => Frame::new(9).maybe(grace_ms.map(|grace| grace as i64)).done(),
             Request::Keep => Frame::new(10).done(),
             Request::Mask { value } => Frame::new(11).text(value).done(),
+            Request::Until { limit } => match limit {
+                Some(limit) => Frame::new(12).number(limit.at_ms).number(limit.grace_ms).done(),
+                None => Frame::new(12).done(),
+            },
         }
     }
 
@@ -239,6 +249,8 @@ impl Request {
             9 => Request::Stop { grace_ms: fields.maybe()?.map(|grace| grace as u64) },
             10 => Request::Keep,
             11 => Request::Mask { value: fields.text()? },
+            12 if fields.0.is_empty() => Request::Until { limit: None },
+            12 => Request::Until { limit: Some(Limit { at_ms: fields.number()?, grace_ms: fields.number()? }) },
             _ => return Err(invalid("a frame of an unknown kind")),
         };
         Ok(request)
@@ -322,6 +334,8 @@ mod tests {
             proptest::option::of(0..u64::MAX / 2).prop_map(|grace_ms| Request::Stop { grace_ms }),
             Just(Request::Keep),
             any::<String>().prop_map(|value| Request::Mask { value }),
+            any::<Option<(u64, u64)>>()
+                .prop_map(|limit| Request::Until { limit: limit.map(|(at_ms, grace_ms)| Limit { at_ms, grace_ms }) }),
         ]
     }
 

@@ -7,7 +7,8 @@ mod support;
 use std::time::Duration;
 
 use support::{View, eventually, runs, shell, start};
-use terminal::{Adopted, Event, Exit, FinalScreen, HostLink, LinkError};
+use terminal::recording::Recording;
+use terminal::{Adopted, Event, Exit, FinalScreen, HostLink, Limit, LinkError};
 
 #[tokio::test]
 async fn a_session_from_its_start_to_its_end() {
@@ -223,4 +224,40 @@ async fn secrets_are_neither_shown_nor_left_on_disk() {
     let marked: Vec<_> = recording.markers().unwrap().into_iter().map(|marker| marker.text).collect();
     assert_eq!(marked, ["écris •••••••••••", "•••••••••"]);
     assert_eq!(recording.header().title, "use •••••••••••");
+}
+
+#[tokio::test]
+async fn a_session_whose_time_is_over_ends_by_itself_and_says_so() {
+    let mut spec = shell("echo ready; sleep 1000");
+    let far = Duration::from_secs(3600);
+    spec.until = Some(Limit::after(far, far));
+    let mut session = start(&spec).await;
+    session.link.watch(None).unwrap();
+    let mut view = View::new();
+    session.until(&mut view, "ready", |view| view.text().contains("ready")).await;
+    HostLink::until(session.path(), Some(Limit::after(Duration::ZERO, Duration::from_millis(100)))).await.unwrap();
+    session.until(&mut view, "the end", |view| view.exit.is_some()).await;
+    assert!(Exit::read(session.path()).unwrap().unwrap().overdue);
+    let markers = Recording::open(&session.path().join("recording")).unwrap().markers().unwrap();
+    assert!(markers.iter().any(|marker| marker.text.contains("another may have the task")), "{markers:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_has_its_time_back_goes_on() {
+    let mut spec = shell("read line; echo got $line");
+    let limit = Limit::after(Duration::from_secs(5), Duration::ZERO);
+    spec.until = Some(limit);
+    let mut session = start(&spec).await;
+    HostLink::until(session.path(), None).await.unwrap();
+    let uptime = || {
+        let text = std::fs::read_to_string("/proc/uptime").unwrap();
+        text.split_whitespace().next().unwrap().parse::<f64>().unwrap() * 1000.0
+    };
+    eventually("its time would be over", || uptime() > limit.at_ms as f64).await;
+    session.link.watch(None).unwrap();
+    session.link.input("it\r").unwrap();
+    let mut view = View::new();
+    session.until(&mut view, "the end", |view| view.exit.is_some()).await;
+    assert_eq!(view.exit, Some((Some(0), None)));
+    assert!(!Exit::read(session.path()).unwrap().unwrap().overdue);
 }

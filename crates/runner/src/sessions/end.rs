@@ -22,6 +22,9 @@ const SAVING: Duration = Duration::from_secs(20);
 /// How long an agent whose host is gone may take to end.
 const LEFT: Duration = Duration::from_secs(2);
 
+const OVERDUE: &str =
+    "stopped by its host: its runner had not renewed the lease of its task, and another may have the task";
+
 const NOTHING_USED: Usage = Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None };
 
 /// How a session came to its end.
@@ -41,7 +44,7 @@ impl Ending {
     /// The end that a host told, as it also wrote it down.
     pub(super) fn of(dir: &Path, offset: u64, code: Option<i32>, signal: Option<i32>) -> Self {
         let written = Exit::read(dir).ok().flatten();
-        let told = || Exit { code, signal, offset, at: crate::clock::now().to_string() };
+        let told = || Exit { code, signal, offset, at: crate::clock::now().to_string(), overdue: false };
         Self::Exited(written.unwrap_or_else(told))
     }
 }
@@ -51,6 +54,10 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
     let session = row.session;
     let dir = floor.session_dir(session);
     let mut facts = Vec::new();
+    let ending = match ending {
+        Ending::Exited(exit) if exit.overdue => Ending::CutOff(Some(exit), OVERDUE.to_owned()),
+        ending => ending,
+    };
     let state = match ending {
         Ending::Never(why) => {
             tracing::warn!(%session, why, "the session did not start");

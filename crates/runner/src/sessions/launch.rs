@@ -144,6 +144,7 @@ fn spec(
         },
         title: title(row, adapter),
         stop_grace_ms: floor.options.stop_grace.as_millis() as u64,
+        until: super::lease_of(desired).and_then(|lease| floor.pulse.limit(lease)),
         ..Spec::new(argv, &place.path)
     })
 }

@@ -145,6 +145,12 @@ impl Sessions {
         held.filter_map(|(session, handle)| Some((*session, handle.lease?))).collect()
     }
 
+    /// Whether a session works on without a lease.
+    pub(crate) fn is_free(&self, session: SessionId) -> bool {
+        let active = self.active.lock();
+        active.get(&session).is_some_and(|handle| handle.stopping.is_none() && handle.lease.is_none())
+    }
+
     /// Rings when a session begins, or has another lease.
     pub(crate) fn begun(&self) -> watch::Receiver<()> {
         self.begun.subscribe()

@@ -105,6 +105,37 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answe
 }
 
 #[tokio::test]
+async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_or_stopped() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    hub.wants_to_hear(1);
+    for killed in [true, false] {
+        let (task, own) = (for_task(shell(AGENT), 4), shell(AGENT));
+        hub.desire(vec![task.clone(), own.clone()]);
+        let (path, owns) = (hub.workspace(&task).await, hub.workspace(&own).await);
+        let agent = noted(&Path::new(&path).join("pid")).await;
+        let mine = noted(&Path::new(&owns).join("pid")).await;
+        if killed {
+            runner.kill().await;
+        } else {
+            signal(runner.pid(), Signal::STOP);
+        }
+        wait_until("the task's agent is gone", async || (!lives(agent)).then_some(())).await;
+        assert!(lives(mine), "whoever works on no task goes on");
+        if killed {
+            runner.spawn();
+        } else {
+            signal(runner.pid(), Signal::CONT);
+        }
+        let state = hub.over(task.session).await;
+        assert_eq!(state.status, SessionStatus::Lost, "{state:?}");
+        assert!(state.detail.as_deref().unwrap().contains("another may have the task"), "{state:?}");
+        assert!(Path::new(&path).join("file").exists());
+    }
+}
+
+#[tokio::test]
 async fn a_hub_that_is_back_before_the_lease_ends_interrupts_nothing() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);

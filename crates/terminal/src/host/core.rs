@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::watcher::{Allowance, Observer, Stream, Turn, WINDOW, Watcher};
+use crate::limit::Limit;
 use crate::masks::Masks;
 use crate::recording::Recorder;
 use crate::ring::{Ring, whole_characters};
@@ -23,6 +24,9 @@ const MOST_INPUT: usize = 1 << 20;
 /// Output that is the echo of a key: so short, and so soon after it. It is not held back for what it may begin.
 const LONGEST_ECHO: usize = 3;
 const ECHO: Duration = Duration::from_millis(200);
+
+/// What the recording says of a session that ended because its time was over.
+const OVERDUE: &str = "stopped: its runner was not heard from, and another may have the task";
 
 /// What the owner loop has to do because of a request.
 #[derive(Debug, Default)]
@@ -55,6 +59,10 @@ pub(crate) struct Core {
     last_output: Instant,
     last_typed: Option<Instant>,
     grace: Duration,
+    /// When it ends by itself.
+    until: Option<Limit>,
+    /// Whether that was so.
+    pub(crate) overdue: bool,
     pub(crate) exit: Option<Exit>,
     pub(crate) ever_connected: bool,
     masked: Vec<u8>,
@@ -80,6 +88,8 @@ impl Core {
             last_output: Instant::now(),
             last_typed: None,
             grace: Duration::from_millis(spec.stop_grace_ms),
+            until: spec.until,
+            overdue: false,
             exit: None,
             ever_connected: false,
             masked: Vec::new(),
@@ -171,6 +181,22 @@ impl Core {
     /// Whether all connections have been told everything.
     pub(crate) fn drained(&self) -> bool {
         self.watchers.values().all(|watcher| watcher.drained)
+    }
+
+    /// Ends the session when its time is over; returns when to look again.
+    pub(crate) fn limit(&mut self, now: Instant) -> Option<Instant> {
+        let limit = self.until?;
+        if let Some(left) = limit.left() {
+            return now.checked_add(left);
+        }
+        self.until = None;
+        self.overdue = true;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.mark("state", OVERDUE);
+        }
+        self.wishes.stop = Some(limit.grace());
+        self.kick.notify_one();
+        None
     }
 
     /// Lets the recording write what has waited; returns when it wants to be called again.
@@ -278,6 +304,10 @@ impl Core {
             Request::Mask { value } => {
                 self.masks.add(std::slice::from_ref(&value));
                 self.input_masks.add(&[value]);
+            }
+            Request::Until { limit } => {
+                self.until = limit;
+                self.kick.notify_one();
             }
             Request::Keep => {
                 if let Some(recorder) = &mut self.recorder {

@@ -146,7 +146,8 @@ impl Session {
         let mut core = self.core.borrow_mut();
         let now = Instant::now();
         let held = core.let_through(now);
-        earliest(held, earliest(core.observers(now), core.record(now)))
+        let limit = core.limit(now);
+        earliest(earliest(held, limit), earliest(core.observers(now), core.record(now)))
     }
 
     fn stop(&self, grace: Duration) {
@@ -224,7 +225,8 @@ fn finish(dir: &Path, core: &Rc<RefCell<Core>>, (code, signal): Status) -> io::R
     let mut core = core.borrow_mut();
     let files = Files::new(dir);
     let at = jiff::Timestamp::now().to_string();
-    core.ended(|offset| Exit { code, signal, offset, at });
+    let overdue = core.overdue;
+    core.ended(|offset| Exit { code, signal, offset, at, overdue });
     if let Some(recorder) = &mut core.recorder {
         let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
         if let Err(error) = recorder.finish(code) {
