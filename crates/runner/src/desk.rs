@@ -61,7 +61,7 @@ impl Ear for Desk {
             ToRunner::Watch { channel, session, from } => crate::terminals::watch(floor, line, channel, session, from),
             ToRunner::Unwatch { channel } => floor.terminals.unwatch(channel),
             ToRunner::Driver { channel, user } => floor.terminals.driver(channel, user),
-            ToRunner::Snapshot { channel } => floor.terminals.snapshot(channel),
+            ToRunner::Snapshot { channel } => crate::terminals::snapshot(floor, line, channel),
             ToRunner::Resize { channel, cols, rows } => floor.terminals.resize(channel, cols, rows),
             ToRunner::Token { session, secret, lives_seconds } => {
                 let lives = lives_seconds.map(|seconds| Duration::from_secs(seconds.into()));

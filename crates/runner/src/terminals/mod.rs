@@ -66,7 +66,21 @@ pub(crate) fn watch(floor: &Arc<Floor>, line: &Line, channel: u32, session: Sess
     });
 }
 
+/// Shows the screen of a channel anew, also when all of it has been shown.
+pub(crate) fn snapshot(floor: &Arc<Floor>, line: &Line, channel: u32) {
+    if let Some(session) = floor.terminals.over(channel) {
+        return watch(floor, line, channel, session, None);
+    }
+    floor.terminals.wish(channel, Wish::Snapshot);
+}
+
 impl Terminals {
+    /// The session of a channel that was shown to its end.
+    fn over(&self, channel: u32) -> Option<SessionId> {
+        let shown = self.0.lock();
+        shown.channels.get(&channel).filter(|there| there.wishes.is_closed()).map(|there| there.session)
+    }
+
     /// Nobody looks any more.
     pub(crate) fn clear(&self) {
         self.0.lock().channels.clear();
@@ -74,10 +88,6 @@ impl Terminals {
 
     pub(crate) fn unwatch(&self, channel: u32) {
         self.0.lock().channels.remove(&channel);
-    }
-
-    pub(crate) fn snapshot(&self, channel: u32) {
-        self.wish(channel, Wish::Snapshot);
     }
 
     pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use domain::SessionId;
@@ -34,26 +35,45 @@ pub(super) async fn show(
 ) {
     let lane = line.lane(channel);
     let dir = floor.session_dir(session);
+    let asked = AtomicBool::new(false);
+    if !while_it_runs(floor, &lane, channel, session, from, &mut wishes, &asked).await
+        && files(&dir, &lane, channel, from).await == Ok(false)
+    {
+        let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
+        let _ = line.send(&FromRunner::Unwatched { channel, problem }).await;
+        return;
+    }
+    // Whoever fell behind while it ended still sees how it looked at last.
+    if asked_for_screen(&asked, &mut wishes) {
+        let _ = files(&dir, &lane, channel, None).await;
+    }
+}
+
+/// Shows a terminal that is not over; false: it is, and has not been shown to its end.
+async fn while_it_runs(
+    floor: &Arc<Floor>,
+    lane: &Lane,
+    channel: u32,
+    session: SessionId,
+    from: Option<u64>,
+    wishes: &mut mpsc::UnboundedReceiver<Wish>,
+    asked: &AtomicBool,
+) -> bool {
+    let dir = floor.session_dir(session);
     let mut stage = floor.sessions.stage(session);
     if stage.is_none() && !dir.exists() {
         stage = floor.sessions.stage_soon(session, PATIENCE).await;
     }
-    if let Some(mut stage) = stage {
-        // A session that is being prepared has nothing to show yet.
-        if stage.wait_for(|stage| *stage != Stage::Preparing).await.is_ok_and(|stage| *stage == Stage::Running)
-            && let Ok((host, events)) = HostLink::connect(&dir).await
-        {
-            let shown = live(&host, events, &lane, channel, from, &mut wishes).await;
-            if shown != Ok(Shown::Broken) {
-                return;
-            }
-        }
-        let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
+    let Some(mut stage) = stage else { return false };
+    // A session that is being prepared has nothing to show yet.
+    if stage.wait_for(|stage| *stage != Stage::Preparing).await.is_ok_and(|stage| *stage == Stage::Running)
+        && let Ok((host, events)) = HostLink::connect(&dir).await
+        && live(&host, events, lane, channel, from, wishes, asked).await != Ok(Shown::Broken)
+    {
+        return true;
     }
-    if files(&dir, &lane, channel, from).await != Ok(true) {
-        let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
-        let _ = line.send(&FromRunner::Unwatched { channel, problem }).await;
-    }
+    let _ = stage.wait_for(|stage| *stage == Stage::Over).await;
+    false
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -71,33 +91,45 @@ async fn live(
     channel: u32,
     from: Option<u64>,
     wishes: &mut mpsc::UnboundedReceiver<Wish>,
+    asked: &AtomicBool,
 ) -> Result<Shown, Cut> {
     if host.watch(from).is_err() {
         return Ok(Shown::Broken);
     }
     tokio::select! {
-        shown = send(events, lane, channel) => shown,
+        shown = send(events, lane, channel, asked) => shown,
         // Beside the sending: what is typed does not wait for what is shown.
-        () = obey(host, wishes) => Err(Cut),
+        () = obey(host, wishes, asked) => Err(Cut),
     }
 }
 
-async fn obey(host: &HostLink, wishes: &mut mpsc::UnboundedReceiver<Wish>) {
+/// Whether a screen was asked for that has not come; nothing can be asked for after it.
+fn asked_for_screen(asked: &AtomicBool, wishes: &mut mpsc::UnboundedReceiver<Wish>) -> bool {
+    wishes.close();
+    let unread = std::iter::from_fn(|| wishes.try_recv().ok()).any(|wish| matches!(wish, Wish::Snapshot));
+    unread || asked.load(Ordering::Relaxed)
+}
+
+async fn obey(host: &HostLink, wishes: &mut mpsc::UnboundedReceiver<Wish>, asked: &AtomicBool) {
     while let Some(wish) = wishes.recv().await {
         // A host that is gone is noticed by who reads from it.
         let _ = match wish {
             Wish::Input(bytes) => host.input(bytes),
             Wish::Credit(offset) => host.credit(offset),
-            Wish::Snapshot => host.snapshot(),
+            Wish::Snapshot => {
+                asked.store(true, Ordering::Relaxed);
+                host.snapshot()
+            }
             Wish::Resize(cols, rows) => host.resize(cols, rows),
         };
     }
 }
 
-async fn send(mut events: Events, lane: &Lane, channel: u32) -> Result<Shown, Cut> {
+async fn send(mut events: Events, lane: &Lane, channel: u32, asked: &AtomicBool) -> Result<Shown, Cut> {
     while let Some(event) = events.next().await {
         match event {
             Event::Snapshot(screen) => {
+                asked.store(false, Ordering::Relaxed);
                 let (offset, cols, rows, title, bytes) =
                     (screen.offset, screen.cols, screen.rows, screen.title, screen.bytes);
                 lane.send(TerminalFrame::Snapshot { channel, offset, cols, rows, title, bytes }.encode()).await?;

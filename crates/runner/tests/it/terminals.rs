@@ -186,3 +186,23 @@ async fn what_is_over_is_shown_from_its_files_and_what_is_not_there_is_said_so()
     watch(&hub, 4, SessionId::generate(), None);
     assert_eq!(hub.unwatched(4).await.kind, ProblemKind::NotFound);
 }
+
+#[tokio::test]
+async fn whoever_fell_behind_is_shown_the_screen_after_the_end() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let session = shell("echo ready; read line; echo last words");
+    hub.desire(vec![session.clone()]);
+    watch(&hub, 7, session.session, None);
+    shows(&hub, 7, "ready").await;
+    hub.send(&ToRunner::Driver { channel: 7, user: hub.owner });
+    typed(&hub, 7, "go\r");
+    assert_eq!(until_exit(&hub, 7).await, Some(0));
+    for _ in 0..2 {
+        hub.forget_frames();
+        hub.send(&ToRunner::Snapshot { channel: 7 });
+        assert_eq!(until_exit(&hub, 7).await, Some(0));
+        assert!(screen(&hub.frames(), 7).0.text().contains("last words"));
+    }
+}
