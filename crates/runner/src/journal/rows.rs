@@ -121,6 +121,16 @@ impl Journal {
         Ok(self.known(&[session]).await?.pop())
     }
 
+    /// What sessions before this one used of a conversation.
+    pub(crate) async fn used_before(&self, session: SessionId, conversation: &str) -> Result<Vec<Usage>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT memory FROM sessions WHERE memory ->> '$.conversation' = $1 AND session < $2";
+        let query = sqlx::query(sql).bind(conversation).bind(session.to_string());
+        let rows = query.fetch_all(&mut *connection).await?;
+        let memories: Result<Vec<Memory>, _> = rows.iter().map(|row| json(row, "memory")).collect();
+        Ok(memories?.into_iter().filter_map(|memory| memory.usage).collect())
+    }
+
     /// One workspace.
     pub(crate) async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, JournalError> {
         let mut connection = self.connection.lock().await;

@@ -15,7 +15,7 @@ use super::end::Ending;
 use super::health::Health;
 use super::how::{How, how, pasted};
 use super::lines::Lines;
-use super::state::{At, usage};
+use super::state::{At, sum, usage};
 use super::stopped::{self, Stopped};
 use super::{Order, end, limited, progress, task};
 use crate::clock::now;
@@ -102,7 +102,8 @@ pub(super) async fn follow(
     inbox: &mut mpsc::UnboundedReceiver<Order>,
 ) -> Ending {
     let how = how(floor, row).await;
-    let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
+    let before = used_before(floor, row).await;
+    let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode).resumed(before));
     let now = Instant::now();
     let told = stopped::was_told(row.memory.state.as_ref());
     let mut following = Following {
@@ -131,6 +132,18 @@ pub(super) async fn follow(
     match (following.cut_off, ending) {
         (Some(why), Ending::Exited(exit)) => Ending::CutOff(Some(exit), why),
         (_, ending) => ending,
+    }
+}
+
+/// What the conversation that a session resumes had used before: its agent may go on counting from there.
+async fn used_before(floor: &Floor, row: &SessionRow) -> agents::Usage {
+    let Some(conversation) = &row.desired.conversation else { return agents::Usage::default() };
+    match floor.journal.used_before(row.session, conversation).await {
+        Ok(used) => sum(&used),
+        Err(error) => {
+            tracing::warn!(session = %row.session, %error, "what its conversation had used is not known");
+            agents::Usage::default()
+        }
     }
 }
 

@@ -65,6 +65,19 @@ pub(super) fn usage(used: &agents::Usage) -> Usage {
     }
 }
 
+/// What several sessions used together.
+pub(super) fn sum(used: &[Usage]) -> agents::Usage {
+    let cost = |so_far: Option<f64>, micros: Option<u64>| {
+        micros.map_or(so_far, |micros| Some(so_far.unwrap_or(0.0) + micros as f64 / 1e6))
+    };
+    used.iter().fold(agents::Usage::default(), |sum, used| agents::Usage {
+        input: sum.input.saturating_add(used.input_tokens),
+        cached: sum.cached.saturating_add(used.cached_tokens),
+        output: sum.output.saturating_add(used.output_tokens),
+        cost: cost(sum.cost, used.cost_micros),
+    })
+}
+
 /// Numbers on the wire stay below 2^53.
 const MOST: u64 = 1 << 52;
 

@@ -286,3 +286,45 @@ fn find(folder: &std::path::Path, needle: &[u8]) -> Vec<String> {
     }
     found
 }
+
+/// Counts what its conversation has used in all, as Codex does.
+const CODEX: &str = r#"#!/bin/sh
+case " $* " in *" exec "*) ;; *) exit ;; esac
+used=$(($(cat "$HOME/used" 2>/dev/null || echo 0) + 1000))
+echo $used > "$HOME/used"
+echo '{"type":"thread.started","thread_id":"one-and-the-same"}'
+echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$used,\"cached_input_tokens\":0,\"output_tokens\":7}}"
+"#;
+
+#[tokio::test]
+async fn what_a_resumed_conversation_had_used_is_not_counted_again() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let home = tempfile::tempdir().unwrap();
+    let program = home.path().join("codex");
+    std::fs::write(&program, CODEX).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    runner.set("HOME", home.path().to_str().unwrap());
+    runner.set("PATH", &format!("{}:{}", home.path().display(), std::env::var("PATH").unwrap()));
+    runner.spawn();
+    hub.connected(1).await;
+    for conversation in [None, Some("one-and-the-same"), Some("one-and-the-same")] {
+        let session = DesiredSession {
+            agent: "codex".to_owned(),
+            mode: domain::SessionMode::Headless,
+            prompt: "Go on.".to_owned(),
+            argv: Vec::new(),
+            conversation: conversation.map(str::to_owned),
+            ..shell("")
+        };
+        hub.desire(vec![session.clone()]);
+        hub.over(session.session).await;
+        let used = hub.fact("what it used", |fact| match fact {
+            FactBody::SessionUsage { session: of, usage, .. } if *of == session.session => {
+                Some(usage.input_tokens).filter(|tokens| *tokens > 0)
+            }
+            _ => None,
+        });
+        assert_eq!(used.await, 1000, "in {conversation:?}");
+    }
+}
