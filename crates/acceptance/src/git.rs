@@ -27,7 +27,7 @@ pub(crate) fn committed(repository: bool, facts: &Examined) -> Verdict {
     if !facts.commits_change {
         return Verdict::Not("the new commits change nothing".to_owned());
     }
-    if !facts.on_branch {
+    if facts.branch.is_none() {
         return Verdict::Not("the commits are on no branch (HEAD is detached); put them on one".to_owned());
     }
     Verdict::Met(format!("{} new commits, and nothing that is not committed", facts.new_commits))

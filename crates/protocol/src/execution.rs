@@ -11,6 +11,19 @@ use utoipa::ToSchema;
 use crate::UserRef;
 use crate::views::views;
 
+/// What is checked out in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CheckedOut {
+    /// A branch.
+    Branch {
+        /// Its name.
+        name: String,
+    },
+    /// A commit, on no branch.
+    Commit {},
+}
+
 views! {
     /// A coding agent as a runner found it, or did not.
     FoundAgent {
@@ -63,7 +76,12 @@ views! {
     }
 
     /// What differs between a workspace and the branch that it started from.
+    #[derive(Default)]
     GitStats {
+        /// What is checked out; absent when its runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        checked_out: Option<CheckedOut>,
         /// Commits that the base does not have.
         ahead: u32,
         /// Commits of the base that the branch does not have.

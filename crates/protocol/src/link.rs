@@ -7,8 +7,8 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHits, Repository, RunnerAbout, Sandbox,
-    Save, SessionLog, SessionState, Usage, WorkspaceDiff,
+    CheckedOut, Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHits, Repository,
+    RunnerAbout, Sandbox, Save, SessionLog, SessionState, Usage, WorkspaceDiff,
 };
 
 /// Runner → hub. Facts are sent until they are acknowledged; everything else may be lost.
@@ -404,6 +404,9 @@ pub struct Changes {
     pub base: String,
     /// The commit that it is at.
     pub head: String,
+    /// What is checked out; absent when its runner does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_out: Option<CheckedOut>,
     /// The newest commits since the base, oldest first.
     #[serde(default)]
     pub commits: Vec<String>,

@@ -31,8 +31,8 @@ pub struct Examined {
     pub base: Option<String>,
     /// The commit that is checked out.
     pub head: Option<String>,
-    /// Whether that commit is on a branch.
-    pub on_branch: bool,
+    /// The branch that is checked out; absent when HEAD is a commit.
+    pub branch: Option<String>,
     /// Names the content of all files, those that are not committed included.
     pub tree: String,
     /// What differs between the base and the files as they are now, in order of the paths.
@@ -120,7 +120,7 @@ impl Space {
         let conflicts = self.all_conflicts(base.as_ref(), head.as_ref()).await?;
         Ok(Examined {
             base: from.as_ref().map(Oid::to_string),
-            on_branch: self.refs.as_ref().is_ok_and(|refs| refs.branch.is_some()),
+            branch: self.refs.as_ref().ok().and_then(|refs| refs.branch.clone()),
             head: head.map(|head| head.to_string()),
             tree: self.tree.to_string(),
             patch: self.beginning(start, patch).await?,

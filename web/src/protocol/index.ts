@@ -16,6 +16,7 @@ export type { AuditPage } from "./AuditPage";
 export type { AuthorKind } from "./AuthorKind";
 export type { Call } from "./Call";
 export type { Change } from "./Change";
+export type { CheckedOut } from "./CheckedOut";
 export type { Criterion } from "./Criterion";
 export type { CriterionResult } from "./CriterionResult";
 export type { Deliverables } from "./Deliverables";

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { CheckedOut } from "../protocol";
 import { costOf, countOf, lengthOf, sizeOf, tokensOf } from "./amounts";
 import { coloursOf } from "./colours";
 import { EMPTY, type Floor } from "./floor";
 import { parseRoute, pathOf } from "./route";
 import {
   absentRunner,
+  checkedOutInstead,
   failedSession,
   failedSessions,
   liveOf,
@@ -17,7 +19,7 @@ import {
   waitingFor,
   waitKey,
 } from "./sessions";
-import { activity, project, runner, session, status, user } from "./testing/samples";
+import { activity, project, runner, session, status, user, workspace } from "./testing/samples";
 import { needs } from "./tree";
 
 const bo = { id: "bo", name: "bo" };
@@ -170,6 +172,23 @@ describe("a session", () => {
     }
     expect(counts.size).toBe(12);
     expect(Math.max(...counts.values())).toBeLessThan(200);
+  });
+});
+
+describe("a workspace", () => {
+  it("says what is checked out instead of its branch", () => {
+    const numbers = { ahead: 0, behind: 0, files: 0, insertions: 0, deletions: 0, untracked: 0, unpushed: 0 };
+    const instead = (checked_out?: CheckedOut) =>
+      checkedOutInstead(
+        workspace("w", {
+          branch: "own",
+          stats: { ...numbers, uncommitted: false, conflicts: [], checked_out },
+        }),
+      );
+    expect(instead()).toBeNull();
+    expect(instead({ kind: "branch", name: "own" })).toBeNull();
+    expect(instead({ kind: "branch", name: "other" })).toBe("other");
+    expect(instead({ kind: "commit" })).toBe("a commit");
   });
 });
 

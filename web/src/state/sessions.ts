@@ -191,6 +191,14 @@ export function startsFirst(floor: Floor): boolean {
   return me !== undefined && ![...floor.sessions.values()].some((one) => one.owner.id === me);
 }
 
+/** What is checked out in a workspace when it is not its own branch. */
+export function checkedOutInstead(workspace: Workspace): string | null {
+  const found = workspace.stats?.checked_out;
+  if (!found || !workspace.branch) return null;
+  if (found.kind === "commit") return "a commit";
+  return found.name === workspace.branch ? null : found.name;
+}
+
 /** What changes when a workspace's work does, as far as its statistics tell. */
 export function statsKey(workspace: Workspace | undefined): string {
   return JSON.stringify(workspace?.stats ?? null) + (workspace?.updated_at ?? "");

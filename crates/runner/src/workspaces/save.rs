@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use domain::{Timestamp, WorkspaceId};
-use protocol::GitStats;
 use protocol::link::FactBody;
+use protocol::{CheckedOut, GitStats};
 
 use super::Workspaces;
 use crate::clock::now;
@@ -88,7 +88,9 @@ impl Workspaces {
 }
 
 fn told(counted: &worktree::GitStats) -> GitStats {
+    let branch = counted.branch.clone().map(|name| CheckedOut::Branch { name });
     GitStats {
+        checked_out: branch.or(counted.head.as_ref().map(|_| CheckedOut::Commit {})),
         ahead: counted.ahead,
         behind: counted.behind,
         files: counted.files,

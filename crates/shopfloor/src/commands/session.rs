@@ -133,7 +133,7 @@ fn details(detail: &SessionDetail, runners: &[Runner], project: &Project, activi
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
     add("task", session.task.map(|id| id.to_string()));
     add("model", session.model.clone());
-    add("branch", workspace.branch.clone());
+    add("branch", words::branch(workspace));
     add("folder", workspace.path.clone());
     add("changes", workspace.stats.as_ref().map(words::stats));
     add("sandbox", session.sandbox.then(|| "writes only in its workspace".to_owned()));

@@ -4,7 +4,7 @@ mod work;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::{ActivityStatus, LinkKind, SessionStatus, Timestamp, Visibility};
-use protocol::{GitStats, Link, PortRange, Repository, Runner, Session, Usage};
+use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Runner, Session, Usage, Workspace};
 
 pub(crate) use work::*;
 
@@ -112,6 +112,20 @@ pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timest
     Cell::styled(state(session, runner, now), style)
 }
 
+/// A workspace's branch, and what is checked out there instead.
+pub(crate) fn branch(workspace: &Workspace) -> Option<String> {
+    let own = workspace.branch.as_ref()?;
+    Some(checked_out(own, workspace.stats.as_ref().and_then(|stats| stats.checked_out.as_ref())))
+}
+
+fn checked_out(own: &str, found: Option<&CheckedOut>) -> String {
+    match found {
+        Some(CheckedOut::Branch { name }) if name != own => format!("{own} ({name} is checked out)"),
+        Some(CheckedOut::Commit {}) => format!("{own} (a commit is checked out)"),
+        _ => own.to_owned(),
+    }
+}
+
 /// What differs in a workspace.
 pub(crate) fn stats(stats: &GitStats) -> String {
     let files = if stats.files == 1 { "file" } else { "files" };
@@ -204,6 +218,15 @@ mod tests {
         }
         let here = std::env::current_dir().unwrap().canonicalize().unwrap();
         assert_eq!(repository(".").unwrap().location, here.to_str().unwrap(), "a runner does not know where we are");
+    }
+
+    #[test]
+    fn what_is_checked_out_is_named_beside_the_branch() {
+        let other = CheckedOut::Branch { name: "other".into() };
+        assert_eq!(checked_out("own", Some(&other)), "own (other is checked out)");
+        assert_eq!(checked_out("own", Some(&CheckedOut::Branch { name: "own".into() })), "own");
+        assert_eq!(checked_out("own", Some(&CheckedOut::Commit {})), "own (a commit is checked out)");
+        assert_eq!(checked_out("own", None), "own");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn table(workspaces: &[Workspace], runners: &[Runner], out: &Output) -> String {
         table.row([
             workspace.id.into(),
             status_cell(workspace),
-            workspace.branch.as_deref().unwrap_or("-").into(),
+            words::branch(workspace).unwrap_or_else(|| "-".to_owned()).into(),
             workspace.stats.as_ref().map_or_else(|| "-".to_owned(), words::stats).into(),
             workspace.disk_bytes.map_or_else(|| "-".to_owned(), words::bytes).into(),
             runner.map_or("-", |runner| runner.name.as_str()).into(),
@@ -156,7 +156,7 @@ fn details(workspace: &Workspace, runners: &[Runner], out: &Output) -> String {
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
     add("repository", workspace.repository.clone());
-    add("branch", workspace.branch.clone());
+    add("branch", words::branch(workspace));
     add("started from", workspace.base.clone());
     add("folder", workspace.path.clone());
     add("changes", workspace.stats.as_ref().map(words::stats));

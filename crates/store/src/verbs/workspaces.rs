@@ -1,7 +1,8 @@
 //! Workspaces: what the hub knows of the worktrees on runners.
 
+use domain::text::plain;
 use domain::{Action, ProjectFacts, ProjectId, Resource, WorkspaceId, WorkspaceStatus};
-use protocol::{Change, ExecutionFilter, GitStats, Repository, Workspace};
+use protocol::{Change, CheckedOut, ExecutionFilter, GitStats, Repository, Workspace};
 
 use super::{projects, users};
 use crate::sql::{Connection, Row, Value, args, text, to_json};
@@ -43,6 +44,29 @@ fn workspace(row: &Row) -> Result<Workspace, StoreError> {
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
     })
+}
+
+/// What is checked out, with a name that can be shown: an agent made it up.
+pub(crate) fn readable(checked_out: CheckedOut) -> CheckedOut {
+    match checked_out {
+        CheckedOut::Branch { name } => CheckedOut::Branch { name: plain(&name.replace(['\n', '`'], " "), 255) },
+        CheckedOut::Commit {} => CheckedOut::Commit {},
+    }
+}
+
+/// The branch that the work of a workspace is on: `own`, unless its runner says that another is checked out, or none.
+pub(crate) fn branch_of(checked_out: Option<CheckedOut>, own: Option<String>) -> Option<String> {
+    match checked_out.map(readable) {
+        Some(CheckedOut::Branch { name }) => Some(name),
+        Some(CheckedOut::Commit {}) => None,
+        None => own,
+    }
+}
+
+/// The same, as far as the hub was told; what has no repository is on no branch.
+pub(crate) async fn branch_in(c: &mut Connection<'_>, id: WorkspaceId) -> Result<Option<String>, StoreError> {
+    let Some(found) = get(c, id).await? else { return Ok(None) };
+    Ok(branch_of(found.stats.and_then(|stats| stats.checked_out), found.branch))
 }
 
 /// A workspace, whoever asks.

@@ -40,7 +40,7 @@ async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
     let names: Vec<&str> = found.paths.iter().filter_map(|path| path.to_str()).collect();
     assert_eq!(names, ["README.md", "docs.md", "link", "new file", "src/lib.rs"]);
     assert_eq!(found.uncommitted.len(), 4);
-    assert_eq!((found.new_commits, found.commits_change, found.on_branch), (1, true, true));
+    assert_eq!((found.new_commits, found.commits_change, found.branch.as_deref()), (1, true, Some("work")));
     assert_eq!(found.conflicts, Some(vec![]));
     assert!(found.patch.contains("-fn two() {}"), "{}", found.patch);
     assert_eq!(found.base, made.facts.base_commit);
@@ -49,6 +49,21 @@ async fn commits_files_and_what_is_neither_are_told_with_lines_of_the_base() {
     let short = bench.trees.examine(id, 40).await.unwrap();
     assert_eq!(short.patch, &found.patch[..40]);
     assert_eq!(short.tree, found.tree);
+}
+
+#[tokio::test]
+async fn what_is_checked_out_is_named() {
+    let bench = Bench::new().await;
+    let made = bench.workspace("work").await;
+    git(&made.path, &["switch", "-q", "-c", "elsewhere"]);
+    write(&made.path, "new", "x\n");
+    git(&made.path, &["add", "-A"]);
+    git(&made.path, &["commit", "-qm", "on another branch"]);
+    let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
+    assert_eq!((found.branch.as_deref(), found.new_commits), (Some("elsewhere"), 1));
+    git(&made.path, &["switch", "-q", "--detach"]);
+    let found = bench.trees.examine(made.facts.id, 100).await.unwrap();
+    assert_eq!((found.branch, found.new_commits), (None, 1));
 }
 
 #[tokio::test]

@@ -212,7 +212,8 @@ fn name(text: &str) -> String {
 /// What everybody who looks is told again and again stays small.
 fn bounded(stats: GitStats) -> GitStats {
     let conflicts = stats.conflicts.iter().take(100).map(|path| plain(path, 1024)).collect();
-    GitStats { conflicts, ..stats }
+    let checked_out = stats.checked_out.map(workspaces::readable);
+    GitStats { conflicts, checked_out, ..stats }
 }
 
 /// A session that this runner has; a fact about any other is not its to tell.

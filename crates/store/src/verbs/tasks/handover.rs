@@ -8,9 +8,9 @@ use super::brief::Work;
 use super::moves::judge;
 use super::row::{TaskRow, id_or_none};
 use crate::StoreError;
-use crate::sql::{args, text};
+use crate::sql::{Row, args, text};
 use crate::tx::Tx;
-use crate::verbs::workspaces::json_or_none;
+use crate::verbs::workspaces::{self, json_or_none};
 
 /// What the last worker of a task left, and why the last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
@@ -27,16 +27,36 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     };
     let number = row.count("number")?;
     let sessions: Vec<SessionId> = row.json("sessions")?;
+    let report = reports.into_iter().rev().find(|report| report.attempt == number);
+    let branch = match left_in(tx, task.id, &row, sessions.last()).await? {
+        // Whoever was asked by nobody to work there says itself where its work is.
+        None => row.text_or_none("branch")?.or(report.as_ref().and_then(|report| report.deliverables.branch.clone())),
+        Some(workspace) => workspaces::branch_in(tx.read(), workspace).await?,
+    };
     let handover = Handover {
         worker_name: row.text("worker_name")?,
         outcome: row.parsed("outcome")?,
         reason: row.text_or_none("reason")?,
         workspace: id_or_none(&row, "workspace")?,
-        branch: row.text_or_none("branch")?,
+        branch,
         session: sessions.last().copied(),
-        report: reports.into_iter().rev().find(|report| report.attempt == number),
+        report,
     };
     Ok((Some(handover), refused))
+}
+
+/// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
+/// its work. In a session of a person's that may be anything by now.
+async fn left_in(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    attempt: &Row,
+    last: Option<&SessionId>,
+) -> Result<Option<WorkspaceId>, StoreError> {
+    let (Some(workspace), Some(session)) = (id_or_none(attempt, "workspace")?, last) else { return Ok(None) };
+    let sql = "SELECT 1 FROM sessions WHERE id = $1 AND task = $2";
+    let own = tx.read().first(sql, vec![text(session), text(task)]).await?;
+    Ok(own.map(|_| workspace))
 }
 
 /// Everything that an agent needs to know about a task that it is given, to be worked on in this workspace.

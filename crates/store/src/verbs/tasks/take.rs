@@ -15,6 +15,7 @@ use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workers::able::{LATELY, Money};
 use crate::verbs::workers::{freeze, rows};
+use crate::verbs::workspaces;
 use crate::{Caller, Command, StoreError, Who};
 
 /// Takes the next task under a lease, or a certain one.
@@ -158,9 +159,10 @@ async fn as_worker(
 
 /// Notes that a task is worked on in the session of the agent that took it.
 async fn works_in_session(tx: &mut Tx<'_>, task: TaskId, fence: u64, session: SessionId) -> Result<(), StoreError> {
-    let sql = "SELECT s.workspace, w.branch FROM sessions s JOIN workspaces w ON w.id = s.workspace WHERE s.id = $1";
+    let sql = "SELECT workspace FROM sessions WHERE id = $1";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(()) };
-    let (workspace, branch): (WorkspaceId, _) = (row.parsed("workspace")?, row.text_or_none("branch")?);
+    let workspace: WorkspaceId = row.parsed("workspace")?;
+    let branch = workspaces::branch_in(tx.read(), workspace).await?;
     moves::works_in(tx, task, fence, session, workspace, branch).await
 }
 

@@ -14,7 +14,7 @@ use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::moves::{self, Ask};
-use crate::verbs::workspaces::json_or_none;
+use crate::verbs::workspaces::{branch_of, json_or_none};
 
 /// With how many accepted outputs a new one is compared.
 const COMPARED: u32 = 200;
@@ -86,7 +86,7 @@ async fn verdict(
         let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
         tx.run(sql, args![to_json(changes), report.to_string()]).await?;
     }
-    let silent = fill_in(tx, report, changes).await?;
+    let silent = fill_in(tx, found, report, changes).await?;
     let passed = results.iter().all(|result| result.passed != Some(false));
     if silent && passed {
         match changes {
@@ -161,13 +161,21 @@ pub(crate) async fn check_failed(
 }
 
 /// Puts what was changed into a report that was made out of what an agent said; `true`: it said nothing.
-async fn fill_in(tx: &mut Tx<'_>, report: ReportId, changes: Option<&Changes>) -> Result<bool, StoreError> {
+async fn fill_in(
+    tx: &mut Tx<'_>,
+    found: &Checked,
+    report: ReportId,
+    changes: Option<&Changes>,
+) -> Result<bool, StoreError> {
     let sql = "SELECT summary, deliverables FROM reports WHERE id = $1 AND collected = $2";
     let Some(row) = tx.read().first(sql, args![report.to_string(), true]).await? else { return Ok(false) };
     if let Some(changes) = changes {
         let mut made: Deliverables = row.json("deliverables")?;
         made.files = changes.files.iter().take(FILES).map(|file| file.path.clone()).collect();
         (made.commits, made.more_commits) = commits(changes);
+        made.branch = branch_of(changes.checked_out.clone(), made.branch);
+        let sql = "UPDATE attempts SET branch = $1 WHERE task = $2 AND fence = $3";
+        tx.run(sql, args![made.branch.clone(), found.task.to_string(), found.fence]).await?;
         let sql = "UPDATE reports SET deliverables = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&made), report.to_string()]).await?;
     }

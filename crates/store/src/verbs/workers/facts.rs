@@ -15,6 +15,7 @@ use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::moves::{self, NewReport};
 use crate::verbs::tasks::row::TaskRow;
+use crate::verbs::workspaces;
 
 /// How much of what an agent said is kept.
 const SAID: usize = 16 * 1024;
@@ -159,12 +160,10 @@ async fn collect(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(),
     }
     moves::started(tx, under.task, under.fence).await?;
     let summary = said(tx, under).await?.unwrap_or_else(|| moves::asks::SILENT.to_owned());
-    let sql = "SELECT branch, usage FROM attempts WHERE task = $1 AND fence = $2";
+    let sql = "SELECT usage FROM attempts WHERE task = $1 AND fence = $2";
     let attempt = tx.read().first(sql, args![under.task.to_string(), under.fence]).await?;
-    let (branch, usage) = match attempt {
-        Some(row) => (row.text_or_none("branch")?, Some(row.json::<Usage>("usage")?)),
-        None => (None, None),
-    };
+    let usage = attempt.map(|row| row.json::<Usage>("usage")).transpose()?;
+    let branch = workspaces::branch_in(tx.read(), session.workspace).await?;
     let usage = usage.filter(|usage| *usage != Usage::default());
     let deliverables = Deliverables { branch, ..Default::default() };
     let report = NewReport { summary, deliverables, usage, collected: true, ..Default::default() };

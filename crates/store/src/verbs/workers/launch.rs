@@ -74,7 +74,8 @@ pub(crate) async fn launch(
     };
     let caller = owner_of(slot);
     let made = spawn::add(&mut tx.acting(&caller), plan, &activity, &place).await?;
-    moves::works_in(tx, task, fence, made.id, place.id, place.branch.clone()).await?;
+    let branch = workspaces::branch_in(tx.read(), place.id).await?;
+    moves::works_in(tx, task, fence, made.id, place.id, branch).await?;
     Ok(made)
 }
 

@@ -163,6 +163,7 @@ async fn workspaces_follow_their_runner(floor: Floor) {
         uncommitted: true,
         unpushed: 7,
         conflicts: vec!["a.rs".into()],
+        ..Default::default()
     };
     let saved_at = Some(floor.store.now());
     let fact = FactBody::WorkspaceStats { workspace, stats: Some(stats.clone()), disk_bytes: Some(9), saved_at };
@@ -187,17 +188,7 @@ async fn what_a_runner_says_is_made_harmless(floor: Floor) {
     let usage = Usage { input_tokens: u64::MAX, cached_tokens: 0, output_tokens: 0, cost_micros: Some(u64::MAX) };
     let state = SessionState { detail: Some(bad.clone() + &long), ..state(SessionStatus::Waiting, floor.store.now()) };
     let conflicts = vec![bad.clone(); 5000];
-    let stats = GitStats {
-        ahead: u32::MAX,
-        behind: 0,
-        files: 0,
-        insertions: 0,
-        deletions: 0,
-        untracked: 0,
-        uncommitted: false,
-        unpushed: 0,
-        conflicts,
-    };
+    let stats = GitStats { ahead: u32::MAX, conflicts, ..Default::default() };
     let some = || Some(bad.clone() + &long);
     for body in [
         FactBody::SessionUsage { session, usage, model: some(), conversation: some() },

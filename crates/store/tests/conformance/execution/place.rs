@@ -165,17 +165,7 @@ async fn a_project_with_unfinished_work_stays(floor: Floor) {
     let mut memory = Memory::new(mine);
     let workspace = made.workspace;
     let counted = |uncommitted: bool, unpushed: u32| {
-        let stats = GitStats {
-            ahead: unpushed,
-            behind: 0,
-            files: 1,
-            insertions: 1,
-            deletions: 0,
-            untracked: 0,
-            uncommitted,
-            unpushed,
-            conflicts: vec![],
-        };
+        let stats = GitStats { ahead: unpushed, files: 1, insertions: 1, uncommitted, unpushed, ..Default::default() };
         FactBody::WorkspaceStats { workspace, stats: Some(stats), disk_bytes: None, saved_at: None }
     };
     let delete = || DeleteProject { project: project.id };

@@ -3,6 +3,7 @@
 mod away;
 mod breaker;
 mod budget;
+mod checked_out;
 mod checks;
 mod evidence;
 mod flow;

@@ -1,0 +1,80 @@
+//! Where the work of a task is: on the branch that is checked out, whatever the workspace's own is called.
+
+use domain::{ReportVerdict, SessionStatus, TaskId};
+use protocol::link::{Changes, FactBody};
+use protocol::{CheckedOut, Deliverables, GitStats, TaskTake, WorkerStop};
+use store::{StopWorker, TakeTask};
+
+use super::{Shop, plain};
+use crate::floor::Floor;
+
+both!(
+    a_report_names_the_branch_that_is_checked_out,
+    work_on_no_branch_names_none,
+    a_runner_that_does_not_say_means_the_workspace_s_own,
+    whoever_is_next_is_told_the_branch_that_was_checked_out,
+);
+
+fn on(name: &str) -> Option<CheckedOut> {
+    Some(CheckedOut::Branch { name: name.into() })
+}
+
+/// What a finished task's report hands over when its runner found this checked out, and the branch of its attempt.
+async fn reported(floor: Floor, checked_out: Option<CheckedOut>) -> (Deliverables, Option<String>, Option<String>) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Do it elsewhere")]).await[0];
+    shop.dispatch().await;
+    let own = shop.detail(task).await.attempts[0].branch.clone();
+    assert!(own.is_some());
+    shop.ends(task, "Done.").await;
+    let (base, head, commits) = ("b0".into(), "c1".into(), vec!["c1".into()]);
+    shop.looked_at(task, Some(Changes { base, head, commits, checked_out, ..Changes::default() })).await;
+    let mut detail = shop.detail(task).await;
+    assert_eq!(detail.reports[0].verdict, ReportVerdict::Accepted);
+    (detail.reports.remove(0).deliverables, detail.attempts.remove(0).branch, own)
+}
+
+async fn a_report_names_the_branch_that_is_checked_out(floor: Floor) {
+    let (made, attempt, _) = reported(floor, on("else`\nwhere")).await;
+    assert_eq!((made.branch.as_deref(), attempt.as_deref()), (Some("else  where"), Some("else  where")));
+    assert_eq!(made.commits, ["c1"]);
+}
+
+async fn work_on_no_branch_names_none(floor: Floor) {
+    let (made, attempt, _) = reported(floor, Some(CheckedOut::Commit {})).await;
+    assert_eq!((made.branch, attempt), (None, None));
+}
+
+async fn a_runner_that_does_not_say_means_the_workspace_s_own(floor: Floor) {
+    let (made, attempt, own) = reported(floor, None).await;
+    assert_eq!((made.branch, attempt), (own.clone(), own));
+}
+
+/// Ada's worker is stopped half-way, and somebody else takes the task: the branch that they are told, and their brief.
+async fn next(shop: &Shop, task: TaskId) -> (Option<String>, String) {
+    let worker = shop.task(task).await.assigned_to.unwrap();
+    shop.floor.done(&shop.floor.ada, StopWorker { worker, input: WorkerStop { force: true } }).await;
+    let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
+    let taken = shop.floor.done(&shop.floor.bo, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+    (taken.handover.unwrap().branch, taken.brief)
+}
+
+async fn whoever_is_next_is_told_the_branch_that_was_checked_out(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let tasks = shop.add(vec![plain("Do it elsewhere"), plain("Do it nowhere")]).await;
+    shop.dispatch().await;
+    for (task, checked_out) in tasks.iter().zip([on("elsewhere"), Some(CheckedOut::Commit {})]) {
+        let session = shop.session(*task).await;
+        shop.at(session, SessionStatus::Working).await;
+        let workspace = shop.detail(*task).await.attempts[0].workspace.unwrap();
+        let stats = Some(GitStats { checked_out, ..Default::default() });
+        let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes: None, saved_at: None };
+        shop.memory.happened(&shop.floor, fact).await;
+    }
+    let (branch, brief) = next(&shop, tasks[0]).await;
+    assert_eq!(branch.as_deref(), Some("elsewhere"));
+    assert!(brief.contains("on the branch `elsewhere`"), "{brief}");
+    assert_eq!(next(&shop, tasks[1]).await.0, None);
+}
