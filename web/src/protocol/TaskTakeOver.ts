@@ -12,4 +12,8 @@ runner?: RunnerId,
 /**
  * The agent; the same as before when absent.
  */
-agent?: string, };
+agent?: string, 
+/**
+ * The program and its arguments, for the agent `command`: what somebody else chose runs only when it is said here.
+ */
+argv?: Array<string>, };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FoundAgent, Workspace } from "../protocol";
-import { agentChoices, argvOf, diskOf, nameFromLocation, runnerAdvice } from "./agents";
+import { agentChoices, argvOf, diskOf, lineOf, nameFromLocation, runnerAdvice } from "./agents";
 import { EMPTY, type Floor } from "./floor";
 import { runner, user, workspace } from "./testing/samples";
 
@@ -72,6 +72,12 @@ describe("a command line", () => {
     expect(argvOf(`make -j 2 "a b" 'c "d"' e\\ f`)).toEqual(["make", "-j", "2", "a b", 'c "d"', "e f"]);
     expect(argvOf(`echo $(id) ; rm * "" x`)).toEqual(["echo", "$(id)", ";", "rm", "*", "", "x"]);
     expect(argvOf("  ")).toEqual([]);
+  });
+
+  it("is said so that it is cut into the same words", () => {
+    const argv = ["sh", "-c", "echo 'a b' > $1", "", "./x"];
+    expect(argvOf(lineOf(argv))).toEqual(argv);
+    expect(lineOf(["make", "-j2"])).toBe("make -j2");
   });
 });
 

@@ -91,6 +91,13 @@ export function argvOf(line: string): string[] {
   return found;
 }
 
+/** A program and its arguments as one line that [`argvOf`] takes apart again. */
+export function lineOf(argv: readonly string[]): string {
+  const quoted = (word: string) =>
+    /^[\p{L}\p{N}_./:=@%+,*?[\]{}-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return argv.map(quoted).join(" ");
+}
+
 /** A project's name from where its code is. */
 export function nameFromLocation(location: string): string {
   const last =

@@ -151,7 +151,7 @@ async fn what_people_decide_about_work_is_recorded_and_what_workers_do_is_not() 
     let report = json!({ "fence": taken.lease.fence, "summary": "done" });
     let input = serde_json::from_value(report).expect("a report");
     ask(&hub, &owner, Call::TaskReport { task: one, input }).await;
-    let input = TaskTakeOver { runner: None, agent: Some("codex".into()) };
+    let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
     ask(&hub, &owner, Call::TaskTakeOver { task: two, input }).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
     let worker = view!(&hub, &owner, Workers, Call::WorkerStart { project, input })[0].id;

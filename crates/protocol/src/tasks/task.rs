@@ -165,6 +165,10 @@ inputs! {
         /// The agent; the same as before when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// The program and its arguments, for the agent `command`: what somebody else chose runs only when it is said here.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<String>>")]
+        argv: Vec<String>,
     }
 }
 

@@ -7,13 +7,14 @@ mod graph;
 mod list;
 mod show;
 mod turn;
+mod take_over;
 mod watch;
 mod worker_args;
 mod worker_verbs;
 
 use client::Client;
 use domain::TaskId;
-use protocol::{Call, Project, Runner, Task, TaskFilter, TaskLine, TaskReason, TaskTakeOver, Worker, task_schema};
+use protocol::{Call, Project, Task, TaskFilter, TaskLine, TaskReason, Worker, task_schema};
 
 use args::ScopeArgs;
 pub(crate) use args::TaskCommand;
@@ -53,12 +54,7 @@ pub(crate) async fn run(command: TaskCommand, context: &Context) -> Result<Exit,
             let (task, input) = (id(&client, &task).await?, TaskReason { reason });
             said(&client.ask(Call::TaskRetry { task, input }).await?, out)?;
         }
-        TaskCommand::TakeOver { task, runner, agent } => {
-            let client = context.client()?;
-            let runner = pick_if::<Runner>(&client, runner.as_deref()).await?;
-            let (task, input) = (id(&client, &task).await?, TaskTakeOver { runner, agent });
-            said(&client.ask(Call::TaskTakeOver { task, input }).await?, out)?;
-        }
+        TaskCommand::TakeOver(args) => take_over::run(args, context).await?,
         TaskCommand::Export(args) => export::run(args, context).await?,
         TaskCommand::Take(args) => return worker_verbs::take(args, context).await,
         TaskCommand::Heartbeat(args) => worker_verbs::heartbeat(args, context).await?,

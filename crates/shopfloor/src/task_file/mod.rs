@@ -21,6 +21,7 @@ use serde::Serialize;
 
 pub(crate) use criterion::{parse as criterion, say as say_criterion};
 pub(crate) use meaning::no_acceptance;
+pub(crate) use words::join as line_of;
 
 use crate::Failure;
 use lines::Lines;

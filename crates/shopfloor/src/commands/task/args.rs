@@ -48,16 +48,7 @@ pub(crate) enum TaskCommand {
         reason: Option<String>,
     },
     /// Go on with a task on your own runner; who works on it stops, with its work saved
-    TakeOver {
-        /// Its id or title
-        task: String,
-        /// Which of your runners (id or name)
-        #[arg(long, value_name = "RUNNER")]
-        runner: Option<String>,
-        /// Another agent than before
-        #[arg(long, value_name = "NAME")]
-        agent: Option<String>,
-    },
+    TakeOver(TakeOverArgs),
     /// Print tasks as JSONL that `task add --file` takes again
     Export(ExportArgs),
     /// As a worker: take the next task; exit code 3 when there is none
@@ -86,6 +77,25 @@ A criterion is one line, or JSON as in `shopfloor task schema`:
   command: PROGRAM ARGUMENT…  only_touches: PATTERN…
   committed                   no_conflict_with_base
   any other words: a person judges";
+
+/// Who goes on with a task, and with what.
+#[derive(Debug, Args)]
+pub(crate) struct TakeOverArgs {
+    /// Its id or title
+    pub(crate) task: String,
+    /// Which of your runners (id or name)
+    #[arg(long, value_name = "RUNNER")]
+    pub(crate) runner: Option<String>,
+    /// Another agent than before
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Run the command that your colleague chose on your runner, without asking
+    #[arg(long, conflicts_with = "argv")]
+    pub(crate) yes: bool,
+    /// The command that goes on with it, and its arguments
+    #[arg(last = true, value_name = "ARGV")]
+    pub(crate) argv: Vec<String>,
+}
 
 /// Which file to check.
 #[derive(Debug, Args)]

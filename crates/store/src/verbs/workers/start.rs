@@ -270,16 +270,26 @@ fn check_input(input: &WorkerStart) -> Result<(), StoreError> {
         return Err(StoreError::invalid("budget_micros", message));
     }
     let (count, length) = MAX_ARGV;
-    let total: usize = input.argv.iter().map(String::len).sum();
-    if input.argv.len() > count || total > length {
+    if argv.len() > count || argv.iter().map(String::len).sum::<usize>() > length {
         let message = format!("a command has at most {count} arguments with {length} bytes in all");
-        return Err(StoreError::invalid("argv", message));
-    }
-    if input.argv.iter().any(|arg| arg.contains('\0')) {
-        return Err(TextError::Control { field: "argv", code: 0, position: 0 }.into());
-    }
-    if input.argv.first().is_some_and(String::is_empty) || (input.agent == "command" && input.argv.is_empty()) {
-        return Err(StoreError::invalid("argv", "name the program to run, such as `-- ./agent.sh`"));
+    check_argv(&input.argv)?;
+    if input.agent == "command" && input.argv.is_empty() {
+        return Err(StoreError::invalid("argv", NO_PROGRAM));
     }
     Ok(())
+}
+
+const NO_PROGRAM: &str = "name the program to run, such as `-- ./agent.sh`";
+
+/// Refuses a command that cannot be run.
+pub(crate) fn check_argv(argv: &[String]) -> Result<(), StoreError> {
+        return Err(StoreError::invalid("argv", message));
+    }
+    if argv.iter().any(|arg| arg.contains('\0')) {
+        return Err(TextError::Control { field: "argv", code: 0, position: 0 }.into());
+    }
+    match argv.first().is_some_and(String::is_empty) {
+        true => Err(StoreError::invalid("argv", NO_PROGRAM)),
+        false => Ok(()),
+    }
 }

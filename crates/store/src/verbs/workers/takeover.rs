@@ -34,6 +34,8 @@ pub struct TakeOver {
 struct Plan {
     runner: RunnerId,
     agent: String,
+    /// What the caller said, or had said before; `None`: a worker of theirs that is free knows.
+    argv: Option<Vec<String>>,
     work: Work,
 }
 
@@ -50,8 +52,8 @@ impl Command for TakeOver {
             Some(worker) => get(tx, worker).await?,
             None => None,
         };
-        if before.as_ref().is_some_and(|slot| row.status.is_held() && self.has_it(slot, &me)) {
-            return Ok(row.view());
+        if let Some(slot) = before.as_ref().filter(|slot| row.status.is_held() && self.has_it(slot, &me)) {
+            return Err(has_it_already(slot));
         }
         let plan = self.plan(tx, &row, before.as_ref(), &me).await?;
         if freeze::frozen(tx.read(), me.id, row.project).await? {
@@ -88,11 +90,12 @@ impl Command for TakeOver {
 }
 
 impl TakeOver {
-    /// Whether the caller has it already, as asked for: it arrived twice.
+    /// Whether the caller has it already, as asked for.
     fn has_it(&self, slot: &Slot, me: &UserRef) -> bool {
         let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed;
         let there = self.input.runner.is_none_or(|runner| slot.runner == Some(runner));
-        mine && there && self.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
+        let same = self.input.argv.is_empty() || slot.argv == self.input.argv;
+        mine && there && same && self.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
     }
 
     /// Decides who goes on; writes nothing.
@@ -107,11 +110,7 @@ impl TakeOver {
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
             return Err(StoreError::invalid("agent", "name the agent that goes on: nobody managed works on it now"));
         };
-        let argv = before.filter(|before| before.agent == agent).is_some_and(|before| !before.argv.is_empty());
-        if agent == "command" && !argv {
-            let message = "nobody said which command: name another agent, or start a worker with `-- PROGRAM` for it";
-            return Err(StoreError::invalid("agent", message));
-        }
+        start::check_argv(&self.input.argv)?;
         let place = match row.workspace {
             Some(id) => workspaces::get(tx.read(), id).await?,
             None => None,
@@ -119,8 +118,20 @@ impl TakeOver {
         let here = place.filter(|place| place.owner.id == me.id).map(|place| place.runner);
         let wanted = self.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
         let runner = start::choose(tx, me.id, &agent, wanted, &self.connected).await?;
+        let argv = self.argv(before.filter(|before| before.agent == agent), me);
+        if agent == "command" && argv.is_none() && free(tx, row, runner, &agent, None, me).await?.is_none() {
+            return Err(StoreError::invalid("argv", unsaid(before.filter(|before| before.agent == agent))));
+        }
         let work = moving::work_of(tx, row, runner, &self.connected).await?;
-        Ok(Plan { runner, agent, work })
+        Ok(Plan { runner, agent, argv, work })
+    }
+
+    /// What is to run on the caller's runner. What somebody else chose does not, before the caller has said it, too.
+    fn argv(&self, before: Option<&Slot>, me: &UserRef) -> Option<Vec<String>> {
+        if !self.input.argv.is_empty() {
+            return Some(self.input.argv.clone());
+        }
+        before.filter(|before| before.owner.id == me.id && !before.argv.is_empty()).map(|before| before.argv.clone())
     }
 
     /// A worker of the caller's that is free, or a new one.
@@ -132,27 +143,61 @@ impl TakeOver {
         before: Option<&Slot>,
         me: &UserRef,
     ) -> Result<Slot, StoreError> {
-        let there = rows::of(tx, Some(row.project)).await?;
-        let fits = |slot: &&Slot| {
-            let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed && slot.status == WorkerStatus::Idle;
-            mine && slot.task.is_none() && slot.runner == Some(plan.runner) && slot.agent == plan.agent
-        };
-        if let Some(slot) = there.iter().find(fits) {
-            return Ok(slot.clone());
+        if let Some(slot) = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await? {
+            return Ok(slot);
         }
+        let there = rows::of(tx, Some(row.project)).await?;
         let mut model = Slot::fresh(row.project, me.clone(), String::new(), WorkerKind::Managed, tx.now);
         model.runner = Some(plan.runner);
         model.agent = plan.agent.clone();
         model.abilities = row.needs.clone();
         if let Some(before) = before.filter(|before| before.agent == plan.agent) {
             model.model = before.model.clone();
-            model.argv = before.argv.clone();
             model.sandbox = before.sandbox.clone();
         }
+        model.argv = plan.argv.clone().unwrap_or_default();
         let made = start::add(tx, &model, &there, 1);
         let id = made.first().map(|worker| worker.id).ok_or(StoreError::NotFound("worker"))?;
         get(tx, id).await?.ok_or(StoreError::NotFound("worker"))
     }
+}
+
+/// A worker of the caller's that is free to go on; `argv`: which of those that run a command.
+async fn free(
+    tx: &mut Tx<'_>,
+    row: &TaskRow,
+    runner: RunnerId,
+    agent: &str,
+    argv: Option<&Vec<String>>,
+    me: &UserRef,
+) -> Result<Option<Slot>, StoreError> {
+    let fits = |slot: &Slot| {
+        let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed && slot.status == WorkerStatus::Idle;
+        let same = argv.is_none_or(|argv| slot.argv == *argv);
+        mine && same && slot.task.is_none() && slot.runner == Some(runner) && slot.agent == agent
+    };
+    Ok(rows::of(tx, Some(row.project)).await?.into_iter().find(fits))
+}
+
+/// What to say so that it is known which command is to run.
+fn unsaid(before: Option<&Slot>) -> String {
+    match before {
+        Some(before) => format!(
+            "`{}` runs a command that {} chose, and your runner would run it: look at it and say it yourself \
+             (`shopfloor task take-over` shows it and takes --yes or `-- PROGRAM`), or name another agent",
+            before.name, before.owner.name
+        ),
+        None => "nobody said which command: say it (`-- PROGRAM`), or name another agent".to_owned(),
+    }
+}
+
+/// To take over what one has changes nothing, and saying nothing would hide that.
+fn has_it_already(slot: &Slot) -> StoreError {
+    StoreError::Conflict(format!(
+        "`{}`, a worker of yours, has it already: name another runner or agent to go on with, or stop that worker to \
+         give the task back",
+        slot.name
+    ))
 }
 
 fn refuse_over(row: &TaskRow) -> Result<(), StoreError> {

@@ -14,7 +14,8 @@ use crate::floor::{Floor, id};
 both!(
     a_task_goes_on_with_another_person_s_worker,
     the_work_comes_along_when_whoever_had_it_is_out,
-    it_arrives_twice_and_happens_once,
+    who_has_it_is_told_so_and_it_happens_once,
+    a_command_of_somebody_else_runs_only_when_it_is_said,
     who_is_away_has_nothing_to_bring,
     what_could_not_be_brought_is_said,
     a_take_over_that_is_given_up_leaves_the_work_where_it_is,
@@ -127,15 +128,52 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
 }
 
-async fn it_arrives_twice_and_happens_once(floor: Floor) {
+async fn who_has_it_is_told_so_and_it_happens_once(floor: Floor) {
     let half = Half::done(floor).await;
-    let first = half.taken().await;
-    assert_eq!(half.taken().await, first);
-    let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()) };
-    let command = TakeOver { input: named, ..half.taking(&[half.theirs]) };
-    assert_eq!(half.shop.floor.done(&half.shop.floor.bo, command).await, first);
+    let bo = &half.shop.floor.bo;
+    let both = [half.shop.runner, half.theirs];
+    let key = || Some("take-over".to_owned());
+    let first = half.shop.floor.store.write(bo, key(), half.taking(&both)).await.unwrap();
+    let again = half.shop.floor.store.write(bo, key(), half.taking(&both)).await.unwrap();
+    assert_eq!(again.value, first.value, "what arrives twice is answered twice");
+    let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()), ..Default::default() };
+    for command in [half.taking(&both), TakeOver { input: named, ..half.taking(&[half.theirs]) }] {
+        let refused = half.shop.floor.refused(bo, command).await.to_string();
+        assert!(refused.contains("`codex 2`, a worker of yours, has it already"), "{refused}");
+        assert!(refused.contains("another runner or agent"), "{refused}");
+    }
     assert_eq!(half.shop.detail(half.task).await.attempts.len(), 2);
     half.moving().await;
+}
+
+async fn a_command_of_somebody_else_runs_only_when_it_is_said(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let argv = vec!["sh".to_owned(), "-c".into(), "make".into()];
+    let input = WorkerStart { agent: "command".into(), argv: argv.clone(), ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Make it")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let connected = vec![shop.runner, theirs];
+    let taking = |input: TaskTakeOver| TakeOver { task, input, connected: connected.clone() };
+    for unsaid in [TaskTakeOver::default(), TaskTakeOver { agent: Some("command".into()), ..Default::default() }] {
+        let refused = shop.floor.refused(&shop.floor.bo, taking(unsaid)).await;
+        let StoreError::Invalid { field: "argv", .. } = &refused else { panic!("{refused:?}") };
+        let refused = refused.to_string();
+        assert!(refused.contains("`command 1` runs a command that Ada chose"), "{refused}");
+    }
+    assert_eq!(shop.detail(task).await.attempts.len(), 1, "nothing was stopped");
+    let said = TaskTakeOver { argv: argv.clone(), ..Default::default() };
+    shop.floor.done(&shop.floor.bo, taking(said)).await;
+    let now = shop.session(task).await;
+    assert_eq!(shop.floor.store.session_detail(&shop.floor.bo, now).await.unwrap().argv, argv);
+    // Another agent needs nothing said, and runs nothing of theirs.
+    let other = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
+    shop.floor.done(&shop.floor.ada, taking(other)).await;
+    let now = shop.session(task).await;
+    assert_eq!(shop.floor.store.session_detail(&shop.floor.ada, now).await.unwrap().argv, Vec::<String>::new());
 }
 
 async fn who_is_away_has_nothing_to_bring(floor: Floor) {

@@ -191,7 +191,8 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
             Call::EscalationAnswer { escalation, input }
         }
         "task.take_over" => {
-            Call::TaskTakeOver { task: idle, input: TaskTakeOver { agent: Some("codex".into()), runner: None } }
+            let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
+            Call::TaskTakeOver { task: idle, input }
         }
         "worker.list" => Call::WorkerList { filter: WorkerFilter::default() },
         "worker.list/project" => Call::WorkerList { filter: WorkerFilter { project: Some(project) } },

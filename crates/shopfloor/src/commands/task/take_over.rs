@@ -1,0 +1,73 @@
+//! `shopfloor task take-over`: what would run on one's own runner is seen before it does.
+
+use std::io::{IsTerminal, Write};
+
+use client::{Client, ClientError};
+use domain::TaskId;
+use protocol::{Call, Me, ProblemKind, Runner, SessionDetail, Task, TaskDetail, TaskTakeOver};
+
+use super::args::TakeOverArgs;
+use crate::output::clean;
+use crate::pick::pick_if;
+use crate::{Context, Failure, task_file};
+
+/// Takes a task over.
+pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Failure> {
+    let client = context.client()?;
+    let runner = pick_if::<Runner>(&client, args.runner.as_deref()).await?;
+    let task = super::id(&client, &args.task).await?;
+    // A program of one's own needs no other word for its agent.
+    let agent = args.agent.or_else(|| (!args.argv.is_empty()).then(|| "command".to_owned()));
+    let same = agent.as_deref().is_none_or(|agent| agent == "command");
+    let argv = match args.argv.is_empty() && same {
+        true => theirs(&client, task, args.yes).await?,
+        false => args.argv,
+    };
+    let input = TaskTakeOver { runner, agent, argv };
+    let taken: Task = client.ask(Call::TaskTakeOver { task, input }).await?;
+    super::said(&taken, &context.out)
+}
+
+/// The command that a colleague's worker runs for a task, once it was shown and approved; nothing when none would run.
+async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>, Failure> {
+    let detail: TaskDetail = client.ask(Call::TaskShow { task }).await?;
+    let Some(session) = detail.task.session else { return Ok(Vec::new()) };
+    let found: SessionDetail = match client.ask(Call::SessionShow { session }).await {
+        Ok(found) => found,
+        // What may not be seen cannot be approved either: the hub says what to do.
+        Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let me: Me = client.ask(Call::Me {}).await?;
+    let mine = me.user.is_some_and(|me| me.id == found.session.owner.id);
+    if found.session.agent != "command" || mine {
+        return Ok(Vec::new());
+    }
+    let (owner, line) = (&found.session.owner.name, task_file::line_of(&found.argv));
+    let shown = clean(&format!("your runner would run what {owner} chose:\n  {}", line.replace('\n', "\n  ")));
+    if yes {
+        crate::output::say(&shown);
+        return Ok(found.argv);
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(Failure::usage(shown).advise(ADVICE));
+    }
+    crate::output::say(&shown);
+    match asked("run it? [y/N] ")? {
+        true => Ok(found.argv),
+        false => Err(Failure::usage("nothing was taken over").advise(ADVICE)),
+    }
+}
+
+const ADVICE: &str = "say --yes if it may run, `-- PROGRAM` for another command, or --agent NAME for another agent";
+
+/// Asks at the terminal; anything but a yes is none.
+fn asked(question: &str) -> Result<bool, Failure> {
+    let unread = |error: std::io::Error| Failure::other(format!("could not read the answer: {error}"));
+    let mut stderr = std::io::stderr().lock();
+    stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush()).map_err(unread)?;
+    drop(stderr);
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).map_err(unread)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
