@@ -166,7 +166,7 @@ views! {
     Frozen {
         /// Whether nothing is handed out now.
         frozen: bool,
-        /// How many workers are concerned.
+        /// How many workers take nothing until it is thawed, or take tasks again.
         workers: u32,
         /// How many sessions were asked to stop.
         sessions: u32,

@@ -9,7 +9,7 @@ export type Frozen = {
  */
 frozen: boolean, 
 /**
- * How many workers are concerned.
+ * How many workers take nothing until it is thawed, or take tasks again.
  */
 workers: number, 
 /**

@@ -3,6 +3,7 @@
 use clap::Args;
 use protocol::{Call, Freeze, Frozen, Project};
 
+use super::words::counted;
 use crate::pick::pick_if;
 use crate::table::Style;
 use crate::{Context, Failure};
@@ -22,10 +23,12 @@ pub(crate) async fn stop(args: FreezeArgs, context: &Context) -> Result<(), Fail
     let frozen: Frozen = client.ask(Call::FloorFreeze { input: Freeze { project } }).await?;
     context.out.show(&frozen, |out| {
         let stopped = Style::Red.paint("stopped", out.color);
-        let (workers, sessions) = (frozen.workers, frozen.sessions);
+        let workers = counted(u64::from(frozen.workers), "worker takes nothing", "workers take nothing");
+        let asked = ("session was asked to stop", "sessions were asked to stop");
+        let sessions = counted(u64::from(frozen.sessions), asked.0, asked.1);
         let again = args.project.as_ref().map(|project| format!(" --project '{project}'")).unwrap_or_default();
-        crate::output::clean(&format!("{workers} workers and {sessions} sessions are "))
-            + &format!("{stopped}; nothing is handed out until `shopfloor thaw{}`", crate::output::clean(&again))
+        let again = crate::output::clean(&again);
+        format!("{stopped}: {workers}, {sessions}; nothing is handed out until `shopfloor thaw{again}`")
     })
 }
 
@@ -34,5 +37,15 @@ pub(crate) async fn thaw(args: FreezeArgs, context: &Context) -> Result<(), Fail
     let client = context.client()?;
     let project = pick_if::<Project>(&client, args.project.as_deref()).await?;
     let frozen: Frozen = client.ask(Call::FloorThaw { input: Freeze { project } }).await?;
-    context.out.show(&frozen, |_| format!("thawed: {} workers take tasks again", frozen.workers))
+    let again = |_: &crate::Output| match frozen.workers {
+        0 if frozen.frozen => {
+            "still stopped: everything is, so that `shopfloor thaw` without --project goes on".to_owned()
+        }
+        0 => "thawed: no worker of yours waited for it".to_owned(),
+        workers => {
+            let workers = counted(u64::from(workers), "worker takes tasks", "workers take tasks");
+            format!("thawed: {workers} again")
+        }
+    };
+    context.out.show(&frozen, again)
 }

@@ -118,6 +118,11 @@ pub(crate) fn hundredths(value: u32) -> String {
 }
 
 /// A stretch of time in its best unit.
+/// So many of something, as one or as several are said.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
 pub(crate) fn stretch(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),

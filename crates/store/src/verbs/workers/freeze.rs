@@ -1,6 +1,6 @@
 //! Stop everything, and thaw.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
 use protocol::{Freeze, Frozen};
@@ -40,35 +40,43 @@ impl Command for FreezeFloor {
         let sql =
             "INSERT INTO freezes (user_id, project, at) VALUES ($1, $2, $3) ON CONFLICT (user_id, project) DO NOTHING";
         let news = tx.run(sql, args![me.to_string(), scope, tx.now]).await? > 0;
+        let by = tx.caller.person()?.name;
+        // Before their workers are: what is counted is what this stops.
+        let live = live(tx, me, self.input.project).await?;
         let mut workers = 0;
-        let mut stopped: BTreeMap<ProjectId, u32> = self.input.project.iter().map(|project| (*project, 0)).collect();
+        let mut told: BTreeSet<ProjectId> = BTreeSet::new();
         for mut slot in rows::of(tx, self.input.project).await? {
-            if slot.owner.id != me {
+            if slot.owner.id != me || matches!(slot.status, WorkerStatus::Stopped | WorkerStatus::Stopping) {
                 continue;
             }
             workers += 1;
-            *stopped.entry(slot.project).or_default() += 1;
-            if slot.task.is_some() {
+            let task = slot.task;
+            if task.is_some() {
                 stop::release(tx, &slot, "everything was stopped", false).await?;
                 slot = get(tx, slot.id).await?.unwrap_or(slot);
             }
+            let (id, project) = (slot.id, slot.project);
             if matches!(slot.status, WorkerStatus::Idle | WorkerStatus::Working | WorkerStatus::Lost) {
                 slot.becomes(WorkerStatus::Paused, Some(REASON.into()), None);
                 put(tx, slot);
             }
+            if news {
+                let reason = format!("{by} stopped everything: it takes nothing until {by} thaws it");
+                decided(tx, project, Some(id), task, "frozen", reason).await?;
+                told.insert(project);
+            }
         }
-        let mut sessions = 0;
-        for session in live(tx, me, self.input.project).await? {
-            sessions::ask_any_to_stop(tx, session).await?;
-            sessions += 1;
+        for session in &live {
+            sessions::ask_any_to_stop(tx, *session).await?;
         }
+        let sessions = u32::try_from(live.len()).unwrap_or(u32::MAX);
         announce(tx, me, self.input.project).await?;
-        let by = tx.caller.person()?.name;
-        for (project, count) in stopped.into_iter().filter(|_| news) {
-            let reason = format!("{by} stopped everything of theirs: {} take nothing", workers_in_words(count));
+        if let Some(project) = self.input.project.filter(|project| news && !told.contains(project)) {
+            let reason = format!("{by} stopped everything of theirs: no worker takes anything until {by} thaws it");
             decided(tx, project, None, None, "frozen", reason).await?;
         }
-        let detail = format!("stopped everything: {workers} workers, {sessions} sessions");
+        let (of_workers, of_sessions) = (counted(workers, "worker"), counted(sessions, "session"));
+        let detail = format!("stopped everything: {of_workers}, {of_sessions}");
         tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
         Ok(Frozen { frozen: true, workers, sessions })
     }
@@ -94,9 +102,10 @@ impl Command for ThawFloor {
             }
             None => tx.run("DELETE FROM freezes WHERE user_id = $1", vec![text(me)]).await?,
         };
+        let by = tx.caller.person()?.name;
         let mut workers = 0;
-        let mut thawed: BTreeMap<ProjectId, u32> = BTreeMap::new();
         let mut still = false;
+        let mut told: BTreeSet<ProjectId> = BTreeSet::new();
         for mut slot in rows::of(tx, self.input.project).await? {
             if slot.owner.id != me {
                 continue;
@@ -105,26 +114,32 @@ impl Command for ThawFloor {
                 still = true;
                 continue;
             }
-            workers += 1;
-            *thawed.entry(slot.project).or_default() += 1;
+            let (id, project) = (slot.id, slot.project);
             if slot.status == WorkerStatus::Paused && slot.until.is_none() {
                 slot.becomes(WorkerStatus::Idle, None, None);
                 slot.idle_since = Some(tx.now);
-                put(tx, slot);
+                put(tx, slot.clone());
+            }
+            // One that was stopped for another reason goes on when that is over.
+            if news > 0 && slot.status == WorkerStatus::Idle {
+                workers += 1;
+                told.insert(project);
+                decided(tx, project, Some(id), None, "thawed", format!("{by} thawed it: it takes tasks again")).await?;
             }
         }
-        announce(tx, me, self.input.project).await?;
-        let by = tx.caller.person()?.name;
-        for (project, count) in thawed.into_iter().filter(|_| news > 0) {
-            decided(tx, project, None, None, "thawed", format!("{by} thawed {}", workers_in_words(count))).await?;
+        if let Some(project) = self.input.project.filter(|project| news > 0 && !told.contains(project)) {
+            let reason = format!("{by} thawed what they had stopped: none of their workers waited for it");
+            decided(tx, project, None, None, "thawed", reason).await?;
         }
-        tx.audit(Self::VERB, me, scoped(me, self.input.project), format!("thawed {workers} workers"));
+        announce(tx, me, self.input.project).await?;
+        let detail = format!("thawed {}", counted(workers, "worker"));
+        tx.audit(Self::VERB, me, scoped(me, self.input.project), detail);
         Ok(Frozen { frozen: still, workers, sessions: 0 })
     }
 }
 
-fn workers_in_words(count: u32) -> String {
-    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Who stops or thaws; a project must be one that they see.
@@ -141,7 +156,7 @@ fn scoped(me: UserId, project: Option<ProjectId>) -> AuditScope {
 
 /// The sessions of somebody that are not over and were not asked to stop.
 async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Result<Vec<SessionId>, StoreError> {
-    let mut sql = "SELECT id FROM sessions WHERE owner = $1 AND ended_at IS NULL".to_owned();
+    let mut sql = "SELECT id FROM sessions WHERE owner = $1 AND ended_at IS NULL AND stop IS NULL".to_owned();
     let mut values = vec![text(owner)];
     if let Some(project) = project {
         sql.push_str(" AND project = $2");

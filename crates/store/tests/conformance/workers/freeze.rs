@@ -1,8 +1,8 @@
 //! Stop everything, and thaw.
 
 use domain::{TaskStatus, WorkerStatus};
-use protocol::{Change, Freeze, SessionSpawn, WorkSettings, WorkerStart};
-use store::{EventBody, FreezeFloor, RemoveWorker, StoreError, ThawFloor};
+use protocol::{Change, Freeze, SessionSpawn, WorkSettings, WorkerStart, WorkerStop};
+use store::{EventBody, FreezeFloor, RemoveWorker, StopWorker, StoreError, ThawFloor};
 
 use super::{Shop, plain};
 use crate::execution::{in_project, runner, show, spawn};
@@ -10,6 +10,7 @@ use crate::floor::Floor;
 
 both!(
     everything_stops_and_goes_on_when_thawed,
+    who_is_stopped_already_is_not_counted,
     one_project_or_everywhere,
     others_go_on,
     who_stopped_everything_is_named
@@ -34,11 +35,26 @@ async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
     assert_eq!(frozen.status, WorkerStatus::Paused);
     assert!(frozen.reason.unwrap().contains("thaw"));
     let again = shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
-    assert_eq!((again.frozen, again.workers), (true, 2));
+    assert_eq!((again.frozen, again.workers, again.sessions), (true, 2, 0), "they were asked to stop already");
     let thawed = shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
     assert_eq!((thawed.frozen, thawed.workers), (false, 2));
+    let again = shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    assert_eq!((again.frozen, again.workers), (false, 0), "nothing was stopped any more");
     assert_eq!(shop.dispatch().await, 2);
     assert!(!shop.floor.store.work_settings(&shop.floor.bo, shop.project.id).await.unwrap().frozen);
+}
+
+async fn who_is_stopped_already_is_not_counted(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(3).await;
+    let stop = StopWorker { worker: workers[0].id, input: WorkerStop { force: false } };
+    shop.floor.done(&shop.floor.ada, stop).await;
+    let everywhere = || Freeze { project: None };
+    let frozen = shop.floor.done(&shop.floor.ada, FreezeFloor { input: everywhere() }).await;
+    assert_eq!((frozen.workers, frozen.sessions), (2, 0));
+    let thawed = shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    assert_eq!(thawed.workers, 2, "and does not go on");
+    assert_eq!(shop.worker(workers[0].id).await.status, WorkerStatus::Stopped);
 }
 
 async fn one_project_or_everywhere(floor: Floor) {
