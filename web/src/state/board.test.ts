@@ -10,10 +10,11 @@ import {
   scrolledTo,
   type TaskQuery,
   tell,
+  whyReady,
   workedSince,
 } from "./board";
 import { layered, look, putAll, sizeOfLayers, valuesOf } from "./layered";
-import { session, task } from "./testing/samples";
+import { session, task, worker } from "./testing/samples";
 
 const ALL: TaskQuery = { text: "", worker: null, activity: null };
 const at = (second: number) => `2026-11-15T10:00:${String(second).padStart(2, "0")}.000Z`;
@@ -86,6 +87,34 @@ describe("since when a task is worked on", () => {
     for (const status of ["ready", "validating", "escalated", "done"] as const)
       expect(workedSince({ sessions: new Map() }, { ...held, status }), status).toBeNull();
     expect(workedSince({ sessions: new Map() }, { ...held, assigned_to: null })).toBeNull();
+  });
+});
+
+describe("why nobody takes a ready task", () => {
+  const ready = task("t", { status: "ready", project: "p", reason: null });
+  const now = Date.parse(at(30));
+  const why = (...workers: ReturnType<typeof worker>[]) =>
+    whyReady({ workers: new Map(workers.map((one) => [one.id, one])) }, ready, now) ?? "";
+
+  it("is said where no worker is, and where all take tasks themselves", () => {
+    expect(why()).toContain("there is no worker");
+    expect(why(worker("w", { project: "q" }))).toContain("there is no worker");
+    expect(why(worker("w", { project: "p", kind: "external", seen_at: at(1) }))).toContain(
+      "until one takes it",
+    );
+    const silent = worker("w", {
+      project: "p",
+      kind: "external",
+      seen_at: "2026-11-15T09:00:00.000Z",
+      task: null,
+    });
+    expect(why(silent)).toContain("none was heard from");
+  });
+
+  it("is for the hub to say where it hands them out", () => {
+    expect(why(worker("w", { project: "p", kind: "managed" }))).toBe("");
+    expect(whyReady({ workers: new Map() }, { ...ready, reason: "nobody can" }, now)).toBeNull();
+    expect(whyReady({ workers: new Map() }, { ...ready, status: "blocked" }, now)).toBeNull();
   });
 });
 

@@ -83,6 +83,25 @@ export function workedSince(floor: Pick<Floor, "sessions">, task: TaskLine): str
   return floor.sessions.get(task.session ?? "")?.created_at ?? task.updated_at;
 }
 
+/** A worker that takes tasks itself and was not heard from for so long is not waited for. */
+const LATELY = 600_000;
+
+/** Why nobody takes a ready task, where the hub says nothing: it hands tasks to managed workers only. */
+export function whyReady(
+  floor: Pick<Floor, "workers">,
+  task: Pick<TaskLine, "project" | "status" | "reason">,
+  now: number,
+): string | null {
+  if (task.status !== "ready" || task.reason) return null;
+  const here = [...floor.workers.values()].filter((one) => one.project === task.project);
+  if (here.length === 0) return "Nobody takes it: there is no worker. Start one, or take it.";
+  if (here.some((one) => one.kind === "managed")) return null;
+  const heard = here.some((one) => one.task || (one.seen_at && Date.parse(one.seen_at) > now - LATELY));
+  return heard
+    ? "Its workers take tasks themselves: it waits until one takes it."
+    : "Nobody takes it: its workers take tasks themselves, and none was heard from for 10 min. Start one, or take it.";
+}
+
 /** How far a row is to be scrolled so that a part of it is seen; `part` is where that is from the row's beginning. */
 export function scrolledTo(
   view: { left: number; width: number },

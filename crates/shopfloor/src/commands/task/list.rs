@@ -6,6 +6,7 @@ use domain::{TaskId, TaskStatus, WorkerId};
 use protocol::{Call, TaskFilter, TaskLine, Worker, WorkerFilter};
 
 use super::args::ListArgs;
+use super::nobody::Nobody;
 use crate::commands::words;
 use crate::table::{Cell, Style, Table};
 use crate::{Context, Failure, Output, when};
@@ -26,10 +27,13 @@ pub(crate) async fn run(args: ListArgs, context: &Context) -> Result<(), Failure
     let hidden = tasks.len();
     tasks.retain(|task| wanted(task.status, &args));
     let hidden = hidden - tasks.len();
+    let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
+    for task in tasks.iter_mut().filter(|task| task.status == TaskStatus::Ready && task.reason.is_none()) {
+        task.reason = Nobody::of(task.project, &workers, out.now).map(|nobody| nobody.to_string());
+    }
     if out.json {
         return out.show(&tasks, |_| String::new());
     }
-    let workers: Vec<Worker> = client.ask(Call::WorkerList { filter: WorkerFilter { project } }).await?;
     let none = if hidden > 0 { "none of these is open" } else { "no tasks; add some with `shopfloor task add`" };
     out.show(&tasks, |out| table(&tasks, &known, &workers, none, out))?;
     if hidden > 0 && args.status.is_empty() {
@@ -54,13 +58,12 @@ fn table(tasks: &[TaskLine], known: &[TaskLine], workers: &[Worker], none: &'sta
     for task in tasks {
         let worker =
             task.assigned_to.map(|id| workers.get(&id).map_or_else(|| id.into(), |worker| words::worker_name(worker)));
-        let why = task.reason.as_ref().or(task.progress.as_ref());
         table.row([
             task.id.into(),
             words::task_cell(task.status),
             (&task.title).into(),
             worker.unwrap_or_else(|| "-".into()),
-            why.map_or_else(|| waits(task, &titles_of), |why| why.into()),
+            words::why(task).map_or_else(|| waits(task, &titles_of), Cell::from),
             when::relative(task.updated_at, out.now).into(),
         ]);
     }

@@ -1,8 +1,12 @@
 //! `shopfloor task show`: everything about one task.
 
-use domain::ReportVerdict;
-use protocol::{Attempt, Call, Criterion, CriterionResult, Escalation, Project, Report, Task, TaskDetail, TaskLine};
+use domain::{ReportVerdict, TaskStatus};
+use protocol::{
+    Attempt, Call, Criterion, CriterionResult, Escalation, Project, Report, Task, TaskDetail, TaskLine, Worker,
+    WorkerFilter,
+};
 
+use super::nobody::Nobody;
 use crate::commands::words;
 use crate::output::clean;
 use crate::table::{Style, fields};
@@ -13,7 +17,12 @@ use crate::{Context, Failure, Output, when};
 pub(crate) async fn run(task: &str, context: &Context) -> Result<(), Failure> {
     let (client, out) = (&context.client()?, &context.out);
     let task = super::id(client, task).await?;
-    let detail: TaskDetail = client.ask(Call::TaskShow { task }).await?;
+    let mut detail: TaskDetail = client.ask(Call::TaskShow { task }).await?;
+    if detail.task.status == TaskStatus::Ready && detail.task.reason.is_none() {
+        let filter = WorkerFilter { project: Some(detail.task.project) };
+        let workers: Vec<Worker> = client.ask(Call::WorkerList { filter }).await?;
+        detail.task.reason = Nobody::of(detail.task.project, &workers, out.now).map(|nobody| nobody.to_string());
+    }
     if out.json {
         return out.show(&detail, |_| String::new());
     }

@@ -142,7 +142,8 @@ impl Follower<'_> {
 
     /// Says once what nothing moves without.
     fn say_what_stands(&mut self) -> Result<(), Failure> {
-        let stands = self.board.stands();
+        let now = domain::Timestamp::from_millis(jiff::Timestamp::now().as_millisecond());
+        let stands = self.board.stands(now);
         if stands != self.stood {
             if let Some(stands) = &stands {
                 self.screen.clear(self.out)?;
@@ -186,10 +187,10 @@ impl Follower<'_> {
 fn line(moved: &Moved, at: domain::Timestamp) -> String {
     let at = at.to_string();
     let clock = at.get("2026-01-31T".len().."2026-01-31T12:00:00".len()).unwrap_or(&at);
-    let TaskLine { id, title, status, reason, progress, .. } = &moved.task;
+    let TaskLine { id, title, status, .. } = &moved.task;
     let before =
         moved.before.filter(|before| before != status).map(|before| format!("{before} → ")).unwrap_or_default();
-    let why = reason.as_ref().or(progress.as_ref()).map(|why| format!(": {why}")).unwrap_or_default();
+    let why = words::why(&moved.task).map(|why| format!(": {why}")).unwrap_or_default();
     let text = format!("{clock}Z  {} {before}{status}  {title}{why} ({id})", words::sign(*status));
     clean(&text).replace(['\n', '\t'], " ")
 }

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use domain::{AnswerAct, AssignStrategy, ReportVerdict, TaskStatus, WorkerStatus};
-use protocol::Worker;
+use protocol::{TaskLine, Worker};
 
 use crate::table::{Cell, Style};
 
@@ -49,6 +49,12 @@ pub(crate) fn task_style(status: TaskStatus) -> Style {
         TaskStatus::Failed => Style::Red,
         TaskStatus::Blocked | TaskStatus::Done | TaskStatus::Cancelled => Style::Dim,
     }
+}
+
+/// Why a task is at what it is at; how far it is says more while somebody works on it.
+pub(crate) fn why(task: &TaskLine) -> Option<&str> {
+    let (reason, progress) = (task.reason.as_deref(), task.progress.as_deref());
+    if task.status.is_held() { progress.or(reason) } else { reason }
 }
 
 /// What a task is at.
@@ -112,17 +118,17 @@ pub(crate) fn read_money(text: &str) -> Result<u64, String> {
         .ok_or_else(wrong)
 }
 
+/// So many of something, as one or as several are said.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
 /// What is counted in hundredths.
 pub(crate) fn hundredths(value: u32) -> String {
     format!("{}.{:02}", value / 100, value % 100)
 }
 
 /// A stretch of time in its best unit.
-/// So many of something, as one or as several are said.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
 pub(crate) fn stretch(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),

@@ -34,7 +34,7 @@ impl Able {
     /// Why nobody takes a task, worker by worker.
     pub(crate) fn why_nobody(&self) -> String {
         match self.why_not.is_empty() {
-            true => "there is no worker: start one".to_owned(),
+            true => "there is no worker: start one, or take it".to_owned(),
             false => self.why_not.join("; "),
         }
     }

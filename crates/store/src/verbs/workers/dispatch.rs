@@ -231,9 +231,8 @@ impl Round<'_> {
                 WhyNot::Incapable(lacks) => Some(format!("{NOBODY}{}", self.lacking(lacks))),
             };
             let Some(before) = known.get(&id) else { continue };
-            let ours = before.reason.as_deref().is_none_or(|reason| reason.starts_with(NOBODY));
-            // What became of an earlier attempt says more than that nobody is there.
-            if ours && before.reason != reason {
+            let reason = explained(before.reason.as_deref(), reason);
+            if before.reason != reason {
                 let mut task = tx.known_task(id).await?;
                 task.reason = reason;
                 tx.put_task(task);
@@ -250,6 +249,17 @@ impl Round<'_> {
             format!("`{}` lacks {}", name(worker), words.join(", "))
         });
         each.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What became of an earlier attempt, if anything is known of it, and why nobody takes the task now.
+fn explained(before: Option<&str>, nobody: Option<String>) -> Option<String> {
+    let earlier = before.filter(|reason| !reason.starts_with(NOBODY));
+    let earlier =
+        earlier.map(|reason| reason.rsplit_once(&format!("; {NOBODY}")).map_or(reason, |(earlier, _)| earlier));
+    match (earlier, nobody) {
+        (Some(earlier), Some(nobody)) => Some(format!("{earlier}; {nobody}")),
+        (earlier, nobody) => earlier.map(str::to_owned).or(nobody),
     }
 }
 

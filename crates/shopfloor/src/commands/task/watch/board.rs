@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use domain::{TaskId, TaskStatus, WorkerId};
+use domain::{ProjectId, TaskId, TaskStatus, Timestamp, WorkerId};
 use protocol::{Change, TaskFilter, TaskLine, Worker};
 
+use crate::commands::task::nobody::Nobody;
 use crate::commands::words;
 
 /// What is known of the tasks that are followed.
@@ -145,11 +146,18 @@ impl Board {
     }
 
     /// What nothing moves without, while nobody works: people who must answer, and tasks that nobody takes.
-    pub(crate) fn stands(&self) -> Option<String> {
+    pub(crate) fn stands(&self, now: Timestamp) -> Option<String> {
         let taken = self.tasks.values().any(|task| task.status.is_held());
-        let ready: Vec<&TaskLine> = self.tasks.values().filter(|task| task.status == TaskStatus::Ready).collect();
+        let mut known: HashMap<ProjectId, Option<Nobody>> = HashMap::new();
+        let mut nobody = |project: ProjectId| {
+            let of = || Nobody::of(project, self.workers.values(), now).filter(|nobody| nobody.stands());
+            known.entry(project).or_insert_with(of).map(|nobody| nobody.to_string())
+        };
+        let why = |task: &TaskLine| task.reason.clone().or_else(|| nobody(task.project));
+        let ready: Vec<Option<String>> =
+            self.tasks.values().filter(|task| task.status == TaskStatus::Ready).map(why).collect();
         // What has no reason yet is about to be handed out.
-        if !self.loaded || taken || ready.iter().any(|task| task.reason.is_none()) {
+        if !self.loaded || taken || ready.iter().any(Option::is_none) {
             return None;
         }
         let mut parts = Vec::new();
@@ -158,8 +166,7 @@ impl Board {
             1 => parts.push("a person's answer about 1 task (`shopfloor escalation list`)".to_owned()),
             many => parts.push(format!("people's answers about {many} tasks (`shopfloor escalation list`)")),
         }
-        if let Some(first) = ready.first() {
-            let why = first.reason.as_deref().unwrap_or_default();
+        if let Some(Some(why)) = ready.first() {
             parts.push(format!("somebody who takes {} of the ready ones: {why}", ready.len()));
         }
         (!parts.is_empty()).then(|| format!("waits for {}", parts.join(", and for ")))
@@ -291,7 +298,12 @@ mod tests {
     #[test]
     fn what_it_waits_for_is_said_when_nobody_works() {
         use TaskStatus as S;
-        let stands = |tasks: &[TaskLine]| board(tasks).stands();
+        let now = domain::Timestamp::from_millis(1_794_774_000_000);
+        let stands = |tasks: &[TaskLine]| {
+            let mut board = board(tasks);
+            board.learn(&Change::Workers { workers: vec![sample_worker("anvil", WorkerStatus::Idle)] });
+            board.stands(now)
+        };
         let asked = sample("a", S::Escalated, &[]);
         let waits = sample("b", S::Blocked, &[asked.id]);
         let both = [asked.clone(), waits];
@@ -301,6 +313,8 @@ mod tests {
         let said = stands(&[asked.clone(), nobody]).unwrap();
         assert!(said.ends_with("and for somebody who takes 1 of the ready ones: no worker has `gpu`"), "{said}");
         assert_eq!(stands(&[asked.clone(), sample("d", S::Ready, &[])]), None, "it is about to be handed out");
+        let said = board(&[sample("d", S::Ready, &[])]).stands(now).unwrap();
+        assert!(said.contains("there is no worker: start one, or take it"), "{said}");
         assert_eq!(stands(&[asked, sample("e", S::Running, &[])]), None);
         assert_eq!(stands(&[sample("f", S::Done, &[])]), None);
     }

@@ -131,6 +131,8 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         used(tx, &row, worker, &usage).await?;
     }
     row.progress = None;
+    // What was wrong with an earlier report is not what this one waits for.
+    row.reason = None;
     if failed {
         report.verdict = ReportVerdict::Refused;
         keep(tx, &row, fence, &report, None);
