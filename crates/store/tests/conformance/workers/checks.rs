@@ -146,6 +146,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     let asked = &detail.escalations[0];
     assert_eq!(asked.kind, EscalationKind::Stuck);
     assert!(asked.question.contains("4 reports by codex left the same worktree and the same report"), "{asked:?}");
+    assert!(asked.question.contains(": `out.txt` is empty. What should happen?"), "and why: {asked:?}");
     assert!(asked.context.text.contains("`out.txt` is empty"), "{asked:?}");
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
     let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what == "escalated").collect();

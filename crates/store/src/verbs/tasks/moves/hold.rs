@@ -237,7 +237,7 @@ async fn hold_ends(
         let text = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
         let context = EscalationContext { text, ..Default::default() };
         let (kind, why, because) = match (stuck, outcome) {
-            (Some(stuck), _) => (EscalationKind::Stuck, stuck, None),
+            (Some(stuck), _) => (EscalationKind::Stuck, stuck, reason),
             (None, AttemptOutcome::Refused) => (EscalationKind::Refused, "The work was refused too often", reason),
             (None, _) => (EscalationKind::GaveUp, "The task could not be done", reason),
         };
