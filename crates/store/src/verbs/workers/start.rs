@@ -148,6 +148,10 @@ impl Command for UpdateWorker {
             return Ok(before);
         }
         put(tx, worker);
+        if before.status == WorkerStatus::Spent && after.status == WorkerStatus::Idle {
+            let reason = format!("{} raised its budget: it takes tasks again", actor(tx));
+            decided(tx, after.project, Some(after.id), None, "resumed", reason).await?;
+        }
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("changed `{}`", after.name));
         Ok(after)
     }
@@ -269,9 +273,6 @@ fn check_input(input: &WorkerStart) -> Result<(), StoreError> {
         let message = "`budget_micros` is 0: a worker that may cost nothing takes nothing; leave it out for no limit";
         return Err(StoreError::invalid("budget_micros", message));
     }
-    let (count, length) = MAX_ARGV;
-    if argv.len() > count || argv.iter().map(String::len).sum::<usize>() > length {
-        let message = format!("a command has at most {count} arguments with {length} bytes in all");
     check_argv(&input.argv)?;
     if input.agent == "command" && input.argv.is_empty() {
         return Err(StoreError::invalid("argv", NO_PROGRAM));
@@ -283,6 +284,9 @@ const NO_PROGRAM: &str = "name the program to run, such as `-- ./agent.sh`";
 
 /// Refuses a command that cannot be run.
 pub(crate) fn check_argv(argv: &[String]) -> Result<(), StoreError> {
+    let (count, length) = MAX_ARGV;
+    if argv.len() > count || argv.iter().map(String::len).sum::<usize>() > length {
+        let message = format!("a command has at most {count} arguments with {length} bytes in all");
         return Err(StoreError::invalid("argv", message));
     }
     if argv.iter().any(|arg| arg.contains('\0')) {

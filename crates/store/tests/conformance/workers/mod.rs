@@ -5,6 +5,7 @@ mod breaker;
 mod budget;
 mod checked_out;
 mod checks;
+mod decisions;
 mod evidence;
 mod flow;
 mod freeze;

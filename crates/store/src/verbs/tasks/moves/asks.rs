@@ -3,14 +3,11 @@
 use domain::EscalationKind;
 use protocol::{Criterion, CriterionResult, EscalationContext};
 
-use super::Ask;
+use super::{Ask, first_line};
 use crate::verbs::tasks::row::TaskRow;
 
 /// What a report says of an agent that ended without a word.
 pub(crate) const SILENT: &str = "The agent ended and said nothing.";
-
-/// How much of a reason stands in a question.
-const SHOWN: usize = 300;
 
 /// Whether nothing of this acceptance can be checked without a person.
 pub(super) fn words_only(acceptance: &[Criterion]) -> bool {
@@ -42,8 +39,7 @@ pub(crate) fn silence(why: &str) -> Ask {
 
 /// What should happen with a task that nobody gets done; the reason stands in the question.
 pub(super) fn stopped(kind: EscalationKind, why: &str, reason: Option<&str>, context: EscalationContext) -> Ask {
-    let reason = reason.and_then(|reason| reason.trim().lines().next()).map(|line| line.trim_end_matches('.'));
-    let reason = reason.map(|line| format!(": {}", domain::text::plain(line, SHOWN))).unwrap_or_default();
+    let reason = reason.map(|reason| format!(": {}", first_line(reason))).unwrap_or_default();
     Ask::new(kind, format!("{why}{reason}.{WHAT_NOW}"), context)
 }
 

@@ -4,12 +4,13 @@ use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Time
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, Usage, WorkSettings};
 
-use super::{asks, back_to_queue, close_attempt, escalate};
+use super::{asks, back_to_queue, close_attempt, escalate, first_line};
 use crate::StoreError;
 use crate::sql::{args, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workers::holds::{self, Ended};
+use crate::verbs::workers::log::decided;
 
 /// Gives a ready task to a worker until `until`; returns the fence that the worker must name with all it writes.
 ///
@@ -164,11 +165,16 @@ pub(crate) async fn gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Resul
 /// The session of whoever holds a task is gone, as its runner says: the same, and noticed at once.
 pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
-    if row.status.is_held() {
+    let (held, worker) = (row.status.is_held(), row.worker);
+    if held {
         row.lease_until = None;
         tx.put_task_quietly(row);
     }
     let after = gone(tx, task, reason.clone()).await?;
+    if held {
+        let why = format!("{reason}: the task goes back into the queue, and that is no failure of its worker");
+        decided(tx, after.project, worker, Some(task), "session_lost", why).await?;
+    }
     if after.status == TaskStatus::Ready && lost_again(tx, task).await? {
         let context = EscalationContext { text: reason.clone(), ..Default::default() };
         let why = format!("The sessions of this task were lost {LOST} times in a row");
@@ -243,6 +249,12 @@ async fn hold_ends(
         };
         escalate(tx, task, asks::stopped(kind, why, because.as_deref(), context)).await?;
         return tx.known_task(task).await;
+    }
+    if gave_up {
+        let words = reason.as_deref().map_or_else(|| outcome.word().replace('_', " "), first_line);
+        let (tried, most) = (row.workers_tried, settings.workers_per_task);
+        let why = format!("{words}: it goes to another worker, after {tried} of {most}");
+        decided(tx, row.project, worker, Some(task), "to_another", why).await?;
     }
     back_to_queue(&mut row, tx.now);
     row.reason = reason;

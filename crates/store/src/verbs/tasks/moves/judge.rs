@@ -6,7 +6,7 @@ use protocol::{CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
 use super::hold::{let_go_stuck, limits, tries};
 use super::place::{self, Place, Spot};
-use super::{Ask, asks, close_attempt, ends, escalate, held, let_go, settle_all};
+use super::{Ask, asks, close_attempt, ends, escalate, first_line, held, let_go, settle_all};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -298,7 +298,11 @@ pub(crate) async fn refuse(
     if next == Next::Back && still {
         row.status = TaskStatus::Running;
         row.lease_until = Some(tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000));
+        let (times, most) = (row.refusals, settings.tries_per_worker);
+        let why = format!("not accepted, back to its worker after {times} of {most} tries: {}", first_line(reason));
+        let (project, worker, id) = (row.project, row.worker, row.id);
         tx.put_task(row);
+        decided(tx, project, worker, Some(id), "sent_back", why).await?;
         return Ok(Some(Next::Back));
     }
     let id = row.id;

@@ -24,6 +24,11 @@ use super::row::TaskRow;
 use crate::sql::{Value, args};
 use crate::tx::Tx;
 
+/// The first line of a reason, short enough to stand in another.
+fn first_line(reason: &str) -> String {
+    domain::text::plain(reason.trim().lines().next().unwrap_or_default().trim_end_matches('.'), 300)
+}
+
 /// Writes down how the current hold on a task ended.
 fn close_attempt(tx: &mut Tx<'_>, task: &TaskRow, outcome: AttemptOutcome, reason: Option<&str>) {
     if task.attempt == 0 {

@@ -1,0 +1,109 @@
+//! What is decided about a worker is in its history, with the reason.
+
+use domain::{SessionStatus, TaskStatus, WorkerId, WorkerStatus};
+use protocol::{Freeze, WorkerUpdate};
+use store::{FreezeFloor, ThawFloor, UpdateWorker};
+
+use super::{Shop, checked, plain};
+use crate::floor::Floor;
+
+both!(
+    a_failed_session_sends_its_task_to_another_worker,
+    a_lost_session_sends_its_task_back,
+    a_refused_report_goes_back,
+    whoever_stops_everything_or_thaws_is_in_the_history,
+    a_raised_budget_lets_a_worker_go_on,
+    a_reason_is_of_the_status_that_it_stands_at,
+);
+
+impl Shop {
+    /// Why this was decided about a worker, as its history says.
+    async fn history(&self, worker: WorkerId, what: &str) -> Vec<String> {
+        let log = self.floor.store.worker(&self.floor.ada, worker).await.unwrap().log;
+        log.into_iter().filter(|entry| entry.what == what).map(|entry| entry.reason).collect()
+    }
+}
+
+async fn a_failed_session_sends_its_task_to_another_worker(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let task = shop.add(vec![plain("Do the impossible")]).await[0];
+    shop.dispatch().await;
+    let first = shop.task(task).await.assigned_to.unwrap();
+    let session = shop.session(task).await;
+    shop.exits(session, 3).await;
+    let why = "its session exited with 3: it goes to another worker, after 1 of 2";
+    assert_eq!(shop.history(first, "to_another").await, [why]);
+    shop.dispatch().await;
+    let second = shop.task(task).await.assigned_to.unwrap();
+    let session = shop.session(task).await;
+    shop.exits(session, 3).await;
+    assert_eq!(shop.history(second, "to_another").await, Vec::<String>::new(), "a person decides");
+    assert_eq!(shop.history(second, "escalated").await.len(), 1);
+}
+
+async fn a_lost_session_sends_its_task_back(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await[0].id;
+    let task = shop.add(vec![plain("Be killed")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    shop.at(session, SessionStatus::Lost).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Ready);
+    let told = shop.history(worker, "session_lost").await;
+    assert!(told.len() == 1 && told[0].starts_with("its session was lost"), "{told:?}");
+}
+
+async fn a_refused_report_goes_back(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await[0].id;
+    let task = shop.add(vec![checked("Write it down")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "Done.").await;
+    shop.found(task, false, "`out.txt` is empty", None).await;
+    let told = shop.history(worker, "sent_back").await;
+    assert!(told.len() == 1 && told[0].ends_with("tries: `out.txt` is empty"), "{told:?}");
+}
+
+async fn whoever_stops_everything_or_thaws_is_in_the_history(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let workers = shop.start(2).await;
+    let everywhere = || Freeze { project: None };
+    shop.floor.done(&shop.floor.ada, FreezeFloor { input: everywhere() }).await;
+    shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    for worker in workers {
+        let frozen = "Ada stopped everything: it takes nothing until Ada thaws it";
+        assert_eq!(shop.history(worker.id, "frozen").await, [frozen]);
+        assert_eq!(shop.history(worker.id, "thawed").await, ["Ada thawed it: it takes tasks again"]);
+    }
+}
+
+async fn a_raised_budget_lets_a_worker_go_on(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await[0].id;
+    let budget = |micros| WorkerUpdate { budget_micros: Some(micros), ..Default::default() };
+    shop.floor.done(&shop.floor.ada, UpdateWorker { worker, input: budget(1_000) }).await;
+    let task = shop.add(vec![plain("Spend it")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    shop.costs(session, 1_000).await;
+    assert_eq!(shop.worker(worker).await.status, WorkerStatus::Spent);
+    shop.floor.done(&shop.floor.ada, UpdateWorker { worker, input: budget(9_000) }).await;
+    assert_eq!(shop.history(worker, "resumed").await, ["Ada raised its budget: it takes tasks again"]);
+}
+
+async fn a_reason_is_of_the_status_that_it_stands_at(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![checked("Write it down")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "Done.").await;
+    shop.found(task, false, "`out.txt` is empty", None).await;
+    let back = shop.task(task).await;
+    assert_eq!((back.status.is_held(), back.reason.as_deref()), (true, Some("`out.txt` is empty")));
+    shop.finishes(task, "Done now.").await;
+    let checks = shop.task(task).await;
+    assert_eq!((checks.status, checks.reason), (TaskStatus::Validating, None), "that was said of the report before");
+}
