@@ -1,24 +1,9 @@
 import type { Criterion, TaskAdd } from "../protocol";
 import { argvOf } from "./agents";
+import { FIELDS, type Field, slipOf } from "./task-fields";
 
 /** What a Markdown list says; the same rules as `shopfloor task add --file plan.md`. */
 export type List = { tasks: TaskAdd[]; skipped: number; errors: { line: number; message: string }[] };
-
-const FIELDS = {
-  id: "id",
-  context: "context",
-  accept: "accept",
-  acceptance: "accept",
-  files: "files",
-  file: "files",
-  deps: "deps",
-  dep: "deps",
-  after: "deps",
-  priority: "priority",
-  needs: "needs",
-  need: "needs",
-} as const;
-type Field = (typeof FIELDS)[keyof typeof FIELDS];
 
 type Item = {
   indent: number;
@@ -27,6 +12,10 @@ type Item = {
   title: string;
   details: string[];
   fields: { field: Field; value: string; line: number }[];
+  /** What looks like fields and is none. */
+  slips: List["errors"];
+  /** How deep its first line stands, where its fields are. */
+  depth: number | null;
   parts: Item[];
 };
 
@@ -69,7 +58,7 @@ function itemsOf(lines: readonly string[]): Item[] {
     if (box) {
       deep = null;
       open = open.filter((item) => item.indent < indent);
-      const item: Item = { ...box, indent, line: index + 1, details: [], parts: [] };
+      const item: Item = { ...box, indent, line: index + 1, details: [], slips: [], depth: null, parts: [] };
       open.at(-1)?.parts.push(item);
       items.push(item);
       open.push(item);
@@ -80,11 +69,14 @@ function itemsOf(lines: readonly string[]): Item[] {
     if (!item) return void (fence = fenceOf(text));
     if (deep !== null && indent > deep) return more(item, text, index + 1);
     deep = null;
+    item.depth ??= indent;
     const field = fieldOf(text);
     if (field) {
       deep = indent;
       item.fields.push({ ...field, line: index + 1 });
     } else {
+      const message = slipOf(text, bullet(text), indent <= item.depth);
+      if (message) item.slips.push({ line: index + 1, message });
       fence = fenceOf(text);
       item.details.push(line);
     }
@@ -106,6 +98,7 @@ function more(item: Item, text: string, line: number): void {
 function taskOf(item: Item, over: ReadonlySet<string>, errors: List["errors"]): TaskAdd {
   const task: TaskAdd = { description: descriptionOf(item) };
   if (item.title === "") errors.push({ line: item.line, message: "The item has no title after “[ ]”." });
+  errors.push(...item.slips);
   const add = (name: "files" | "deps" | "needs", value: string) => {
     const words = value
       .split(",")

@@ -51,6 +51,20 @@ describe("tasks in pasted text", () => {
     expect(read.errors).toEqual([]);
   });
 
+  it("have no field that is unknown", () => {
+    const wrong = readTasks(
+      "- [ ] x\n  - depends: y\n  - accpet: committed\n  - owner: Ada\n  - Note: this is fine\n",
+    );
+    expect(wrong.errors.map(({ line, message }) => `${line} ${message.split(" Known")[0]}`)).toEqual([
+      "2 There is no field “depends”; did you mean “deps”?",
+      "3 There is no field “accpet”; did you mean “accept”?",
+      "4 There is no field “owner”.",
+    ]);
+    const words =
+      "- [ ] x\n  See https://example.org: there\n  - Windows: keep CRLF\n  - std::io is fine\n    - nested: too\n";
+    expect(readTasks(words).errors).toEqual([]);
+  });
+
   it("are read from Markdown as the command line reads them", () => {
     const read = readTasks(LIST);
     expect(read.errors).toEqual([]);

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use protocol::TaskAdd;
 
 use super::{Entry, Fault, Found, Lines, criterion};
-use grammar::{Field, bullet, checkbox, fence, field, indentation, named, plain, shift, slip};
+use grammar::{Field, KNOWN, bullet, checkbox, fence, field, indentation, named, plain, shift, slip};
 
 /// An item while it is read.
 #[derive(Debug)]
@@ -19,8 +19,10 @@ struct Item {
     details: Vec<String>,
     /// Fields with their values, each with its line.
     fields: Vec<(Field, String, usize)>,
-    /// Names that are probably those of fields, and what was meant, each with its line.
-    slips: Vec<(String, &'static str, usize)>,
+    /// Names that look like those of fields, and what was probably meant, each with its line.
+    slips: Vec<(String, Option<&'static str>, usize)>,
+    /// How deep its first line stands, where its fields are.
+    depth: Option<usize>,
     /// The items that are in it, by their place in the list.
     parts: Vec<usize>,
 }
@@ -78,11 +80,16 @@ impl Reader {
         match field(text) {
             Some((field, value)) => {
                 self.field = Some(indent);
+                if let Some(item) = self.open.last().map(|at| &mut self.items[*at]) {
+                    item.depth.get_or_insert(indent);
+                }
                 self.push(field, value, number);
             }
             None => {
-                if let (Some((name, meant)), Some(at)) = (slip(text), self.open.last()) {
-                    self.items[*at].slips.push((name.to_owned(), meant, number));
+                if let Some(item) = self.open.last().map(|at| &mut self.items[*at]) {
+                    let among = indent <= *item.depth.get_or_insert(indent);
+                    let slip = slip(text, among).map(|(name, meant)| (name.to_owned(), meant, number));
+                    item.slips.extend(slip);
                 }
                 self.fence = fence(text);
                 self.detail(line);
@@ -108,6 +115,7 @@ impl Reader {
             details: Vec::new(),
             fields,
             slips: Vec::new(),
+            depth: None,
             parts: Vec::new(),
         });
         self.open.push(at);
@@ -198,8 +206,9 @@ impl Item {
             faults.push(entry.fault("description", "the item has no title after `[ ]`"));
         }
         for (name, meant, line) in &self.slips {
+            let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ".".to_owned());
             let reason = format!(
-                "there is no such field; did you mean `{meant}`? If it belongs to the description, leave out the dash"
+                "there is no such field{meant} Known are: {KNOWN}. If it belongs to the description, leave out the colon"
             );
             faults.push(Fault::new(*line, super::join(&entry.path, name), reason));
         }

@@ -218,12 +218,28 @@ fn a_wrong_list_says_where() {
 fn a_field_s_name_that_is_misspelt_is_no_description() {
     check_fault(
         "a.md",
-        "- [ ] x\n  - accpet: committed\n  - **Priorty**: 3\n  - note: this is fine\n  fils: so is this\n",
+        "- [ ] x\n  - accpet: committed\n  - **Priorty**: 3\n  - Note: this is fine\n  fils: so is this\n",
         &[
             "line 2, tasks[0].accpet: there is no such field; did you mean `accept`?",
             "line 3, tasks[0].Priorty: there is no such field; did you mean `priority`?",
         ],
     );
+}
+
+#[test]
+fn a_field_that_is_unknown_is_no_description() {
+    check_fault(
+        "a.md",
+        "- [ ] x {#x}\n- [ ] y\n  - depends: x\n  - Depends on: x\n  depends_on: x\n  - owner: Ada\n",
+        &[
+            "line 3, tasks[1].depends: there is no such field; did you mean `deps`? Known are: id, context, accept, files, deps",
+            "line 4, tasks[1].Depends on: there is no such field; did you mean `deps`?",
+            "line 5, tasks[1].depends_on: there is no such field; did you mean `deps`?",
+            "line 6, tasks[1].owner: there is no such field. Known are: id,",
+        ],
+    );
+    let words = "- [ ] x\n  See https://example.org: there\n  - Windows: keep CRLF\n  - the parser: keep it\n  - std::io is fine\n    - nested: too\n  note: this, too\n";
+    assert_eq!(tasks("a.md", words)[0].description.lines().count(), 8, "words remain words");
 }
 
 #[test]

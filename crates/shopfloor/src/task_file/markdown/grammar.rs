@@ -18,6 +18,25 @@ const FIELDS: &[(&str, Field)] = &[
     ("need", Field::Needs),
 ];
 
+/// The names that are said to whoever used another.
+pub(super) const KNOWN: &str = "id, context, accept, files, deps, priority, needs";
+
+/// What others call fields.
+const MEANT: &[(&str, &str)] = &[
+    ("depends", "deps"),
+    ("depends on", "deps"),
+    ("dependency", "deps"),
+    ("dependencies", "deps"),
+    ("blocked by", "deps"),
+    ("waits for", "deps"),
+    ("acceptance criteria", "accept"),
+    ("criteria", "accept"),
+    ("done when", "accept"),
+    ("prio", "priority"),
+    ("ability", "needs"),
+    ("abilities", "needs"),
+];
+
 /// Something about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
@@ -86,14 +105,23 @@ pub(super) fn field(text: &str) -> Option<(Field, &str)> {
     FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| (*field, value.trim_start_matches('*').trim()))
 }
 
-/// A word before a colon that is probably a field's name, written wrong, and that name. Only items of a list are looked at:
-/// words may contain anything.
-pub(super) fn slip(text: &str) -> Option<(&str, &'static str)> {
-    let (name, _) = bullet(text)?.split_once(':')?;
+/// Something before a colon that looks like a field's name and is none, and which field was probably meant. What anybody
+/// would write in a description is left alone: other words before a colon, and single ones unless a list of fields is
+/// where they stand (`among`).
+pub(super) fn slip(text: &str, among: bool) -> Option<(&str, Option<&'static str>)> {
+    let listed = bullet(text);
+    let (name, value) = listed.unwrap_or(text).split_once(':')?;
     let name = name.trim().trim_matches('*');
-    let word = name.to_ascii_lowercase();
-    let meant = nearest(&word, FIELDS.iter().map(|(known, _)| *known))?;
-    name.chars().all(char::is_alphabetic).then_some((name, meant))
+    let word = name.to_ascii_lowercase().replace(['_', '-'], " ");
+    if let Some((_, meant)) = MEANT.iter().find(|(other, _)| *other == word) {
+        return Some((name, Some(meant)));
+    }
+    let single = among && listed.is_some() && !name.is_empty() && name.chars().all(char::is_alphabetic);
+    if let Some(meant) = nearest(&word, FIELDS.iter().map(|(known, _)| *known)).filter(|_| single) {
+        return Some((name, Some(meant)));
+    }
+    let ends = value.is_empty() || value.starts_with(char::is_whitespace);
+    (single && ends && name.chars().all(char::is_lowercase)).then_some((name, None))
 }
 
 /// What ends the block of code that begins here.
