@@ -35,17 +35,23 @@ pub(crate) fn ahead(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How long it is until then: to the second below a minute, rounded above.
+/// How long it is until then, in its two largest units; rounded, so that seven days from a moment ago are still a week.
 pub(crate) fn left(at: Timestamp, now: Timestamp) -> String {
-    let round = |distance: i64, length: i64| (distance + length / 2) / length;
-    let seconds = round(at.as_millis().saturating_sub(now.as_millis()).max(0), 1_000);
-    if seconds < 60 {
-        return counted(seconds, "s");
-    }
-    // Seven days from a moment ago are still seven days.
-    let distance = round(seconds, 60) * 60_000;
-    let (length, unit) = UNITS.into_iter().find(|(length, _)| distance >= *length).unwrap_or((60_000, "min"));
-    counted(round(distance, length), unit)
+    let distance = at.as_millis().saturating_sub(now.as_millis()).max(0);
+    // A lease that ends in a minute and a half is neither of one minute nor of two.
+    let finest = match distance {
+        ..599_500 => 1_000,
+        ..86_370_000 => 60_000,
+        ..603_000_000 => 3_600_000,
+        _ => 86_400_000,
+    };
+    let distance = (distance + finest / 2) / finest * finest;
+    let first = UNITS.iter().position(|(length, _)| distance >= *length).unwrap_or(UNITS.len() - 1);
+    let (length, unit) = UNITS[first];
+    let whole = counted(distance / length, unit);
+    let rest =
+        UNITS.get(first + 1).map(|(part, unit)| (distance % length / part, unit)).filter(|(count, _)| *count > 0);
+    rest.map_or(whole.clone(), |(count, unit)| format!("{whole} {}", counted(count, unit)))
 }
 
 fn counted(count: i64, unit: &str) -> String {
@@ -118,10 +124,16 @@ mod tests {
         check(35_000, "in 35 s");
         check(59_000, "in 59 s");
         check(59_900, "in 1 min");
-        check(90_000, "in 2 min");
-        check(89_000, "in 1 min");
+        check(90_000, "in 1 min 30 s");
+        check(89_400, "in 1 min 29 s");
+        check(120_000, "in 2 min");
+        check(599_900, "in 10 min");
+        check(725_000, "in 12 min");
         check(3_599_000, "in 1 hour");
-        check(100 * 60_000, "in 2 hours");
+        check(100 * 60_000, "in 1 hour 40 min");
+        check(36 * 3_600_000, "in 1 day 12 hours");
+        check(86_400_000 - 2_000, "in 1 day");
+        check(8 * 86_400_000, "in 1 week 1 day");
         check(7 * 86_400_000 - 2_000, "in 1 week");
         check(100 * 86_400_000, "2027-02-23");
         check(-5_000, "5 s ago");

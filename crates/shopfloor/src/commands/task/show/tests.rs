@@ -115,7 +115,7 @@ fn everything_about_a_task_is_said() {
     for part in [
         "status    ! escalated",
         "why       refused too often",
-        "lease     ends in 2 min, fence 4",
+        "lease     ends in 1 min 30 s, fence 4",
         "All of \u{FFFD}[2Jthem.",
         "Context\n  See the lexer.",
         "Acceptance\n  ✓ met       src/lexer.rs exists\n  ✗ not met   `make test` passes\n               exit code 2\n  ? to judge  It reads well",
