@@ -11,7 +11,7 @@ const NARROW: usize = 8;
 /// A flexible column is never made narrower than this.
 const NARROWEST: usize = 5;
 /// Ids that commands know by their last digits, by their first letters; the whole ones take half of a line.
-const SHORT_IDS: [&str; 10] = ["act", "esc", "inv", "prj", "run", "ses", "tok", "usr", "wrk", "wsp"];
+const SHORT_IDS: [&str; 11] = ["act", "esc", "inv", "prj", "run", "ses", "tok", "tsk", "usr", "wrk", "wsp"];
 /// How many of the last digits of an id are shown where the whole one does not fit.
 const DIGITS: usize = 8;
 
@@ -272,6 +272,20 @@ mod tests {
             "ID        STATE          TITLE       BY\n\
              deadbeef  exited with 3  make ever…  ann"
         );
+    }
+
+    #[test]
+    fn tasks_fit_a_common_terminal() {
+        let out = Output { json: false, color: false, width: Some(80), now: Timestamp::from_millis(0) };
+        let mut table = Table::new(&["ID", "STATUS", "TITLE…", "WORKER…", "WHY…", "UPDATED"], "nothing");
+        let why = "nobody takes it: `codex 1` is offline: 3 failures in a row; the last: its session exited with 1";
+        let row =
+            ["tsk_019b00000000700080000000deadbeef", "◕ validating", "Write the lexer", "codex 1", why, "12 min ago"];
+        table.row(row.map(Cell::from));
+        let shown = table.render(&out);
+        assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
+        assert!(shown.contains("deadbeef") && shown.contains('…'), "{shown}");
+        assert!(table.render(&Output { width: None, ..out }).contains(why), "a program gets everything");
     }
 
     #[test]
