@@ -76,8 +76,8 @@ fn layers_point_one_way() {
         ("terminal", &["domain"]),
         ("worktree", &["domain"]),
         ("agents", &["domain"]),
-        ("acceptance", &["domain", "protocol", "worktree"]),
-        ("runner", &["acceptance", "domain", "protocol", "client", "terminal", "worktree", "agents"]),
+        ("acceptance", &["domain", "engine", "protocol", "worktree"]),
+        ("runner", &["acceptance", "domain", "engine", "protocol", "client", "terminal", "worktree", "agents"]),
     ];
     for (name, may) in allowed {
         for other in reached(&graph, name).iter().filter(|other| ours.contains(&other.as_str())) {

@@ -1,15 +1,12 @@
 //! Whether a file's content is as it should be.
 
+use engine::criteria;
 use protocol::FileFormat;
-use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 use worktree::Root;
 
 use crate::verdict::{Verdict, name, plain};
 use crate::{file, format, schema};
-
-/// What a regular expression may take once it is built; with the limit of files, this bounds how long it runs.
-const LARGEST_REGEX: usize = 256 << 10;
 
 /// All that must hold of one file.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +56,7 @@ pub(crate) fn matches(root: &Root, path: &str, wanted: &Wanted) -> Verdict {
 
 fn searched(pattern: &str, must: bool, bytes: &[u8]) -> Verdict {
     let shown = plain(pattern, 200);
-    let regex = match build(pattern) {
+    let regex = match criteria::regex(pattern) {
         Ok(regex) => regex,
         Err(error) => {
             return Verdict::Unclear(format!("the criterion's regular expression `{shown}` cannot be used: {error}"));
@@ -73,11 +70,6 @@ fn searched(pattern: &str, must: bool, bytes: &[u8]) -> Verdict {
             Verdict::Not(format!("`{shown}` is found in line {line}, and must not be"))
         }
     }
-}
-
-/// `^` and `$` stand for the ends of lines, as people who search files expect.
-fn build(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).multi_line(true).crlf(true).size_limit(LARGEST_REGEX).build()
 }
 
 /// A word has a letter or a digit in it.

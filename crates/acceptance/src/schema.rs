@@ -18,10 +18,9 @@ pub(crate) fn meets(schema: &Value, bytes: &[u8]) -> Verdict {
         Err(error) => return Verdict::Not(format!("it is not JSON: {error}")),
     };
     let unusable = |why: String| Verdict::Unclear(format!("the criterion's JSON Schema cannot be used: {why}"));
-    let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
-    let validator = match options.build(schema) {
+    let validator = match engine::criteria::json_schema(schema) {
         Ok(validator) => validator,
-        Err(error) => return unusable(plain(&error.to_string(), 500)),
+        Err(why) => return unusable(why),
     };
     let mut faults = Vec::new();
     for error in validator.iter_errors(&value).take(TOLD + 1) {

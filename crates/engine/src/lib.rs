@@ -6,6 +6,7 @@ pub mod assign;
 pub mod breaker;
 pub mod budget;
 pub mod conflict;
+pub mod criteria;
 pub mod files;
 pub mod graph;
 pub mod liveness;

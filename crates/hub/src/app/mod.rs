@@ -1,5 +1,6 @@
 //! The verbs: HTTP and WebSocket both come through here.
 
+mod criteria;
 mod diff;
 mod execution;
 mod fresh;

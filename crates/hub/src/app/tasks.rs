@@ -12,6 +12,7 @@ use store::{
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
+use super::criteria;
 use crate::AppError;
 use crate::hub::Hub;
 
@@ -40,7 +41,10 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
         };
     }
     Ok(match call {
-        Call::TaskAdd { project, input } => Answer::AddedTasks(commit!(AddTasks { project, input })),
+        Call::TaskAdd { project, input } => {
+            let input = criteria::usable(input).await?;
+            Answer::AddedTasks(commit!(AddTasks { project, input }))
+        }
         Call::TaskCancel { task, input } => {
             let cancelled = commit!(CancelTask { task, input });
             hub.verdicts.notify_one();

@@ -3,11 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::TaskId;
-use engine::graph;
 use engine::similar::Gist;
-use globset::Glob;
+use engine::{criteria, graph};
 use protocol::Criterion;
-use regex::Regex;
 
 use super::near::hint;
 use super::{Entry, Fault, Found};
@@ -120,10 +118,11 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
         Criterion::FileMatches { path, regex, not_regex, min_words, json_schema, parses } => {
             faults.extend(outside(path).map(|reason| ("path", reason)));
             for (field, regex) in [("regex", regex), ("not_regex", not_regex)] {
-                let wrong = regex.as_ref().and_then(|regex| Regex::new(regex).err());
-                faults
-                    .extend(wrong.map(|error| (field, format!("is not a regular expression: {}", last_line(&error)))));
+                let wrong = regex.as_ref().and_then(|regex| criteria::regex(regex).err());
+                faults.extend(wrong.map(|why| (field, format!("is not a regular expression: {why}"))));
             }
+            let wrong = json_schema.as_ref().and_then(|schema| criteria::json_schema(schema).err());
+            faults.extend(wrong.map(|why| ("json_schema", format!("is not a JSON Schema that can be used: {why}"))));
             let says =
                 [regex.is_some(), not_regex.is_some(), min_words.is_some(), json_schema.is_some(), parses.is_some()];
             if !says.contains(&true) {
@@ -136,8 +135,8 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
             faults.extend(nothing.then(|| ("argv", "names no program".to_owned())));
         }
         Criterion::OnlyTouches { globs } => {
-            let wrong = globs.iter().filter_map(|glob| Glob::new(glob).err());
-            faults.extend(wrong.map(|error| ("globs", format!("is not a pattern: {error}"))));
+            let wrong = globs.iter().filter_map(|glob| criteria::patterns(std::slice::from_ref(glob)).err());
+            faults.extend(wrong.map(|why| ("globs", format!("is not a pattern: {why}"))));
         }
         Criterion::Text { text } => {
             faults.extend(text.trim().is_empty().then(|| ("text", "is empty".to_owned())));
@@ -145,12 +144,6 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
         Criterion::NoConflictWithBase {} | Criterion::Committed {} => {}
     }
     faults
-}
-
-/// The line of a long error that says what is wrong.
-fn last_line(error: &regex::Error) -> String {
-    let text = error.to_string();
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 fn outside(path: &str) -> Option<String> {

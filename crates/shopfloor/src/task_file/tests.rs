@@ -92,6 +92,19 @@ fn names_dependencies_and_patterns_are_checked() {
 }
 
 #[test]
+fn a_json_schema_that_cannot_be_used_is_refused() {
+    let task = |schema: &str| {
+        format!(
+            r#"{{"description": "x", "acceptance": [{{"kind": "file_matches", "path": "a.json", "json_schema": {schema}}}]}}"#
+        )
+    };
+    let wrong = "acceptance[0].json_schema: is not a JSON Schema that can be used: `/type`";
+    check_fault("a.json", &task(r#"{"type": "objekt"}"#), &[wrong]);
+    check_fault("a.json", &task(r#"{"$ref": "https://example.org/x.json"}"#), &["acceptance[0].json_schema"]);
+    tasks("a.json", &task(r#"{"type": "object", "required": ["name"]}"#));
+}
+
+#[test]
 fn what_is_no_task_file_says_so() {
     check_fault("a.json", "", &["it is not JSON"]);
     check_fault("a.json", "[]", &["there is no task in it"]);

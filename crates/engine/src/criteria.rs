@@ -1,0 +1,90 @@
+//! Whether what a criterion is written in can be used: regular expressions, patterns, JSON Schemas. The rules are the same
+//! where a task is added and where its work is checked.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use jsonschema::{PatternOptions, Validator};
+use regex::bytes::{Regex, RegexBuilder};
+use serde_json::Value;
+
+/// What a regular expression may take once it is built; with the limit of files, this bounds how long it runs.
+const LARGEST_REGEX: usize = 256 << 10;
+
+const MOST_PATTERNS: usize = 500;
+
+/// What somebody else wrote is not repeated for longer than this.
+const SHOWN: usize = 500;
+
+/// A regular expression, or why it is none. `^` and `$` stand for the ends of lines, as people who search files expect.
+pub fn regex(pattern: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(pattern).multi_line(true).crlf(true).size_limit(LARGEST_REGEX).build();
+    // The line of a long error that says what is wrong.
+    let last = |error: regex::Error| {
+        let text = error.to_string();
+        text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    };
+    built.map_err(|error| short(&last(error)))
+}
+
+/// A JSON Schema, or why it is none, with the place in it. Nothing outside of it is ever fetched.
+pub fn json_schema(schema: &Value) -> Result<Validator, String> {
+    let options = jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(LARGEST_REGEX));
+    options.build(schema).map_err(|error| {
+        let at = error.instance_path().to_string();
+        let at = if at.is_empty() { String::new() } else { format!("`{at}`: ") };
+        short(&format!("{at}{error}"))
+    })
+}
+
+/// Patterns of paths, or which of them is none, and why. One without a wildcard names a folder with all that is in it, too.
+pub fn patterns(globs: &[String]) -> Result<GlobSet, String> {
+    if globs.len() > MOST_PATTERNS {
+        return Err(format!("there are more than {MOST_PATTERNS} patterns"));
+    }
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let wrong = |why: &str| short(&format!("`{}`: {why}", glob.escape_debug()));
+        if glob.starts_with('!') {
+            return Err(wrong("it takes something out; name what may be changed"));
+        }
+        let trimmed = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
+        let below = if trimmed.is_empty() || trimmed == "." { "**".to_owned() } else { format!("{trimmed}/**") };
+        for pattern in [trimmed.to_owned(), below] {
+            let built = GlobBuilder::new(&pattern).literal_separator(true).build();
+            set.add(built.map_err(|error| wrong(&error.kind().to_string()))?);
+        }
+    }
+    set.build().map_err(|error| short(&error.to_string()))
+}
+
+fn short(text: &str) -> String {
+    domain::text::plain(text, SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_cannot_be_used_says_why() {
+        assert!(regex("^a+$").unwrap().is_match(b"b\naa\n"));
+        assert_eq!(regex("(").unwrap_err(), "unclosed group");
+        assert!(regex("(a{999}){999}").unwrap_err().contains("size limit"));
+        assert!(patterns(&["src".to_owned()]).unwrap().is_match("src/a.rs"));
+        for (globs, why) in [("[", "`[`: "), ("!src", "takes something out")] {
+            let said = patterns(&[globs.to_owned()]).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+        assert!(json_schema(&json!({ "type": "object", "required": ["a"] })).unwrap().is_valid(&json!({ "a": 1 })));
+        let check = |schema: Value, why: &str| {
+            let said = json_schema(&schema).unwrap_err();
+            assert!(said.contains(why), "{schema}: {said}");
+        };
+        check(json!({ "type": "objekt" }), "`/type`: \"objekt\"");
+        check(json!({ "properties": { "a": { "minimum": "1" } } }), "`/properties/a/minimum`");
+        check(json!({ "properties": { "a": { "pattern": "(" } } }), "(");
+        check(json!({ "$ref": "https://example.org/schema.json" }), "example.org");
+        check(json!({ "$ref": "#/$defs/missing" }), "missing");
+        check(json!("object"), "object");
+    }
+}
