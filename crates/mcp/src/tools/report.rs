@@ -34,7 +34,8 @@ pub(super) static SPEC: Spec = Spec {
             &["summary"],
             json!({
                 "summary": schema::text("What you did, in one to five sentences, for the person who reads it."),
-                "files": schema::texts("Paths of the files that you made or changed, relative to the workspace."),
+                "files": schema::texts("Paths of the files that you made or changed, relative to the workspace. In a session of \
+                     Shopfloor's, what you leave out here, of `branch` or of `commits` is filled in from the workspace."),
                 "branch": schema::text("The git branch that they are on, if you made one; push it before."),
                 "commits": schema::texts("The commits that they are in, as full or short hashes."),
                 "context_score": schema::number(

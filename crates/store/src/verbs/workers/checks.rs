@@ -4,17 +4,18 @@ use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStat
 use engine::conflict::{self, Kind, Meeting};
 use engine::progress::{self, Stuck, stuck};
 use protocol::link::{ChangedFile, Changes, CheckTrouble};
-use protocol::{CriterionResult, Deliverables, Escalation, EscalationContext};
+use protocol::{CriterionResult, Escalation, EscalationContext};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::fill_in::fill_in;
 use super::log::decided;
 use super::{Say, away, facts};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::moves::{self, Ask};
-use crate::verbs::workspaces::{branch_of, json_or_none};
+use crate::verbs::workspaces::json_or_none;
 
 /// With how many accepted outputs a new one is compared.
 const COMPARED: u32 = 200;
@@ -22,10 +23,6 @@ const COMPARED: u32 = 200;
 const ALSO: usize = 10;
 /// How much of a patch a person is shown.
 const SHOWN: usize = 20_000;
-/// How many files a report that was collected names.
-const FILES: usize = 500;
-/// How many commits.
-const COMMITS: usize = 100;
 /// How long a result's words may be.
 const WORDS: usize = 4_000;
 
@@ -86,7 +83,7 @@ async fn verdict(
         let sql = "UPDATE reports SET changes = $1 WHERE id = $2";
         tx.run(sql, args![to_json(changes), report.to_string()]).await?;
     }
-    let silent = fill_in(tx, found, report, changes).await?;
+    let silent = fill_in(tx, report, changes).await?;
     let passed = results.iter().all(|result| result.passed != Some(false));
     if silent && passed {
         match changes {
@@ -158,40 +155,6 @@ pub(crate) async fn check_failed(
     };
     moves::escalate(tx, found.task, ask).await?;
     Ok(None)
-}
-
-/// Puts what was changed into a report that was made out of what an agent said; `true`: it said nothing.
-async fn fill_in(
-    tx: &mut Tx<'_>,
-    found: &Checked,
-    report: ReportId,
-    changes: Option<&Changes>,
-) -> Result<bool, StoreError> {
-    let sql = "SELECT summary, deliverables FROM reports WHERE id = $1 AND collected = $2";
-    let Some(row) = tx.read().first(sql, args![report.to_string(), true]).await? else { return Ok(false) };
-    if let Some(changes) = changes {
-        let mut made: Deliverables = row.json("deliverables")?;
-        made.files = changes.files.iter().take(FILES).map(|file| file.path.clone()).collect();
-        (made.commits, made.more_commits) = commits(changes);
-        made.branch = branch_of(changes.checked_out.clone(), made.branch);
-        let sql = "UPDATE attempts SET branch = $1 WHERE task = $2 AND fence = $3";
-        tx.run(sql, args![made.branch.clone(), found.task.to_string(), found.fence]).await?;
-        let sql = "UPDATE reports SET deliverables = $1 WHERE id = $2";
-        tx.run(sql, args![to_json(&made), report.to_string()]).await?;
-    }
-    Ok(row.text("summary")? == moves::asks::SILENT)
-}
-
-/// The newest commits, and how many came before them.
-fn commits(changes: &Changes) -> (Vec<String>, u32) {
-    let Changes { base, head, commits, more_commits, .. } = changes;
-    if commits.is_empty() {
-        // A runner of before names only the commit that the work is at.
-        let committed = !head.is_empty() && head != base;
-        return (committed.then(|| head.clone()).into_iter().collect(), 0);
-    }
-    let (earlier, newest) = commits.split_at(commits.len().saturating_sub(COMMITS));
-    (newest.to_vec(), more_commits.saturating_add(u32::try_from(earlier.len()).unwrap_or(u32::MAX)))
 }
 
 /// What a refused report's worker is told, if the task came back to it.

@@ -8,6 +8,7 @@ mod dispatch;
 mod doing;
 pub(crate) mod facts;
 pub(crate) mod freeze;
+mod fill_in;
 pub(crate) mod holds;
 pub(crate) mod launch;
 pub(crate) mod leases;

@@ -7,6 +7,7 @@ mod checked_out;
 mod checks;
 mod decisions;
 mod evidence;
+mod filled_in;
 mod flow;
 mod freeze;
 mod hand_out;

@@ -14,7 +14,7 @@ use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
 use crate::verbs::workers::log::decided;
-use crate::verbs::workspaces::json_or_none;
+use crate::verbs::workspaces::{self, json_or_none};
 
 /// Reads reports.
 pub(crate) const COLUMNS: &str = "SELECT r.id, r.task, r.attempt, r.fence, r.worker, r.at, r.summary, r.deliverables, \
@@ -128,6 +128,13 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     // Nothing is refused from here on.
     let mut report = made(tx, task, row.attempt, worker, new);
     if let Some(usage) = report.usage.clone() {
+    if failed
+        && report.deliverables.branch.is_none()
+        && let (Some(_), Some(workspace)) = (row.session, row.workspace)
+    {
+        // Nobody looks at what failed; whoever is next may want to.
+        report.deliverables.branch = workspaces::branch_in(tx.read(), workspace).await?;
+    }
         used(tx, &row, worker, &usage).await?;
     }
     row.progress = None;

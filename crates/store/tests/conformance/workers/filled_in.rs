@@ -1,0 +1,113 @@
+//! What a report leaves out is filled in from what the runner saw.
+
+use domain::{Actor, SessionId, TaskId};
+use protocol::link::{ChangedFile, Changes};
+use protocol::{CheckedOut, Deliverables, TaskReport, TaskTake};
+use store::{Caller, ReportTask, TakeTask, Who};
+
+use super::{Shop, plain};
+use crate::execution::{in_project, spawn};
+use crate::floor::{Floor, id};
+
+both!(
+    what_a_report_leaves_out_is_filled_in,
+    what_a_worker_said_stands,
+    what_another_task_left_in_the_same_workspace_is_not_named_again,
+    a_report_that_gives_up_names_the_branch_that_it_leaves,
+);
+
+/// What a runner found: these files and commits.
+fn changes(files: &[(&str, &str)], commits: &[&str]) -> Changes {
+    let file = |(path, content): &(&str, &str)| ChangedFile {
+        path: (*path).into(),
+        from: None,
+        change: "added".into(),
+        before: None,
+        content: Some((*content).into()),
+        ranges: vec![],
+    };
+    Changes {
+        base: "b0".into(),
+        head: commits.last().copied().unwrap_or("b0").into(),
+        checked_out: Some(CheckedOut::Branch { name: "elsewhere".into() }),
+        commits: commits.iter().map(|commit| (*commit).to_owned()).collect(),
+        tree: format!("{files:?}"),
+        files: files.iter().map(file).collect(),
+        ..Changes::default()
+    }
+}
+
+fn said(fence: u64, deliverables: Option<Deliverables>, failed: Option<&str>) -> TaskReport {
+    let (summary, failed) = ("I did it.".into(), failed.map(str::to_owned));
+    TaskReport { fence, summary, deliverables, context_score: None, usage: None, failed }
+}
+
+/// The session of a task reports it with these; its runner finds those.
+async fn reported(shop: &mut Shop, task: TaskId, given: Option<Deliverables>, found: Changes) -> Deliverables {
+    let fence = shop.task(task).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, ReportTask { task, input: said(fence, given, None) }).await;
+    shop.looked_at(task, Some(found)).await;
+    shop.detail(task).await.reports.remove(0).deliverables
+}
+
+async fn handed_out(floor: Floor) -> (Shop, TaskId) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![plain("Write it")]).await[0];
+    shop.dispatch().await;
+    (shop, task)
+}
+
+async fn what_a_report_leaves_out_is_filled_in(floor: Floor) {
+    let (mut shop, task) = handed_out(floor).await;
+    let made = reported(&mut shop, task, None, changes(&[("a.md", "1"), ("b.md", "1")], &["c1", "c2"])).await;
+    assert_eq!(
+        (made.files, made.commits),
+        (vec!["a.md".to_owned(), "b.md".into()], vec!["c1".to_owned(), "c2".into()])
+    );
+    assert_eq!(made.branch.as_deref(), Some("elsewhere"));
+    let detail = shop.detail(task).await;
+    assert!(!detail.reports[0].collected && detail.attempts[0].branch.as_deref() == Some("elsewhere"));
+}
+
+async fn what_a_worker_said_stands(floor: Floor) {
+    let (mut shop, task) = handed_out(floor).await;
+    let given = Deliverables { files: vec!["b.md".into()], branch: Some("pushed".into()), ..Deliverables::default() };
+    let made = reported(&mut shop, task, Some(given.clone()), changes(&[("a.md", "1"), ("b.md", "1")], &["c1"])).await;
+    assert_eq!(made, Deliverables { commits: vec!["c1".into()], ..given });
+}
+
+fn agent(shop: &Shop, session: SessionId) -> Caller {
+    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
+    Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() }
+}
+
+async fn what_another_task_left_in_the_same_workspace_is_not_named_again(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let session = shop.floor.done(&shop.floor.ada, spawn(in_project(&shop.project, "work"), &[shop.runner])).await;
+    let me = agent(&shop, session.id);
+    shop.add(vec![plain("Write one"), plain("Write another")]).await;
+    let all: [(&[_], &[_]); 2] = [(&[("a.md", "1")], &["c1"]), (&[("a.md", "1"), ("b.md", "1")], &["c1", "c2"])];
+    let mut made = Vec::new();
+    for (files, commits) in all {
+        let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
+        let taken = shop.floor.done(&me, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+        let task = taken.task.id;
+        shop.floor.done(&me, ReportTask { task, input: said(taken.lease.fence, None, None) }).await;
+        shop.looked_at(task, Some(changes(files, commits))).await;
+        let deliverables = shop.detail(task).await.reports.remove(0).deliverables;
+        made.push((deliverables.files, deliverables.commits));
+        shop.floor.pass(1_000);
+    }
+    let one = |file: &str, commit: &str| (vec![file.to_owned()], vec![commit.to_owned()]);
+    assert_eq!(made, [one("a.md", "c1"), one("b.md", "c2")]);
+}
+
+async fn a_report_that_gives_up_names_the_branch_that_it_leaves(floor: Floor) {
+    let (shop, task) = handed_out(floor).await;
+    let own = shop.detail(task).await.attempts[0].branch.clone();
+    let fence = shop.task(task).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, ReportTask { task, input: said(fence, None, Some("no compiler")) }).await;
+    let made = shop.detail(task).await.reports.remove(0).deliverables;
+    assert!(own.is_some() && made.branch == own, "{made:?}");
+}
