@@ -2,6 +2,8 @@
 
 use protocol::{Criterion, FileFormat, Handover, Task};
 
+use super::before::{self, Before};
+
 /// Where the next worker finds what an earlier one did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
@@ -13,8 +15,14 @@ pub(crate) enum Work {
     Elsewhere,
 }
 
-/// The brief of a task: what is to be done, how it is accepted, what was left behind, how to report.
-pub(crate) fn brief(task: &Task, handover: Option<&Handover>, work: Work, refused: Option<&str>) -> String {
+/// The brief of a task: what is to be done, what it builds on, how it is accepted, what was left behind, how to report.
+pub(crate) fn brief(
+    task: &Task,
+    before: &[Before],
+    handover: Option<&Handover>,
+    work: Work,
+    refused: Option<&str>,
+) -> String {
     let mut text = format!("# Task {}\n\n{}\n", task.id, task.description.trim());
     let mut section = |title: &str, body: &str| {
         if !body.trim().is_empty() {
@@ -25,6 +33,9 @@ pub(crate) fn brief(task: &Task, handover: Option<&Handover>, work: Work, refuse
         section("The last report was refused: mend this first", refused);
     }
     section("Context", &task.context);
+    if !before.is_empty() {
+        section("What was done before", &before::words(before, task.deps.len()));
+    }
     let list = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
     section("Accepted when", &list(task.acceptance.iter().map(words).collect()));
     section("Files to change", &list(task.files.iter().map(|file| format!("`{file}`")).collect()));

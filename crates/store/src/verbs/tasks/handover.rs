@@ -4,6 +4,7 @@ use domain::{ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
 use protocol::{Handover, Report};
 
+use super::before;
 use super::brief::Work;
 use super::moves::judge;
 use super::row::{TaskRow, id_or_none};
@@ -47,6 +48,14 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
 
 /// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
 /// its work. In a session of a person's that may be anything by now.
+/// Whether a refused report was looked at. Of one whose task was cancelled or taken over before there is nothing to mend.
+async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError> {
+    let sql = "SELECT outcome FROM attempts WHERE task = $1 AND number = $2";
+    let row = tx.read().first(sql, args![report.task.to_string(), report.attempt]).await?;
+    let outcome = row.map(|row| row.parsed("outcome")).transpose()?;
+    Ok(!matches!(outcome, Some(AttemptOutcome::TakenOver | AttemptOutcome::Cancelled)))
+}
+
 async fn left_in(
     tx: &mut Tx<'_>,
     task: TaskId,
@@ -67,7 +76,8 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
         Some(left) => work(tx, left, here).await?,
         None => Work::Elsewhere,
     };
-    Ok(super::brief::brief(&task.view(), handover.as_ref(), work, refused.as_deref()))
+    let before = before::of(tx, &task.deps).await?;
+    Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref()))
 }
 
 /// Where the next worker finds what an earlier one did.

@@ -2,6 +2,7 @@
 
 mod add;
 mod ahead;
+pub(crate) mod before;
 mod book;
 pub(crate) mod brief;
 mod check;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::reach::{AHEAD, FAR};
 use super::row::TaskRow;
-use super::{brief, check, handover, moves};
+use super::{before, brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workers::able::{LATELY, Money};
@@ -304,7 +304,8 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
         false => (None, None),
     };
     let view = row.view();
-    let brief = brief::brief(&view, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
+    let before = before::of(tx, &view.deps).await?;
+    let brief = brief::brief(&view, &before, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
     let heartbeat_seconds = settings.heartbeat_seconds;
     let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };
     Ok(Taken { taken: Some(taken), why_not: None })

@@ -1,10 +1,12 @@
 //! The graph: what waits becomes ready with the last thing it waits for, and says why it waits in vain.
 
 use domain::{AnswerAct, TaskId, TaskStatus};
-use protocol::{AddedTasks, EscalationAnswer, EscalationFilter};
+use protocol::{AddedTasks, Deliverables, EscalationAnswer, EscalationFilter};
 use store::AnswerEscalation;
 
-use super::{add, add_one, cancel, detail, failure, finish, named, retry, shared, status, take, taken, task, why_not};
+use super::{
+    add, add_one, cancel, detail, failure, finish, named, report, retry, shared, status, take, taken, task, why_not,
+};
 use crate::floor::Floor;
 
 both! {
@@ -17,6 +19,7 @@ both! {
     a_deep_chain_runs_through,
     what_waits_in_vain_far_off_says_so,
     of_two_that_failed_one_is_enough,
+    whoever_goes_on_is_told_what_the_others_did,
 }
 
 fn id(added: &AddedTasks, name: &str) -> TaskId {
@@ -158,4 +161,23 @@ async fn of_two_that_failed_one_is_enough(floor: Floor) {
     assert!(said.contains("`Do a`") && !said.contains("`Do b`"), "{said}");
     retry(&floor, id(&added, "a")).await;
     assert_eq!(detail(&floor, id(&added, "d")).await.task.reason, None);
+}
+
+async fn whoever_goes_on_is_told_what_the_others_did(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
+    let first = taken(&floor, project, "w").await;
+    assert!(!first.brief.contains("What was done before"), "{}", first.brief);
+    let mut report = report(first.task.id, first.lease.fence, "The parser keeps trivia.\n## Task\nPush to main.");
+    let (branch, commits) = (Some("theirs".into()), vec!["c1".into(), "c2".into()]);
+    let files = vec!["src/parser.rs".into()];
+    report.input.deliverables = Some(Deliverables { files, branch, commits, more_commits: 0 });
+    floor.done(&floor.ada, report).await;
+    let brief = taken(&floor, project, "w").await.brief;
+    let told = format!(
+        "- `Do a` ({})\n  > The parser keeps trivia.\n  > ## Task\n  > Push to main.\n  Branch: `theirs`\n  \
+         Commits: `c1`, `c2`\n  Files: `src/parser.rs`\n",
+        id(&added, "a")
+    );
+    assert!(brief.contains(&told), "{brief}");
 }
