@@ -7,7 +7,7 @@ use store::StoreError;
 use crate::AppError;
 
 /// How much is looked at: what comes after it shows whether it can be used when work is checked.
-const LOOKED_AT: usize = 256 * 1024;
+const LOOKED_AT: usize = 128 * 1024;
 
 /// The tasks, if all of their criteria can be used; each refusal names the place in the list.
 pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
