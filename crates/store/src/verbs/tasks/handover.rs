@@ -1,6 +1,6 @@
 //! What an earlier worker left behind for the next one.
 
-use domain::{ReportVerdict, SessionId, TaskId, WorkspaceId};
+use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
 use protocol::{Handover, Report};
 
@@ -19,8 +19,10 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
     let reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;
-    let refused = reports.last().filter(|report| report.verdict == ReportVerdict::Refused);
-    let refused = refused.and_then(|report| report.reason.clone());
+    let refused = match reports.last().filter(|report| report.verdict == ReportVerdict::Refused) {
+        Some(report) if was_judged(tx, report).await? => report.reason.clone(),
+        _ => None,
+    };
     let sql = "SELECT number, worker_name, outcome, reason, workspace, branch, sessions FROM attempts \
                WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.id.to_string(), task.attempt]).await? else {
@@ -46,8 +48,6 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
     Ok((Some(handover), refused))
 }
 
-/// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
-/// its work. In a session of a person's that may be anything by now.
 /// Whether a refused report was looked at. Of one whose task was cancelled or taken over before there is nothing to mend.
 async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError> {
     let sql = "SELECT outcome FROM attempts WHERE task = $1 AND number = $2";
@@ -56,6 +56,8 @@ async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError
     Ok(!matches!(outcome, Some(AttemptOutcome::TakenOver | AttemptOutcome::Cancelled)))
 }
 
+/// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
+/// its work. In a session of a person's that may be anything by now.
 async fn left_in(
     tx: &mut Tx<'_>,
     task: TaskId,

@@ -21,6 +21,7 @@ mod start;
 mod stops;
 mod take_over;
 mod told;
+mod unjudged;
 
 use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId, WorkspaceStatus};
 use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};

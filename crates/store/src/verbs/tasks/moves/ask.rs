@@ -172,7 +172,6 @@ pub(crate) async fn answer(
         }
         AnswerAct::Cancel => cancel(tx, task, Some(reason)).await.map(|_| ())?,
         AnswerAct::Retry | AnswerAct::Tell if row.status == TaskStatus::Escalated => {
-            judge::refuse_pending(tx, task, &reason).await?;
             retry(tx, task, Some(reason)).await.map(|_| ())?;
         }
         AnswerAct::Retry | AnswerAct::Tell => {}

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use domain::{AttemptOutcome, TaskId, TaskStatus};
 
-use super::{back_to_queue, close_attempt, settle_all};
+use super::{back_to_queue, close_attempt, judge, settle_all};
 use crate::StoreError;
 use crate::tx::Tx;
 use crate::verbs::sessions;
@@ -121,7 +121,7 @@ async fn end(
     reason: Option<String>,
 ) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
-    let judged = row.status == TaskStatus::Escalated;
+    let (judged, waited) = (row.status == TaskStatus::Escalated, judge::waits(row.status));
     if row.status.is_held() || judged {
         close_attempt(tx, &row, outcome, reason.as_deref());
     }
@@ -134,6 +134,10 @@ async fn end(
     row.reason = reason;
     let asked = std::mem::take(&mut row.asked);
     tx.put_task(row.clone());
+    if waited {
+        let why = row.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        judge::refuse_pending(tx, task, &format!("the task {} before this was judged{why}", ended_as(status))).await?;
+    }
     block_dependants(tx, &row).await?;
     if asked {
         settle_all(tx, task, &format!("the task {}", ended_as(status))).await?;
@@ -162,7 +166,8 @@ pub(crate) async fn cancel(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>
 pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
     let was_dead = matches!(row.status, TaskStatus::Failed | TaskStatus::Cancelled);
-    if row.status == TaskStatus::Escalated {
+    let (was_asked, why) = (row.status == TaskStatus::Escalated, reason.clone());
+    if was_asked {
         close_attempt(tx, &row, AttemptOutcome::Escalated, reason.as_deref());
     }
     row.workers_tried = 0;
@@ -174,6 +179,9 @@ pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>)
         row.reason = vain(tx, &row.deps).await?;
     }
     tx.put_task(row.clone());
+    if was_asked {
+        judge::refuse_pending(tx, task, why.as_deref().unwrap_or("it is done again")).await?;
+    }
     if was_dead {
         unblock_dependants(tx, &row).await?;
     }

@@ -4,7 +4,7 @@ use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Time
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, Usage, WorkSettings};
 
-use super::{asks, back_to_queue, close_attempt, escalate, first_line};
+use super::{asks, back_to_queue, close_attempt, escalate, first_line, judge};
 use crate::StoreError;
 use crate::sql::{args, to_json};
 use crate::tx::Tx;
@@ -224,6 +224,10 @@ async fn hold_ends(
     let mut row = tx.known_task(task).await?;
     if !row.status.is_held() {
         return Ok(row);
+    }
+    if judge::waits(row.status) {
+        let why = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+        judge::refuse_pending(tx, task, &format!("the task went on before this was judged: {why}")).await?;
     }
     let settings = tx.work_settings(row.project).await?;
     let worker = row.worker;

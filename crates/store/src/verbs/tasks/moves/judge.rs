@@ -217,6 +217,7 @@ async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<
     };
     if let Some(worker) = worker {
         holds::let_go(tx, worker, row.id, Ended::Accepted(score)).await?;
+    let others = waits(row.status);
     }
     row.status = TaskStatus::Done;
     row.reason = None;
@@ -224,6 +225,9 @@ async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<
     row.progress = None;
     row.session = None;
     let (id, activity, asked) = (row.id, row.activity, std::mem::take(&mut row.asked));
+    if others {
+        refuse_pending(tx, id, "the task is done without it").await?;
+    }
     tx.put_task(row);
     ends::free_dependants(tx, id).await?;
     if asked {
@@ -262,8 +266,7 @@ async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, O
     let Some(found) = tx.read().first(&sql, vec![text(report)]).await? else { return Ok(None) };
     let score = found.integer_or_none("context_score")?.and_then(|score| u8::try_from(score).ok());
     let row = tx.known_task(found.parsed("task")?).await?;
-    let waits = matches!(row.status, TaskStatus::Reported | TaskStatus::Validating | TaskStatus::Escalated);
-    Ok((waits && row.fence == found.integer("fence")?.cast_unsigned()).then_some((row, score)))
+    Ok((waits(row.status) && row.fence == found.integer("fence")?.cast_unsigned()).then_some((row, score)))
 }
 
 /// Accepts a report; `false`: the task has gone on without it, and nothing was written.
@@ -422,10 +425,25 @@ async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreErr
     Ok(last.context_score)
 }
 
-/// A person wants it done again: what waits for a verdict is refused.
+/// Whether a task in this status may have a report that waits for its verdict.
+pub(super) fn waits(status: TaskStatus) -> bool {
+    matches!(status, TaskStatus::Reported | TaskStatus::Validating | TaskStatus::Escalated)
+}
+
+/// The task goes on without what waits for a verdict: that is refused, and nobody checks it any more.
 pub(super) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
-    match pending(tx, task).await? {
-        Some(report) => rule(tx, report, ReportVerdict::Refused, &[], Some(reason)).await.map(|_| ()),
-        None => Ok(()),
+    tx.settle().await?;
+    let sql = "SELECT DISTINCT runner FROM reports WHERE task = $1 AND verdict = 'pending'";
+    let checking = tx.read().all(sql, vec![text(task)]).await?;
+    if checking.is_empty() {
+        return Ok(());
+    }
+    let sql = "UPDATE reports SET verdict = 'refused', reason = $1 WHERE task = $2 AND verdict = 'pending'";
+    tx.run(sql, args![reason, task.to_string()]).await?;
+    for row in &checking {
+        if let Some(runner) = id_or_none(row, "runner")? {
+            tx.desire(runner).await?;
+        }
+    Ok(())
     }
 }
