@@ -1,28 +1,20 @@
 //! What runners found when they checked a report, and what becomes of it.
 
-use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus};
-use engine::conflict::{self, Kind, Meeting};
+use domain::{EscalationKind, ReportId, RunnerId, TaskId, TaskStatus};
 use engine::progress::{self, Stuck, stuck};
-use protocol::link::{ChangedFile, Changes, CheckTrouble};
+use protocol::link::{Changes, CheckTrouble};
 use protocol::{CriterionResult, Escalation, EscalationContext};
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::fill_in::fill_in;
 use super::log::decided;
-use super::{Say, away, facts};
+use super::{Say, away, conflicts, facts};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::moves::{self, Ask};
 use crate::verbs::workspaces::json_or_none;
 
-/// With how many accepted outputs a new one is compared.
-const COMPARED: u32 = 200;
-/// How many further ones that it meets are named.
-const ALSO: usize = 10;
-/// How much of a patch a person is shown.
-const SHOWN: usize = 20_000;
 /// How long a result's words may be.
 const WORDS: usize = 4_000;
 
@@ -62,9 +54,16 @@ pub(crate) async fn checked(
 ) -> Result<Option<Say>, StoreError> {
     let Some(mut found) = waiting(tx, runner, report).await? else { return Ok(None) };
     let asked = found.asked.take();
+    if let Some(asked) = &asked {
+        conflicts::judge_on(tx, asked).await?;
+    }
     let say = verdict(tx, &found, report, results, changes).await?;
     if let Some(asked) = asked {
         away::answered(tx, asked, runner).await?;
+        let row = tx.known_task(found.task).await?;
+        if !matches!(row.status, TaskStatus::Done | TaskStatus::Escalated) {
+            conflicts::stands_no_more(tx, &row, "was refused").await?;
+        }
     }
     Ok(say)
 }
@@ -101,11 +100,11 @@ async fn verdict(
     }
     if passed
         && let Some(changes) = changes
-        && let Some(other) = meets(tx, task.project, report, found.task, changes).await?
+        && let Some(other) = conflicts::meets(tx, task.project, report, found.task, changes, &[]).await?
     {
         let sql = "UPDATE reports SET results = $1 WHERE id = $2";
         tx.run(sql, args![to_json(&results), report.to_string()]).await?;
-        conflict(tx, found, changes, other).await?;
+        moves::escalate(tx, found.task, conflicts::question(changes, other)).await?;
         return Ok(None);
     }
     let useless = if passed { None } else { no_progress(tx, found).await? };
@@ -196,115 +195,4 @@ async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<Stuck>, 
         });
     }
     Ok(stuck(&attempts))
-}
-
-/// Another output that this one meets.
-struct Other {
-    task: TaskId,
-    title: String,
-    patch: String,
-    meetings: Vec<Meeting>,
-    /// The titles of further ones.
-    also: Vec<String>,
-}
-
-/// What of [`Changes`] is compared.
-#[derive(Deserialize)]
-struct Output {
-    base: String,
-    head: String,
-    tree: String,
-    files: Vec<ChangedFile>,
-}
-
-impl Output {
-    /// Whether somebody's work was begun on this one: then nothing in it is news to them.
-    fn is_under(&self, work: &Changes) -> bool {
-        let committed = !self.head.is_empty() && self.head != self.base;
-        committed && (work.head == self.head || work.base == self.head || work.commits.contains(&self.head))
-    }
-}
-
-/// The newest output that changes what this one changes, too: accepted, else waiting for a person.
-async fn meets(
-    tx: &mut Tx<'_>,
-    project: domain::ProjectId,
-    report: ReportId,
-    task: TaskId,
-    changes: &Changes,
-) -> Result<Option<Other>, StoreError> {
-    if changes.files.is_empty() || !moves::has_repository(tx, project).await? {
-        return Ok(None);
-    }
-    // What was done before in the same workspace is part of it.
-    let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task \
-               WHERE r.project = $1 AND \
-               (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
-               r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
-               (SELECT 1 FROM reports m WHERE m.id = $4 AND m.workspace = r.workspace) \
-               ORDER BY CASE r.verdict WHEN 'accepted' THEN 0 ELSE 1 END, r.at DESC, r.id DESC LIMIT $5";
-    let of = args![project.to_string(), ReportVerdict::Accepted.word(), task.to_string(), report.to_string(), COMPARED];
-    let rows = tx.read().all(sql, of).await?;
-    let mine: Vec<conflict::File> = changes.files.iter().map(file).collect();
-    let mut first: Option<Other> = None;
-    for row in &rows {
-        let other: Output = row.json("changes")?;
-        let same_base = other.base == changes.base;
-        if (same_base && other.tree == changes.tree) || other.is_under(changes) {
-            continue;
-        }
-        let theirs: Vec<conflict::File> = other.files.iter().map(file).collect();
-        let meetings = conflict::meetings(&mine, &theirs, same_base);
-        if meetings.is_empty() {
-            continue;
-        }
-        match &mut first {
-            None => {
-                let (task, title) = (row.parsed("task")?, row.text("title")?);
-                let Changes { patch, .. } = row.json("changes")?;
-                first = Some(Other { task, title, patch, meetings, also: Vec::new() });
-            }
-            Some(first) if first.also.len() < ALSO => first.also.push(row.text("title")?),
-            Some(_) => break,
-        }
-    }
-    Ok(first)
-}
-
-fn file(changed: &ChangedFile) -> conflict::File {
-    conflict::File {
-        path: changed.path.clone(),
-        from: changed.from.clone(),
-        change: conflict::Change::of(&changed.change),
-        before: changed.before.clone(),
-        content: changed.content.clone(),
-        ranges: changed.ranges.clone(),
-    }
-}
-
-/// Two outputs cannot both be had: a person decides, with both before them.
-async fn conflict(tx: &mut Tx<'_>, found: &Checked, changes: &Changes, other: Other) -> Result<(), StoreError> {
-    let kind = match conflict::worst(&other.meetings) {
-        Some(Kind::Contradiction) => EscalationKind::Contradiction,
-        _ => EscalationKind::SameLines,
-    };
-    let also: Vec<String> = other.also.iter().map(|title| format!("`{title}`")).collect();
-    let also = if also.is_empty() { String::new() } else { format!(" It also meets {}.", also.join(", ")) };
-    let context = EscalationContext {
-        text: format!("The other output, of `{}`, came first.{also}", other.title),
-        diff: Some(shown(&changes.patch)),
-        other_task: Some(other.task),
-        other_diff: Some(shown(&other.patch)),
-        places: other.meetings.iter().take(100).map(ToString::to_string).collect(),
-        ..Default::default()
-    };
-    let question = match kind {
-        EscalationKind::Contradiction => format!("The work contradicts what `{}` did. Which is right?", other.title),
-        _ => format!("The work changes the same lines as `{}`. Is it accepted all the same?", other.title),
-    };
-    moves::escalate(tx, found.task, Ask::new(kind, question, context)).await.map(|_| ())
-}
-
-fn shown(patch: &str) -> String {
-    patch.chars().take(SHOWN).collect()
 }

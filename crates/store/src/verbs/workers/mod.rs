@@ -3,6 +3,7 @@
 pub(crate) mod able;
 mod away;
 pub(crate) mod checks;
+pub(crate) mod conflicts;
 mod crew;
 mod dispatch;
 mod doing;

@@ -1,10 +1,8 @@
-//! Reports whose task went on before they were judged.
+//! Reports whose task went on before they were judged, and what met them.
 
-use domain::{AnswerAct, ReportVerdict, TaskId, TaskStatus};
-use protocol::link::FactBody;
-use protocol::{
-    Criterion, Escalation, EscalationAnswer, TaskAdd, TaskReason, TaskTake, TaskTakeOver,
-};
+use domain::{AnswerAct, EscalationKind, ReportVerdict, SessionId, TaskId, TaskStatus};
+use protocol::link::{ChangedFile, Changes, FactBody};
+use protocol::{Criterion, CriterionResult, Escalation, EscalationAnswer, TaskAdd, TaskReason, TaskTake, TaskTakeOver};
 use store::{AnswerEscalation, CancelTask, RetryTask, TakeOver, TakeTask};
 
 use super::{Shop, checked, plain};
@@ -14,35 +12,59 @@ both!(
     a_cancelled_task_refuses_what_was_being_checked,
     what_a_person_let_fail_or_has_done_again_is_refused,
     what_was_taken_over_was_not_refused_for_what_it_is,
+    a_conflict_with_what_stands_no_more_is_over,
+    a_conflict_goes_on_with_the_next_that_is_met,
+    what_a_person_must_judge_is_asked_about_when_the_conflict_is_over,
 );
 
 fn judged(description: &str) -> TaskAdd {
-    TaskAdd {
-        acceptance: vec![Criterion::Text {
-            text: "It reads well".into(),
-        }],
-        ..plain(description)
-    }
+    TaskAdd { acceptance: vec![Criterion::Text { text: "It reads well".into() }], ..plain(description) }
+}
+
+/// The same lines of the same file, changed otherwise.
+fn changes(tree: &str) -> Changes {
+    let file = ChangedFile {
+        path: "src/a.rs".into(),
+        from: None,
+        change: "modified".into(),
+        before: None,
+        content: Some(tree.into()),
+        ranges: vec![(10, 12)],
+    };
+    Changes { base: "b0".into(), tree: tree.into(), files: vec![file], patch: format!("+{tree}"), ..Changes::default() }
 }
 
 impl Shop {
+    /// Every one of these is worked on at once, in this order, and changes the same lines.
+    async fn collide(&mut self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
+        self.start(u32::try_from(tasks.len()).unwrap()).await;
+        let tasks = self.add(tasks).await;
+        self.dispatch().await;
+        for (index, task) in tasks.iter().enumerate() {
+            self.ends(*task, "Done.").await;
+            let report = self.pending(*task).await;
+            let criteria = self.task(*task).await.acceptance;
+            let met = |(at, criterion): (usize, &Criterion)| CriterionResult {
+                criterion: u32::try_from(at).unwrap(),
+                passed: (!matches!(criterion, Criterion::Text { .. })).then_some(true),
+                reason: "fine".into(),
+            };
+            let results = criteria.iter().enumerate().map(met).collect();
+            let changes = Some(changes(&format!("t{index}")));
+            self.memory.happened(&self.floor, FactBody::Checked { report, results, changes }).await;
+            self.floor.pass(1_000);
+        }
+        tasks
+    }
+
     async fn cancel(&self, task: TaskId) {
-        let input = TaskReason {
-            reason: Some("not needed".into()),
-        };
-        self.floor
-            .done(&self.floor.ada, CancelTask { task, input })
-            .await;
+        let input = TaskReason { reason: Some("not needed".into()) };
+        self.floor.done(&self.floor.ada, CancelTask { task, input }).await;
     }
 
     /// What is asked about a task now.
     async fn asked(&self, task: TaskId) -> Vec<Escalation> {
-        self.detail(task)
-            .await
-            .escalations
-            .into_iter()
-            .filter(|one| one.answered_at.is_none())
-            .collect()
+        self.detail(task).await.escalations.into_iter().filter(|one| one.answered_at.is_none()).collect()
     }
 
     async fn verdict(&self, task: TaskId) -> (ReportVerdict, String) {
@@ -61,68 +83,31 @@ async fn a_cancelled_task_refuses_what_was_being_checked(floor: Floor) {
     shop.cancel(task).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(
-        reason,
-        "the task was cancelled before this was judged: Ada cancelled it: not needed"
-    );
-    assert!(
-        shop.desired().await.1.is_empty(),
-        "nobody checks it any more"
-    );
-    let late = FactBody::Checked {
-        report,
-        results: vec![],
-        changes: None,
-    };
+    assert_eq!(reason, "the task was cancelled before this was judged: Ada cancelled it: not needed");
+    assert!(shop.desired().await.1.is_empty(), "nobody checks it any more");
+    let late = FactBody::Checked { report, results: vec![], changes: None };
     shop.memory.happened(&shop.floor, late).await;
-    assert_eq!(
-        (shop.task(task).await.status, shop.verdict(task).await.1),
-        (TaskStatus::Cancelled, reason)
-    );
+    assert_eq!((shop.task(task).await.status, shop.verdict(task).await.1), (TaskStatus::Cancelled, reason));
 }
 
 async fn what_a_person_let_fail_or_has_done_again_is_refused(floor: Floor) {
     let mut shop = Shop::open(floor).await;
     shop.start(2).await;
-    let tasks = shop
-        .add(vec![judged("Write one"), judged("Write another")])
-        .await;
+    let tasks = shop.add(vec![judged("Write one"), judged("Write another")]).await;
     shop.dispatch().await;
     for task in &tasks {
         shop.finishes(*task, "Done.").await;
     }
     let escalation = shop.asked(tasks[0]).await[0].id;
-    let input = EscalationAnswer {
-        option: None,
-        act: Some(AnswerAct::Fail),
-        text: None,
-    };
-    shop.floor
-        .done(&shop.floor.ada, AnswerEscalation { escalation, input })
-        .await;
+    let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: None };
+    shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation, input }).await;
     let (verdict, reason) = shop.verdict(tasks[0]).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(
-        reason,
-        "the task failed before this was judged: Ada let it fail"
-    );
-    let input = TaskReason {
-        reason: Some("shorter".into()),
-    };
-    shop.floor
-        .done(
-            &shop.floor.ada,
-            RetryTask {
-                task: tasks[1],
-                input,
-            },
-        )
-        .await;
+    assert_eq!(reason, "the task failed before this was judged: Ada let it fail");
+    let input = TaskReason { reason: Some("shorter".into()) };
+    shop.floor.done(&shop.floor.ada, RetryTask { task: tasks[1], input }).await;
     let (verdict, reason) = shop.verdict(tasks[1]).await;
-    assert_eq!(
-        (verdict, reason.as_str()),
-        (ReportVerdict::Refused, "Ada retried it: shorter")
-    );
+    assert_eq!((verdict, reason.as_str()), (ReportVerdict::Refused, "Ada retried it: shorter"));
 }
 
 async fn what_was_taken_over_was_not_refused_for_what_it_is(floor: Floor) {
@@ -132,51 +117,64 @@ async fn what_was_taken_over_was_not_refused_for_what_it_is(floor: Floor) {
     shop.dispatch().await;
     shop.finishes(task, "Wrote it.").await;
     let theirs = crate::execution::runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
-    let over = TakeOver {
-        task,
-        input: TaskTakeOver::default(),
-        connected: vec![shop.runner, theirs],
-    };
+    let over = TakeOver { task, input: TaskTakeOver::default(), connected: vec![shop.runner, theirs] };
     shop.floor.done(&shop.floor.bo, over).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
-    assert_eq!(
-        reason,
-        "the task went on before this was judged: Bo took it over"
-    );
+    assert_eq!(reason, "the task went on before this was judged: Bo took it over");
     let worker = shop.task(task).await.assigned_to.unwrap();
-    let stop = store::StopWorker {
-        worker,
-        input: protocol::WorkerStop { force: true },
-    };
+    let stop = store::StopWorker { worker, input: protocol::WorkerStop { force: true } };
     shop.floor.done(&shop.floor.bo, stop).await;
     shop.cancel(task).await;
-    shop.floor
-        .done(
-            &shop.floor.ada,
-            RetryTask {
-                task,
-                input: TaskReason { reason: None },
-            },
-        )
-        .await;
-    let input = TaskTake {
-        task: Some(task),
-        worker: Some("editor".into()),
-        abilities: vec![],
-        wait_seconds: None,
-    };
-    let taken = shop
-        .floor
-        .done(
-            &shop.floor.ada,
-            TakeTask {
-                project: shop.project.id,
-                input,
-            },
-        )
-        .await
-        .taken
-        .unwrap();
+    shop.floor.done(&shop.floor.ada, RetryTask { task, input: TaskReason { reason: None } }).await;
+    let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
+    let taken = shop.floor.done(&shop.floor.ada, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
     assert_eq!(taken.refused.as_deref(), None, "there is nothing to mend");
+}
+
+async fn a_conflict_with_what_stands_no_more_is_over(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
+    let first = shop.asked(tasks[1]).await.remove(0);
+    assert_eq!((first.kind, first.context.other_task), (EscalationKind::SameLines, Some(tasks[0])));
+    assert_eq!(shop.asked(tasks[2]).await[0].context.other_task, Some(tasks[1]), "the newest");
+    shop.cancel(tasks[0]).await;
+    let detail = shop.detail(tasks[1]).await;
+    assert_eq!(detail.task.status, TaskStatus::Done);
+    assert_eq!(detail.reports[0].verdict, ReportVerdict::Accepted);
+    let settled = &detail.escalations[0];
+    assert_eq!((settled.act, settled.answered_by.is_none()), (Some(AnswerAct::Accept), true));
+    let why = settled.answer.as_deref().unwrap();
+    assert!(why.starts_with("`Reword it`") && why.ends_with("was cancelled: its output stands no more"), "{why}");
+    assert!(shop.decided("conflict_gone").await);
+    assert_eq!(shop.asked(tasks[2]).await[0].context.other_task, Some(tasks[1]), "that one is accepted now");
+    super::sound(&mut shop.floor.raw().await, shop.project.id).await;
+}
+
+async fn a_conflict_goes_on_with_the_next_that_is_met(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
+    let before = shop.asked(tasks[2]).await.remove(0);
+    assert_eq!(before.context.other_task, Some(tasks[1]));
+    shop.floor.done(&shop.floor.ada, RetryTask { task: tasks[1], input: TaskReason { reason: None } }).await;
+    let asked = shop.asked(tasks[2]).await.remove(0);
+    assert_eq!((asked.id, asked.session, asked.context.other_task), (before.id, before.session, Some(tasks[0])));
+    assert!(asked.question.contains("`Reword it`"), "{}", asked.question);
+    let patches = (asked.context.diff.as_deref(), asked.context.other_diff.as_deref());
+    assert_eq!(patches, (Some("+t2"), Some("+t0")));
+    let task = shop.task(tasks[2]).await;
+    assert_eq!((task.status, task.reason), (TaskStatus::Escalated, Some(asked.question)));
+}
+
+async fn what_a_person_must_judge_is_asked_about_when_the_conflict_is_over(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let tasks = shop.collide(vec![judged("Reword it"), judged("Rename it")]).await;
+    let session: Option<SessionId> = shop.asked(tasks[1]).await[0].session;
+    assert!(session.is_some());
+    shop.cancel(tasks[0]).await;
+    let asked = shop.asked(tasks[1]).await;
+    let [asked] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((asked.kind, asked.session), (EscalationKind::Judgement, session));
+    assert_eq!(shop.task(tasks[1]).await.status, TaskStatus::Escalated);
+    super::sound(&mut shop.floor.raw().await, shop.project.id).await;
 }

@@ -10,7 +10,7 @@ use crate::tx::Tx;
 use crate::verbs::sessions;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workers::holds::{self, Ended};
-use crate::verbs::workers::lines;
+use crate::verbs::workers::{conflicts, lines};
 
 /// At how many tasks one transaction says that they wait in vain; those further off say what they wait for.
 const TOLD: usize = 1000;
@@ -149,6 +149,9 @@ async fn end(
     if let Some(activity) = row.activity {
         lines::look(tx, activity).await?;
     }
+    if judged {
+        conflicts::stands_no_more(tx, &row, ended_as(status)).await?;
+    }
     Ok(row)
 }
 
@@ -181,6 +184,7 @@ pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>)
     tx.put_task(row.clone());
     if was_asked {
         judge::refuse_pending(tx, task, why.as_deref().unwrap_or("it is done again")).await?;
+        conflicts::stands_no_more(tx, &row, "is done again").await?;
     }
     if was_dead {
         unblock_dependants(tx, &row).await?;
