@@ -198,6 +198,16 @@ impl Adapter {
         start.prompt != PromptWay::None || named
     }
 
+    /// Whether its sessions tell, in this mode, what they used of their model: a rule reads it off its lines or its log.
+    pub fn counts(&self, mode: Mode) -> bool {
+        let counts = |rule: &EventRule| {
+            let tokens = [&rule.input, &rule.cached, &rule.output];
+            rule.cost.is_some() || tokens.iter().any(|paths| !paths.is_empty())
+        };
+        let heard = self.start(mode).is_some_and(|start| start.lines || self.log.is_some());
+        heard && self.event.iter().any(counts)
+    }
+
     /// The program it needs, if that is always the same one.
     pub fn program(&self) -> Option<String> {
         self.command.first()?.0.first()?.fill(|_| None)

@@ -51,6 +51,10 @@ views! {
         prompt: bool,
         /// Whether it takes up an earlier conversation.
         resumes: bool,
+        /// Whether its sessions tell what they used of their model; absent when the runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        counts: Option<bool>,
     }
 
     /// What a runner says about itself when it connects.

@@ -80,8 +80,13 @@ async fn about(floor: &Floor) -> RunnerAbout {
 fn modes(adapter: &Adapter) -> Vec<AgentMode> {
     let both = [(Mode::Interactive, SessionMode::Interactive), (Mode::Headless, SessionMode::Headless)];
     let can = both.into_iter().filter(|(mode, _)| adapter.supports(*mode));
-    can.map(|(way, mode)| AgentMode { mode, prompt: adapter.takes_prompt(way), resumes: adapter.resumes(way) })
-        .collect()
+    let told = |(way, mode): (Mode, SessionMode)| AgentMode {
+        mode,
+        prompt: adapter.takes_prompt(way),
+        resumes: adapter.resumes(way),
+        counts: Some(adapter.counts(way)),
+    };
+    can.map(told).collect()
 }
 
 fn machine() -> String {

@@ -1,6 +1,6 @@
 //! Whether an agent can do what a session asks of it, as far as its runner said.
 
-use domain::{RunnerId, SessionMode};
+use domain::{RunnerId, SessionId, SessionMode};
 use protocol::{AgentMode, RunnerAbout, SessionSpawn};
 
 use crate::StoreError;
@@ -34,6 +34,15 @@ pub(super) async fn resumes(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> R
         .into_iter()
         .find(can)
         .ok_or_else(|| StoreError::Conflict(format!("`{agent}` takes up no conversation again: spawn a new session")))
+}
+
+/// Whether a session tells what it used of its model: so does each whose runner does not say that its agent tells nothing.
+pub(crate) async fn counts(tx: &mut Tx<'_>, session: SessionId) -> Result<bool, StoreError> {
+    let sql = "SELECT runner, agent, mode FROM sessions WHERE id = $1";
+    let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(false) };
+    let (runner, mode): (RunnerId, SessionMode) = (row.parsed("runner")?, row.parsed("mode")?);
+    let modes = modes(tx, runner, &row.text("agent")?).await?.unwrap_or_default();
+    Ok(modes.iter().find(|found| found.mode == mode).and_then(|found| found.counts).unwrap_or(true))
 }
 
 /// How an agent can be started on a runner; nothing when the runner did not say.

@@ -9,6 +9,7 @@ mod tokens;
 
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
+pub(crate) use fits::counts;
 pub use spawn::{ResumeSession, SpawnSession};
 pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 

@@ -16,7 +16,7 @@ both!(
 
 /// An agent that can be started in these ways: whether it takes a prompt there, and takes up conversations.
 fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
-    let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode { mode, prompt, resumes };
+    let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode { mode, prompt, resumes, counts: None };
     let mut agent = about(1).agents.remove(0);
     agent.name = name.into();
     agent.modes = Some(modes.iter().map(mode).collect());

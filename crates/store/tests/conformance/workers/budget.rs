@@ -1,12 +1,12 @@
 //! Budgets stop work before they are overrun.
 
-use domain::{AttemptOutcome, SessionStatus, TaskId, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
-use protocol::{TaskTake, Usage, WorkConfigure, WorkerStart, WorkerUpdate};
-use store::{ReportTask, TakeTask, UpdateWorker};
+use protocol::{AgentMode, FoundAgent, TaskTake, Usage, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate};
+use store::{Caller, ReportTask, SeeRunner, StopWorker, TakeTask, UpdateWorker};
 
 use super::{Shop, plain};
-use crate::execution::show;
+use crate::execution::{about, show};
 use crate::floor::Floor;
 use crate::tasks::report;
 
@@ -16,7 +16,7 @@ both!(
     a_budget_that_cannot_be_kept_is_said_so_once,
     what_was_reported_is_judged_though_it_spent_the_budget,
     whoever_takes_tasks_itself_keeps_to_the_budget,
-    what_a_command_says_it_cost_counts,
+    what_an_agent_that_nobody_follows_says_it_cost_counts,
 );
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
@@ -128,10 +128,30 @@ async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
     assert!(why.contains("the project's budget is spent"), "{why}");
 }
 
-async fn what_a_command_says_it_cost_counts(floor: Floor) {
+/// The runner has another agent, whose sessions tell what they use or do not.
+async fn knows(shop: &Shop, name: &str, counts: bool) {
+    let mut about = about(8);
+    let mode = AgentMode { mode: SessionMode::Headless, prompt: true, resumes: false, counts: Some(counts) };
+    let agent = FoundAgent { name: name.into(), modes: Some(vec![mode]), ..about.agents[0].clone() };
+    about.agents.push(agent);
+    let seen = SeeRunner { runner: shop.runner, link: "box".into(), about: Some(about) };
+    shop.floor.done(&Caller::hub("link"), seen).await;
+}
+
+async fn what_an_agent_that_nobody_follows_says_it_cost_counts(floor: Floor) {
     let mut shop = Shop::open(floor).await;
-    let argv = vec!["./agent".to_owned()];
-    let input = WorkerStart { agent: "command".into(), argv, budget_micros: Some(3_000_000), ..Default::default() };
+    knows(&shop, "counted", true).await;
+    let input = WorkerStart { agent: "counted".into(), ..Default::default() };
+    let counted = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    let task = shop.add(vec![plain("Costly, as its sessions tell")]).await[0];
+    assert_eq!(shop.dispatch().await, 1);
+    let fence = shop.task(task).await.lease.unwrap().fence;
+    shop.floor.done(&shop.floor.ada, costing(task, fence, 2_000_000)).await;
+    assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions tell");
+    let stop = StopWorker { worker: counted.id, input: WorkerStop { force: true } };
+    shop.floor.done(&shop.floor.ada, stop).await;
+    knows(&shop, "helper", false).await;
+    let input = WorkerStart { agent: "helper".into(), budget_micros: Some(3_000_000), ..Default::default() };
     let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
     let tasks = shop.add(vec![plain("Costly"), plain("One too many")]).await;
     assert_eq!(shop.dispatch().await, 1);

@@ -10,6 +10,7 @@ use super::{Ask, asks, close_attempt, ends, escalate, first_line, held, let_go, 
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::sessions;
 use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
@@ -127,7 +128,6 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     };
     // Nothing is refused from here on.
     let mut report = made(tx, task, row.attempt, worker, new);
-    if let Some(usage) = report.usage.clone() {
     if failed
         && report.deliverables.branch.is_none()
         && let (Some(_), Some(workspace)) = (row.session, row.workspace)
@@ -135,6 +135,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         // Nobody looks at what failed; whoever is next may want to.
         report.deliverables.branch = workspaces::branch_in(tx.read(), workspace).await?;
     }
+    if let Some(usage) = report.usage.clone() {
         used(tx, &row, worker, &usage).await?;
     }
     row.progress = None;
@@ -180,12 +181,10 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
 
 /// What a worker says it used, unless it is read off its sessions.
 async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
-    if let Some(session) = row.session {
-        // Any command may report, and none is followed: what it says is all that is known.
-        let sql = "SELECT 1 FROM sessions WHERE id = $1 AND agent = 'command'";
-        if tx.read().first(sql, vec![text(session)]).await?.is_none() {
-            return Ok(());
-        }
+    if let Some(session) = row.session
+        && sessions::counts(tx, session).await?
+    {
+        return Ok(());
     }
     holds::used(tx, worker, usage).await?;
     tx.settle().await?;
@@ -217,18 +216,18 @@ async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<
     };
     if let Some(worker) = worker {
         holds::let_go(tx, worker, row.id, Ended::Accepted(score)).await?;
-    let others = waits(row.status);
     }
+    let others = waits(row.status);
     row.status = TaskStatus::Done;
     row.reason = None;
     row.lease_until = None;
     row.progress = None;
     row.session = None;
     let (id, activity, asked) = (row.id, row.activity, std::mem::take(&mut row.asked));
+    tx.put_task(row);
     if others {
         refuse_pending(tx, id, "the task is done without it").await?;
     }
-    tx.put_task(row);
     ends::free_dependants(tx, id).await?;
     if asked {
         settle_all(tx, id, "the task is done").await?;
@@ -444,6 +443,6 @@ pub(super) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) 
         if let Some(runner) = id_or_none(row, "runner")? {
             tx.desire(runner).await?;
         }
-    Ok(())
     }
+    Ok(())
 }
