@@ -16,4 +16,8 @@ prompt: boolean,
 /**
  * Whether it takes up an earlier conversation.
  */
-resumes: boolean, };
+resumes: boolean, 
+/**
+ * Whether its sessions tell what they used of their model; absent when the runner does not say.
+ */
+counts?: boolean, };
