@@ -42,6 +42,9 @@ pub(crate) fn decode<T: DeserializeOwned>(shape: &Shape, given: Option<JsonObjec
     if let Some(missing) = shape.required().find(|name| !given.contains_key(*name)) {
         return Err(Trouble::new(format!("`{missing}` is missing. {}", shape.usage())));
     }
+    if let Some(misfit) = shape.misfit(&given) {
+        return Err(Trouble::new(format!("{misfit} {}", shape.usage())));
+    }
     serde_json::from_value(Value::Object(given))
         .map_err(|error| Trouble::new(format!("An argument does not fit: {error}. {}", shape.usage())))
 }
@@ -89,6 +92,28 @@ mod tests {
         assert!(text.starts_with("`summary` is missing."), "{text}");
         let text = refused("chat_send", serde_json::json!({ "text": null }));
         assert!(text.starts_with("`text` is missing."), "null is absent: {text}");
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_refused_with_what_it_takes() {
+        let check = |tool: &str, given: Value, said: &str| {
+            let text = refused(tool, given);
+            assert!(text.starts_with(said), "{text}");
+        };
+        let score = serde_json::json!({ "summary": "done", "context_score": "good" });
+        check("report", score, "`context_score` is the text \"good\"; it takes a whole number from 1 to 5.");
+        let score = serde_json::json!({ "summary": "done", "context_score": 9 });
+        check("report", score, "`context_score` is 9; it takes a whole number from 1 to 5.");
+        let files = serde_json::json!({ "summary": "done", "files": "a.rs" });
+        check("report", files, "`files` is the text \"a.rs\"; it takes a list of texts, as [\"a\", \"b\"].");
+        let deep = serde_json::json!({ "tasks": [{ "description": "x", "priority": "high" }] });
+        check("add_tasks", deep, "`tasks[0].priority` is the text \"high\"; it takes a whole number from 0 to 9.");
+        let kind = serde_json::json!({ "tasks": [{ "description": "x", "acceptance": [{ "kind": "tests" }] }] });
+        check(
+            "add_tasks",
+            kind,
+            "`tasks[0].acceptance[0].kind` is the text \"tests\"; it takes one of \"file_exists\",",
+        );
     }
 
     #[test]

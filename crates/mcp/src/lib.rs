@@ -8,6 +8,8 @@ mod desk;
 mod floor;
 mod keeper;
 mod lines;
+mod malformed;
+mod misfit;
 mod project;
 mod schema;
 mod server;
@@ -16,4 +18,5 @@ mod trouble;
 
 pub use desk::{Desk, Settings};
 pub use floor::{Floor, Running};
+pub use malformed::malformed;
 pub use server::{HttpService, Server, http_service, serve_stdio};

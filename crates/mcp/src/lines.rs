@@ -1,17 +1,14 @@
-//! Standard input and output as lines: one that is no JSON is answered, not passed over.
+//! Standard input and output as lines: one that is no message is answered, not passed over.
 
 use std::io;
 
-use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 
+use crate::malformed;
+
 /// How much may wait between us and the service.
 const WAITING: usize = 64 * 1024;
-
-/// JSON-RPC's answer to what cannot be read; whose request it was, nobody knows.
-const NO_JSON: &str =
-    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: a message is one line of JSON"}}"#;
 
 /// What the service reads and writes, and what carries it to and fro until the service has ended.
 pub(crate) fn carry(
@@ -36,15 +33,15 @@ pub(crate) fn carry(
 async fn take_in(
     input: impl AsyncRead + Unpin,
     mut service: DuplexStream,
-    answers: mpsc::Sender<&'static str>,
+    answers: mpsc::Sender<String>,
 ) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line).await? > 0 {
         let blank = line.iter().all(u8::is_ascii_whitespace);
-        if !blank && serde_json::from_slice::<IgnoredAny>(&line).is_err() {
+        if let Some(answer) = malformed(&line).filter(|_| !blank) {
             // Whoever does not listen any more needs no answer.
-            let _ = answers.send(NO_JSON).await;
+            let _ = answers.send(answer).await;
         } else if service.write_all(&line).await.is_err() {
             return Ok(());
         }
@@ -55,7 +52,7 @@ async fn take_in(
 
 async fn hand_out(
     service: DuplexStream,
-    mut answers: mpsc::Receiver<&'static str>,
+    mut answers: mpsc::Receiver<String>,
     mut output: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
     let mut lines = BufReader::new(service).lines();
@@ -63,7 +60,7 @@ async fn hand_out(
     loop {
         let line = tokio::select! {
             answer = answers.recv(), if asked => match answer {
-                Some(answer) => answer.to_owned(),
+                Some(answer) => answer,
                 None => {
                     asked = false;
                     continue;
@@ -77,7 +74,7 @@ async fn hand_out(
         say(&mut output, &line).await?;
     }
     while let Ok(answer) = answers.try_recv() {
-        say(&mut output, answer).await?;
+        say(&mut output, &answer).await?;
     }
     Ok(())
 }
@@ -94,8 +91,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_json_is_answered_and_the_rest_goes_on() {
-        let input: &[u8] = b"{\"a\": 1}\nnonsense\n\n{\"b\": 2}\n";
-        let (mut reads, mut writes, carried) = carry(input, Vec::new());
+        let (one, other) = (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, r#"{"jsonrpc":"2.0","id":2,"method":"b"}"#);
+        let input = format!("{one}\nnonsense\n[]\n\n{other}\n");
+        let (mut reads, mut writes, carried) = carry(input.as_bytes(), Vec::new());
         let service = async move {
             let mut heard = String::new();
             reads.read_to_string(&mut heard).await.unwrap();
@@ -104,7 +102,7 @@ mod tests {
         };
         let (heard, carried) = tokio::join!(service, carried);
         carried.unwrap();
-        assert_eq!(heard, "{\"a\": 1}\n\n{\"b\": 2}\n");
+        assert_eq!(heard, format!("{one}\n\n{other}\n"));
     }
 
     #[tokio::test]

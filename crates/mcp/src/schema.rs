@@ -3,6 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
+use crate::misfit::misfit;
 use crate::tools::Spec;
 
 /// The schema of a tool's arguments, to be asked about.
@@ -26,6 +27,11 @@ impl Shape {
 
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
         self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// What of these arguments is not as it should be.
+    pub(crate) fn misfit(&self, given: &JsonObject) -> Option<String> {
+        misfit(&Value::Object(given.clone()), &self.schema, "")
     }
 
     /// Which arguments there are, in a sentence.

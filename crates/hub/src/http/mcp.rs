@@ -68,6 +68,9 @@ impl Door {
             desk.release_all("the agent's MCP session ended").await;
             return StatusCode::NO_CONTENT.into_response();
         }
+        if let Some(answer) = refused(&request) {
+            return answer;
+        }
         let begins = request.method() == Method::POST && begins(request.body());
         let mut response = self.service.handle(request.map(Full::new)).await.map(Body::new);
         if let Some(fresh) = fresh.filter(|_| begins && response.status().is_success()) {
@@ -141,6 +144,18 @@ fn session_of(headers: &HeaderMap) -> Result<Option<String>, AppError> {
         AppError::new(ProblemKind::Invalid, detail)
     };
     named.map(|text| Some(text.to_owned())).ok_or_else(wrong)
+}
+
+/// The answer to what is no message of JSON-RPC, though it says that it is JSON.
+fn refused(request: &http::Request<Bytes>) -> Option<Response> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let json = kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("application/json"));
+    if request.method() != Method::POST || !json {
+        return None;
+    }
+    let answer = mcp::malformed(request.body())?;
+    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    Some((StatusCode::BAD_REQUEST, kind, answer).into_response())
 }
 
 /// Whether a client begins with this.

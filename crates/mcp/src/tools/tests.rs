@@ -228,9 +228,9 @@ async fn the_agent_of_a_session_need_not_take_the_task_that_it_was_spawned_for()
 async fn tasks_that_do_not_fit_are_refused_with_their_place() {
     let (desk, script) = desk([]);
     for (tasks, place) in [
-        (json!(["text"]), "tasks[0] must be an object"),
+        (json!(["text"]), "`tasks[0]` is the text \"text\"; it takes an object"),
         (json!([{ "description": "a" }, { "descriptoin": "b" }]), "tasks[1] does not fit: unknown field"),
-        (json!([{ "description": "a", "acceptance": [{ "kind": "file" }] }]), "tasks[0].acceptance[0] does not fit"),
+        (json!([{ "description": "a", "acceptance": [{ "kind": "file" }] }]), "`tasks[0].acceptance[0].kind` is"),
         (json!([{ "description": "a", "acceptance": [{ "kind": "file_exists" }] }]), "missing field `path`"),
     ] {
         let error = call(&desk, "add_tasks", json!({ "tasks": tasks })).await.unwrap_err();

@@ -48,6 +48,23 @@ async fn strangers_foreign_pages_and_rebound_names_are_refused() {
 }
 
 #[tokio::test]
+async fn what_is_no_message_is_answered_in_json_rpc() {
+    let floor = Floor::open().await;
+    let bearer = format!("Bearer {}", floor.token);
+    for (body, code, id) in [
+        ("{broken", -32700, json!(null)),
+        ("[]", -32600, json!(null)),
+        ("{}", -32600, json!(null)),
+        (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, -32600, json!(7)),
+    ] {
+        let (status, text) = post(&floor, body, &[("authorization", &bearer)]).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}: {text}");
+        let answer: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{body}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revoked() {
     let floor = Floor::open().await;
     let hidden = floor.add("Ann's secret plan").await;
