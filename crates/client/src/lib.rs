@@ -22,4 +22,5 @@ pub use request::{HttpRequest, request};
 pub use socket::{Frame, RawSocket, Socket, dial};
 pub use terminal::Terminal;
 pub use token::Token;
+pub use url::check_address;
 pub use watch::Watch;

@@ -10,13 +10,21 @@ pub(crate) struct HubUrl {
     port: u16,
 }
 
+/// Refuses what is no hub's address, with the reason.
+pub fn check_address(text: &str) -> Result<(), ClientError> {
+    HubUrl::parse(text).map(|_| ())
+}
+
 impl HubUrl {
     pub(crate) fn parse(text: &str) -> Result<Self, ClientError> {
         let refuse = |why: &str| {
             let shown: String = text.chars().take(200).collect();
             ClientError::Protocol(format!("`{shown}` is not a hub's address: {why}"))
         };
-        let url = reqwest::Url::parse(text.trim()).map_err(|error| refuse(&error.to_string()))?;
+        let url = reqwest::Url::parse(text.trim()).map_err(|error| match text.contains("://") {
+            true => refuse(&error.to_string()),
+            false => refuse("it must start with http:// or https://"),
+        })?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(refuse("it must start with http:// or https://"));
         }
@@ -77,6 +85,10 @@ mod tests {
         {
             let error = HubUrl::parse(bad).unwrap_err().to_string();
             assert!(error.contains("is not a hub's address"), "{bad}: {error}");
+        }
+        for bad in ["notaurl", "127.0.0.1:4720", "localhost:4720"] {
+            let error = check_address(bad).unwrap_err().to_string();
+            assert!(error.contains("it must start with http:// or https://"), "{bad}: {error}");
         }
     }
 }

@@ -45,6 +45,10 @@ impl Context {
             Failure::unreachable(format!("no hub is known: {dir} has no hub.json, and none was named"))
                 .advise("start one with `shopfloor up`, or name one with --hub URL or SHOPFLOOR_HUB")
         };
-        self.settings.hub.as_ref().map(|hub| hub.value.as_str()).ok_or_else(missing)
+        let hub = self.settings.hub.as_ref().map(|hub| hub.value.as_str()).ok_or_else(missing)?;
+        // Before anything else is said about it, such as that there is no token.
+        let wrong = |error: client::ClientError| Failure::usage(error.to_string()).advise("as http://127.0.0.1:4720");
+        client::check_address(hub).map_err(wrong)?;
+        Ok(hub)
     }
 }
