@@ -24,6 +24,13 @@ pub struct Worker {
     pub idle_since: Option<Timestamp>,
 }
 
+/// How deep the queue is, in words.
+fn deep(ready: u32, there: u32) -> String {
+    let tasks = if ready == 1 { "1 task is".to_owned() } else { format!("{ready} tasks are") };
+    let workers = if there == 1 { "worker" } else { "workers" };
+    format!("{tasks} ready for {there} {workers}")
+}
+
 /// What to do about the number of workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scale {
@@ -53,7 +60,7 @@ pub fn scale(workers: &[Worker], ready: u32, now: Timestamp, limits: Limits) -> 
     let idle = workers.iter().filter(|worker| worker.idle_since.is_some()).count();
     if there < limits.least || (wanted > there && idle == 0) {
         let count = wanted.max(limits.least) - there;
-        return Scale::More { count, reason: format!("{ready} tasks are ready for {there} workers") };
+        return Scale::More { count, reason: deep(ready, there) };
     }
     let mut tired: Vec<(Timestamp, WorkerId)> = workers
         .iter()

@@ -79,6 +79,15 @@ impl Output {
         })
     }
 
+    /// Says that something was done to what has this id and leaves nothing to show: `{"removed": "wrk_…"}` for programs.
+    pub fn did(&self, what: &'static str, id: impl std::fmt::Display) -> Result<(), Failure> {
+        if self.json {
+            return self.show(&serde_json::json!({ what: id.to_string() }), |_| String::new());
+        }
+        self.note(&format!("{what} {id}"));
+        Ok(())
+    }
+
     /// Says something that is not the result.
     pub fn note(&self, text: &str) {
         say(&clean(text));

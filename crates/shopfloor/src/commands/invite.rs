@@ -48,8 +48,7 @@ pub(crate) async fn run(command: InviteCommand, context: &Context) -> Result<(),
         InviteCommand::Revoke { invite } => {
             let invite = pick::<Invite>(client, &invite).await?;
             client.ask::<()>(Call::InviteRevoke { invite }).await?;
-            out.note(&format!("revoked {invite}"));
-            Ok(())
+            out.did("revoked", invite)
         }
     }
 }

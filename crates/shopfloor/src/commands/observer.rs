@@ -53,8 +53,7 @@ pub(crate) async fn run(command: ObserverCommand, context: &Context) -> Result<(
         }
         ObserverCommand::Revoke { observer } => {
             client.ask::<()>(Call::ObserverRevoke { observer }).await?;
-            out.note(&format!("revoked {observer}"));
-            Ok(())
+            out.did("revoked", observer)
         }
     }
 }

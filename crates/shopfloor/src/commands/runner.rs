@@ -15,6 +15,7 @@ pub(crate) use foreground::Noted;
 pub(crate) use options::{RunArgs, machine_name};
 pub(crate) use registration::Registration;
 
+use super::words;
 use crate::pick::pick;
 use crate::table::{Cell, Style, Table, fields};
 use crate::{Context, Failure, Output, when};
@@ -104,8 +105,7 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             let client = &context.client()?;
             let runner = pick::<Runner>(client, &runner).await?;
             client.ask::<()>(Call::RunnerRemove { runner }).await?;
-            out.note(&format!("removed {runner}"));
-            Ok(())
+            out.did("removed", runner)
         }
         RunnerCommand::Approve { hash } => {
             let hash = hash.trim().to_lowercase();
@@ -207,7 +207,7 @@ fn details(runner: &Runner, disk: &Disk, out: &Output) -> String {
     pairs.push(("machine", (&about.machine).into()));
     pairs.push(("version", (&about.version).into()));
     pairs.push(("labels", if about.labels.is_empty() { "none".into() } else { about.labels.join(", ").into() }));
-    pairs.push(("capacity", format!("{} sessions at once", about.capacity).into()));
+    pairs.push(("capacity", words::counted(u64::from(about.capacity), "session at once", "sessions at once").into()));
     let mut table = Table::new(&["AGENT", "VERSION…", "HEADLESS", "INSTALL…"], "no agents");
     for agent in &about.agents {
         table.row([

@@ -48,8 +48,7 @@ pub(crate) async fn run(command: TokenCommand, context: &Context) -> Result<(), 
         TokenCommand::Revoke { token } => {
             let token = pick::<Token>(client, &token).await?;
             client.ask::<()>(Call::TokenRevoke { token }).await?;
-            out.note(&format!("revoked {token}"));
-            Ok(())
+            out.did("revoked", token)
         }
     }
 }

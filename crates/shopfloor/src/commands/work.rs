@@ -122,6 +122,7 @@ fn show(settings: &WorkSettings, out: &Output) -> Result<(), Failure> {
 
 fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
     let WorkSettings { strategy, lease_seconds, heartbeat_seconds, missed, .. } = settings;
+    let counted = |count: u32, one: &str, many: &str| words::counted(u64::from(count), one, many);
     let scale = match settings.scale_most {
         0 => "not by itself".to_owned(),
         most => format!(
@@ -144,14 +145,20 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
         (
             "refused work",
             format!(
-                "goes back {} times, then to up to {} workers, then a person is asked",
-                settings.tries_per_worker, settings.workers_per_task
+                "goes back {}, then to up to {}, then a person is asked",
+                counted(settings.tries_per_worker, "time", "times"),
+                counted(settings.workers_per_task, "worker", "workers")
             )
             .into(),
         ),
         (
             "breaker",
-            format!("{} failures in a row, for {} s", settings.breaker_failures, settings.breaker_seconds).into(),
+            format!(
+                "{} in a row, for {} s",
+                counted(settings.breaker_failures, "failure", "failures"),
+                settings.breaker_seconds
+            )
+            .into(),
         ),
         ("scale", scale.into()),
         ("budget", budget.into()),

@@ -56,8 +56,7 @@ pub(crate) async fn run(command: WorkerCommand, context: &Context) -> Result<(),
         WorkerCommand::Remove { worker } => {
             let worker = id(client, &worker).await?;
             client.ask::<()>(Call::WorkerRemove { worker }).await?;
-            out.note(&format!("removed {worker}"));
-            Ok(())
+            out.did("removed", worker)
         }
         WorkerCommand::StopAll { project, force } => {
             let project = pick::<Project>(client, &project).await?;

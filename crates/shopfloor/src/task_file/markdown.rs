@@ -190,8 +190,10 @@ impl Reader {
             found.notes.push(format!("{ticked} ticked off, passed over"));
         }
         if let (Some(first), false) = (self.outside.first(), found.entries.is_empty()) {
-            let count = self.outside.len();
-            found.notes.push(format!("{count} lines outside of items, the first on line {first}, are in no task"));
+            found.notes.push(match self.outside.len() {
+                1 => format!("line {first} is outside of items, in no task"),
+                count => format!("{count} lines outside of items, the first on line {first}, are in no task"),
+            });
         }
         found
     }

@@ -205,7 +205,7 @@ fn a_markdown_list_is_read_with_its_details() {
         notes,
         [
             "2 ticked off, passed over",
-            "1 lines outside of items, the first on line 3, are in no task",
+            "line 3 is outside of items, in no task",
             "4 tasks have no acceptance: whatever is reported counts",
         ]
     );

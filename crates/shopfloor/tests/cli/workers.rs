@@ -156,3 +156,36 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
     let metrics = floor.json(&["metrics", "--project", "Parser"]);
     assert_eq!(metrics["interventions"], 1, "{metrics}");
 }
+
+#[test]
+fn what_a_take_over_would_run_is_shown_first() {
+    let floor = Floor::at_work();
+    floor.text(&["project", "update", "Parser", "--visibility", "read-write", "--share-execution", "true"]);
+    floor.text(&["task", "add", "--project", "Parser", "Write the lexer"]);
+    floor.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", "sleep 600"]);
+    let show = || floor.json(&["task", "show", "Write the lexer"])["task"].clone();
+    wait_until("it is worked on", || show()["status"] == "running");
+    let own = floor.fail(4, &["task", "take-over", "Write the lexer"]);
+    assert!(own.contains("a worker of yours, has it already") && own.contains("another runner or agent"), "{own}");
+    let link = floor.json(&["invite", "create", "Bo"])["link"].as_str().unwrap().to_owned();
+    let bo = floor.join(link.rsplit_once('#').unwrap().1, "Bo");
+    let take = |more: &[&str]| {
+        let mut args = vec!["task", "take-over", "Write the lexer", "--token", &bo];
+        args.extend(more);
+        floor.run(&args)
+    };
+    let shown = take(&[]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (2, ""), "{shown:?}");
+    assert!(shown.stderr.contains("would run what owner chose:\n  sh -c 'sleep 600'"), "{shown:?}");
+    assert!(shown.stderr.contains("--yes") && shown.stderr.contains("-- PROGRAM"), "{shown:?}");
+    let said = take(&["--yes"]);
+    assert!(said.code == 4 && said.stderr.contains("runner"), "it may run, and Bo has no runner: {said:?}");
+    floor.text(&["project", "update", "Parser", "--share-execution", "false"]);
+    let hidden = take(&["--yes"]);
+    assert!(hidden.code == 4 || hidden.code == 2, "{hidden:?}");
+    assert!(!hidden.stderr.contains("sleep 600"), "what may not be seen is not shown: {hidden:?}");
+    assert_eq!(show()["attempt"], 1, "nothing was taken over");
+    let worker = floor.json(&["worker", "list"])[0].clone();
+    let removed = floor.json(&["worker", "remove", id(&worker)]);
+    assert_eq!(removed["removed"], worker["id"], "a program is told, too");
+}

@@ -30,7 +30,13 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
         ("project", worker.project.into()),
         (
             "tasks",
-            format!("{} done, {} failed, {} failures in a row", worker.done, worker.failed, worker.failures).into(),
+            format!(
+                "{} done, {} failed, {} in a row",
+                worker.done,
+                worker.failed,
+                words::counted(u64::from(worker.failures), "failure", "failures")
+            )
+            .into(),
         ),
         ("cost", cost(worker).into()),
         ("usage", words::usage(&worker.usage).into()),
@@ -45,9 +51,13 @@ fn head(detail: &WorkerDetail, out: &Output) -> String {
     add("runner", worker.runner.map(|runner| runner.to_string()));
     add("task", worker.task.map(|task| task.to_string()));
     add("session", worker.session.map(|session| format!("`shopfloor attach {session}`")));
-    add("queue", (!worker.queue.is_empty()).then(|| format!("{} tasks wait at it", worker.queue.len())));
+    add("queue", (!worker.queue.is_empty()).then(|| waiting(worker.queue.len())));
     add("context score", worker.context_score.map(|score| format!("{} of 5", words::hundredths(score))));
     fields(out, &pairs)
+}
+
+fn waiting(count: usize) -> String {
+    words::counted(count as u64, "task waits at it", "tasks wait at it")
 }
 
 fn attempts(attempts: &[WorkerAttempt], out: &Output) -> String {

@@ -83,7 +83,8 @@ impl Command for StopAllWorkers {
                 stopped.push(stop(tx, worker, self.input.force).await?);
             }
         }
-        let detail = format!("asked {} workers to stop", stopped.len());
+        let workers = if stopped.len() == 1 { "worker" } else { "workers" };
+        let detail = format!("asked {} {workers} to stop", stopped.len());
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
         Ok(stopped)
     }
