@@ -271,3 +271,23 @@ fn a_terminal_shows_bars() {
     assert!(shown.contains('█') && shown.contains("ann") && shown.contains("2 of 2 done, 100 %"), "{shown}");
     assert!(shown.contains("\x1b[38;5;"), "workers have their colours: {shown:?}");
 }
+
+#[test]
+fn what_is_open_can_be_added_again_though_something_was_cancelled() {
+    let floor = Floor::up();
+    floor.text(&["project", "create", "Parser"]);
+    floor.text(&["project", "create", "Other"]);
+    let list = "- [ ] Write the lexer {#lexer}\n- [ ] Write the parser\n  - deps: lexer\n";
+    let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], list);
+    assert_eq!(added.code, 0, "{added:?}");
+    floor.text(&["task", "cancel", "Write the lexer"]);
+    let exported = floor.run(&["task", "export", "--project", "Parser", "--open"]);
+    assert!(exported.stderr.contains("1 dependency on a cancelled task was left out"), "{exported:?}");
+    let again = ["task", "add", "--project", "Other", "--file", "-", "--format", "jsonl", "--json"];
+    let again = floor.run_with_input(&again, &exported.stdout);
+    assert_eq!(again.code, 0, "{again:?}");
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(again["tasks"][0]["status"], "ready", "{again}");
+    let why = floor.text(&["task", "list", "--project", "Other"]);
+    assert!(why.contains("there is no worker: start one, or take it"), "{why}");
+}

@@ -1,12 +1,13 @@
 //! `shopfloor task export`: tasks as JSONL that `task add --file` takes again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use client::Client;
 use domain::{TaskId, TaskStatus};
 use protocol::{Call, Task, TaskAdd, TaskFilter};
 
 use super::args::ExportArgs;
+use crate::commands::words;
 use crate::output::harmless;
 use crate::{Context, Failure};
 
@@ -19,21 +20,31 @@ pub(crate) async fn run(args: ExportArgs, context: &Context) -> Result<(), Failu
     let filter = args.scope.filter(client).await?;
     let mut tasks = all(client, filter).await?;
     let over = |status| matches!(status, TaskStatus::Done | TaskStatus::Cancelled);
-    let mut done: Vec<TaskId> = Vec::new();
+    let (mut gone, mut cancelled) = (HashSet::new(), HashSet::new());
     if args.open {
-        done.extend(tasks.iter().filter(|task| task.status == TaskStatus::Done).map(|task| task.id));
+        gone.extend(tasks.iter().filter(|task| over(task.status)).map(|task| task.id));
+        cancelled.extend(tasks.iter().filter(|task| task.status == TaskStatus::Cancelled).map(|task| task.id));
         tasks.retain(|task| !over(task.status));
     }
+    let in_vain = tasks.iter().flat_map(|task| &task.deps).filter(|dep| cancelled.contains(dep)).count();
     let names: HashMap<TaskId, String> =
         tasks.iter().enumerate().map(|(at, task)| (task.id, format!("t{}", at + 1))).collect();
     let count = tasks.len();
     for task in tasks {
-        let task = written(task, &names, &done);
+        let task = written(task, &names, &gone);
         let text =
             serde_json::to_string(&task).map_err(|error| Failure::other(format!("could not write a task: {error}")))?;
         out.raw(&harmless(&text))?;
     }
     out.note(&format!("{} exported", super::add::count(count, "task")));
+    if in_vain > 0 {
+        let left = words::counted(
+            in_vain as u64,
+            "dependency on a cancelled task was",
+            "dependencies on cancelled tasks were",
+        );
+        out.note(&format!("{left} left out: nothing that is added again would ever start with them"));
+    }
     Ok(())
 }
 
@@ -51,9 +62,9 @@ async fn all(client: &Client, filter: TaskFilter) -> Result<Vec<Task>, Failure> 
     }
 }
 
-/// A task as it would be added: names for those that are exported with it, ids for others, nothing for what is done.
-fn written(task: Task, names: &HashMap<TaskId, String>, done: &[TaskId]) -> TaskAdd {
-    let deps = task.deps.iter().filter(|dep| !done.contains(dep));
+/// A task as it would be added: names for those that are exported with it, ids for others, nothing for what is over.
+fn written(task: Task, names: &HashMap<TaskId, String>, gone: &HashSet<TaskId>) -> TaskAdd {
+    let deps = task.deps.iter().filter(|dep| !gone.contains(dep));
     TaskAdd {
         id: names.get(&task.id).cloned(),
         deps: deps.map(|dep| names.get(dep).cloned().unwrap_or_else(|| dep.to_string())).collect(),
