@@ -79,6 +79,12 @@ async fn what_is_removed_comes_back_and_what_does_not_belong_is_told_so() {
     let text = wait_until("it is told", async || folder.text("assigned/mine.error.txt")).await;
     assert!(text.contains("pending/"), "{text}");
     assert_eq!(hub.tasks().await.len(), 2, "it became no task");
+    folder.put("assigned/kept.error.txt", "mine");
+    std::fs::rename(folder.root.join("assigned/mine.json"), folder.root.join("pending/mine.json")).unwrap();
+    let gone = async || folder.text("assigned/mine.error.txt").is_none().then_some(());
+    wait_until("what was said of it is gone with it", gone).await;
+    wait_until("it became a task", async || (hub.tasks().await.len() == 3).then_some(())).await;
+    assert_eq!(folder.text("assigned/kept.error.txt").as_deref(), Some("mine"), "what is not ours stays");
     process.kill().await.unwrap();
 }
 

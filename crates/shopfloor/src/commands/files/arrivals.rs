@@ -1,5 +1,6 @@
 //! Reading what somebody else writes: whole, half, or never.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,6 +47,20 @@ impl Desk<'_> {
             format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
         self.tree.write(&beside(path, "error"), &text)?;
         self.out.note(&format!("{}: {}", path.display(), why.lines().next().unwrap_or_default()));
+        Ok(())
+    }
+
+    /// Forgets what is gone from a folder, and takes away what was said about it: it was corrected elsewhere, or given up.
+    pub(super) fn keep_only(&mut self, folder: &Path, there: &[PathBuf]) -> Result<(), Failure> {
+        self.settling.keep_only(folder, there);
+        let said: HashSet<PathBuf> = there.iter().map(|path| beside(path, "error")).collect();
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let note = path.to_str().is_some_and(|name| name.ends_with(".error.txt")) && !said.contains(&path);
+            // Only a note of ours: somebody may keep a file of that name.
+            if note && fs::read_to_string(&path).is_ok_and(|text| text.contains(" was not taken.\n")) {
+                self.tree.remove(&path)?;
+            }
+        }
         Ok(())
     }
 

@@ -21,7 +21,7 @@ impl Desk<'_> {
             self.add(&path).await?;
         }
         let paths = self.tree.files(&self.tree.pending())?;
-        self.settling.keep_only(&self.tree.pending(), &paths);
+        self.keep_only(&self.tree.pending(), &paths)?;
         for path in paths {
             self.arrival(&path).await?;
         }
@@ -158,7 +158,7 @@ impl Desk<'_> {
     pub(super) fn look_over(&mut self) -> Result<(), Trouble> {
         let folder = self.tree.assigned();
         let paths = self.tree.files(&folder)?;
-        self.settling.keep_only(&folder, &paths);
+        self.keep_only(&folder, &paths)?;
         for path in paths {
             let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
             let known = name.and_then(|name| self.papers.get(name));

@@ -55,7 +55,7 @@ impl Desk<'_> {
             self.send(&path).await?;
         }
         let paths = self.tree.files(&self.tree.reports())?;
-        self.settling.keep_only(&self.tree.reports(), &paths);
+        self.keep_only(&self.tree.reports(), &paths)?;
         for path in paths {
             let Some(bytes) = self.arrived(&path)? else { continue };
             let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")).map(str::to_owned);
