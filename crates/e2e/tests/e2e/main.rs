@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
 
 mod agents;
+mod builds_on;
 mod counting;
 mod floor;
 mod lazy;
