@@ -41,8 +41,8 @@ pub(crate) fn left(at: Timestamp, now: Timestamp) -> String {
     // A lease that ends in a minute and a half is neither of one minute nor of two.
     let finest = match distance {
         ..599_500 => 1_000,
-        ..86_370_000 => 60_000,
-        ..603_000_000 => 3_600_000,
+        599_500..86_370_000 => 60_000,
+        86_370_000..603_000_000 => 3_600_000,
         _ => 86_400_000,
     };
     let distance = (distance + finest / 2) / finest * finest;
