@@ -5,7 +5,7 @@ use protocol::link::FactBody;
 use protocol::{AgentMode, FoundAgent, TaskTake, Usage, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate};
 use store::{Caller, ReportTask, SeeRunner, StopWorker, TakeTask, UpdateWorker};
 
-use super::{Shop, plain};
+use super::{Shop, checked, plain};
 use crate::execution::{about, show};
 use crate::floor::Floor;
 use crate::tasks::report;
@@ -17,6 +17,7 @@ both!(
     what_was_reported_is_judged_though_it_spent_the_budget,
     whoever_takes_tasks_itself_keeps_to_the_budget,
     what_an_agent_that_nobody_follows_says_it_cost_counts,
+    what_several_reports_say_they_cost_is_added_up_once,
 );
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
@@ -164,4 +165,26 @@ async fn what_an_agent_that_nobody_follows_says_it_cost_counts(floor: Floor) {
     shop.exits(session, 0).await;
     assert_eq!(shop.dispatch().await, 0);
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Spent);
+}
+
+async fn what_several_reports_say_they_cost_is_added_up_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    knows(&shop, "helper", false).await;
+    let input = WorkerStart { agent: "helper".into(), ..Default::default() };
+    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0).id;
+    let task = shop.add(vec![checked("Costly")]).await[0];
+    assert_eq!(shop.dispatch().await, 1);
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    for micros in [2_000_000, 1_000_000] {
+        let fence = shop.task(task).await.lease.unwrap().fence;
+        shop.floor.done(&shop.floor.ada, costing(task, fence, micros)).await;
+        shop.found(task, false, "not yet", None).await;
+        shop.floor.pass(1_000);
+    }
+    shop.exits(session, 0).await;
+    shop.finishes(task, "Now it is there.").await;
+    let attempt = shop.detail(task).await.attempts.remove(0);
+    let costs = (attempt.usage.cost_micros, shop.worker(worker).await.usage.cost_micros);
+    assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and what is collected says nothing new");
 }

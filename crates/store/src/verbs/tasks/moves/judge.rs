@@ -15,6 +15,7 @@ use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
 use crate::verbs::workers::log::decided;
+use crate::verbs::workers::rows::sum;
 use crate::verbs::workspaces::{self, json_or_none};
 
 /// Reads reports.
@@ -135,7 +136,8 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         // Nobody looks at what failed; whoever is next may want to.
         report.deliverables.branch = workspaces::branch_in(tx.read(), workspace).await?;
     }
-    if let Some(usage) = report.usage.clone() {
+    // What was collected was read off the attempt: it is counted there already.
+    if let Some(usage) = report.usage.clone().filter(|_| !report.collected) {
         used(tx, &row, worker, &usage).await?;
     }
     row.progress = None;
@@ -188,8 +190,12 @@ async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -
     }
     holds::used(tx, worker, usage).await?;
     tx.settle().await?;
+    let sql = "SELECT usage FROM attempts WHERE task = $1 AND number = $2";
+    let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
+    let before = found.map(|found| found.json("usage")).transpose()?.unwrap_or_default();
     let sql = "UPDATE attempts SET usage = $1 WHERE task = $2 AND number = $3";
-    tx.run(sql, args![to_json(usage), row.id.to_string(), row.attempt]).await.map(|_| ())
+    let all = to_json(&sum(&before, usage));
+    tx.run(sql, args![all, row.id.to_string(), row.attempt]).await.map(|_| ())
 }
 
 /// Keeps a report that came under a lease that was lost; it is shown and changes nothing else.
