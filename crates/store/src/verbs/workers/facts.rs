@@ -110,6 +110,12 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
     }
     let how = match (session.state.code, session.state.signal) {
         _ if session.state.status == SessionStatus::Lost => "its session was lost".to_owned(),
+        // As shells and we ourselves say it.
+        (Some(code @ (126 | 127)), _) => {
+            let program = program(tx, session).await?;
+            let what = if code == 127 { "was not found" } else { "could not be run" };
+            format!("its session exited with {code}: `{program}`, or something that it runs, {what}")
+        }
         (Some(code), _) => format!("its session exited with {code}"),
         (None, Some(signal)) => format!("its session was killed by signal {signal}"),
         (None, None) => "its session ended".to_owned(),
@@ -130,6 +136,13 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         AttemptOutcome::Lost => moves::session_gone(tx, under.task, reason).await.map(|_| ()),
         outcome => moves::let_go(tx, under.task, outcome, Some(reason)).await.map(|_| ()),
     }
+}
+
+/// What a session runs: the program that somebody named, else its agent.
+async fn program(tx: &mut Tx<'_>, session: &Session) -> Result<String, StoreError> {
+    let row = tx.read().first("SELECT argv FROM sessions WHERE id = $1", vec![text(session.id)]).await?;
+    let argv: Vec<String> = row.map_or(Ok(Vec::new()), |row| row.json("argv"))?;
+    Ok(plain(argv.first().unwrap_or(&session.agent), 200))
 }
 
 /// The last report that came while this session worked, with its verdict.

@@ -138,14 +138,14 @@ async fn tell_runners(tx: &mut Tx<'_>, project: ProjectId) -> Result<(), StoreEr
 fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings, StoreError> {
     let within = |field: &'static str, value: Option<u32>, before: u32, least: u32, most: u32| match value {
         Some(value) if !(least..=most).contains(&value) => {
-            Err(StoreError::invalid(field, format!("`{field}` is {least} to {most}, not {value}")))
+            Err(StoreError::invalid(field, format!("{} is {least} to {most}, not {value}", in_words(field))))
         }
         value => Ok(value.unwrap_or(before)),
     };
     let budget_micros = match input.budget_micros {
         Some(0) => None,
         Some(micros) if i64::try_from(micros).is_err() => {
-            return Err(StoreError::invalid("budget_micros", "`budget_micros` is more than there is"));
+            return Err(StoreError::invalid("budget_micros", "the budget is more than there is"));
         }
         given => given.or(before.budget_micros),
     };
@@ -186,10 +186,27 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
         return Err(StoreError::invalid("heartbeat_seconds", message));
     }
     if after.scale_most != 0 && after.scale_most < after.scale_least {
-        let message = format!("`scale_most` is at least `scale_least`, which is {}", after.scale_least);
+        let message = format!("the most workers are at least as many as the fewest, which are {}", after.scale_least);
         return Err(StoreError::invalid("scale_most", message));
     }
     Ok(after)
+}
+
+/// What people call a setting, as they see it.
+fn in_words(field: &str) -> String {
+    let words = match field {
+        "missed" => "the number of missed signs of life".to_owned(),
+        "tries_per_worker" => "the number of tries per worker".to_owned(),
+        "workers_per_task" => "the number of workers per task".to_owned(),
+        "breaker_failures" => "the number of failures that open a breaker".to_owned(),
+        "breaker_seconds" => "a breaker's cool-down".to_owned(),
+        "scale_least" => "the fewest workers".to_owned(),
+        "scale_most" => "the most workers".to_owned(),
+        "scale_tasks_per_worker" => "the number of waiting tasks per worker".to_owned(),
+        "scale_idle_seconds" => "the time for which a worker may be idle".to_owned(),
+        other => format!("the {}", other.trim_end_matches("_seconds")),
+    };
+    if field.ends_with("_seconds") { format!("{words}, in seconds,") } else { words }
 }
 
 /// What differs, in words for the audit trail.
@@ -224,6 +241,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(refused(WorkConfigure { lease_seconds: Some(1), ..Default::default() }), "lease_seconds");
+        let said = changed(&DEFAULTS, &WorkConfigure { lease_seconds: Some(1), ..Default::default() }).unwrap_err();
+        assert_eq!(said.to_string(), "the lease, in seconds, is 2 to 86400, not 1", "in words, not as on the wire");
         assert_eq!(refused(WorkConfigure { lease_seconds: Some(30), ..Default::default() }), "heartbeat_seconds");
         let scale = WorkConfigure { scale_least: Some(4), scale_most: Some(3), ..Default::default() };
         assert_eq!(refused(scale), "scale_most");

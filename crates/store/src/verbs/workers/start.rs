@@ -245,7 +245,7 @@ fn check_abilities(words: &[String]) -> Result<(), StoreError> {
 fn check_budget(budget: Option<u64>) -> Result<(), StoreError> {
     match budget.is_none_or(|micros| i64::try_from(micros).is_ok()) {
         true => Ok(()),
-        false => Err(StoreError::invalid("budget_micros", "`budget_micros` is more than there is")),
+        false => Err(StoreError::invalid("budget_micros", "the budget is more than there is")),
     }
 }
 
@@ -270,7 +270,7 @@ fn check_input(input: &WorkerStart) -> Result<(), StoreError> {
     check_abilities(&input.abilities)?;
     check_budget(input.budget_micros)?;
     if input.budget_micros == Some(0) {
-        let message = "`budget_micros` is 0: a worker that may cost nothing takes nothing; leave it out for no limit";
+        let message = "a budget of 0: a worker that may cost nothing takes nothing; leave it out for no limit";
         return Err(StoreError::invalid("budget_micros", message));
     }
     check_argv(&input.argv)?;

@@ -1,7 +1,7 @@
 //! What is decided about a worker is in its history, with the reason.
 
 use domain::{SessionStatus, TaskStatus, WorkerId, WorkerStatus};
-use protocol::{Freeze, WorkerUpdate};
+use protocol::{Freeze, WorkerStart, WorkerUpdate};
 use store::{FreezeFloor, ThawFloor, UpdateWorker};
 
 use super::{Shop, checked, plain};
@@ -14,6 +14,7 @@ both!(
     whoever_stops_everything_or_thaws_is_in_the_history,
     a_raised_budget_lets_a_worker_go_on,
     a_reason_is_of_the_status_that_it_stands_at,
+    a_program_that_is_not_there_is_named,
 );
 
 impl Shop {
@@ -92,6 +93,18 @@ async fn a_raised_budget_lets_a_worker_go_on(floor: Floor) {
     assert_eq!(shop.worker(worker).await.status, WorkerStatus::Spent);
     shop.floor.done(&shop.floor.ada, UpdateWorker { worker, input: budget(9_000) }).await;
     assert_eq!(shop.history(worker, "resumed").await, ["Ada raised its budget: it takes tasks again"]);
+}
+
+async fn a_program_that_is_not_there_is_named(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "command".into(), argv: vec!["./agnet.sh".into()], ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Run it")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.exits(session, 127).await;
+    let reason = shop.detail(task).await.attempts[0].reason.clone().unwrap();
+    assert_eq!(reason, "its session exited with 127: `./agnet.sh`, or something that it runs, was not found");
 }
 
 async fn a_reason_is_of_the_status_that_it_stands_at(floor: Floor) {
