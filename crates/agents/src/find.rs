@@ -35,7 +35,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const VERSION_LIMIT: usize = 64;
 
 impl Adapters {
-    /// Which of them are installed here, by the `PATH` of the person's environment. Versions are asked for at the same time.
+    /// Which of them are installed here, by the `PATH` of the person's environment; nobody is asked for a version.
+    pub fn here(&self, person: &BTreeMap<String, String>) -> Vec<FoundAgent> {
+        self.iter().map(|adapter| here(adapter, person)).collect()
+    }
+
+    /// The same with their versions, which are asked for at the same time.
     pub async fn find(&self, person: &BTreeMap<String, String>) -> Vec<FoundAgent> {
         let mut tasks = Vec::new();
         for adapter in self.iter() {
@@ -51,17 +56,22 @@ impl Adapters {
 }
 
 async fn find(adapter: &Adapter, person: &BTreeMap<String, String>) -> FoundAgent {
-    let program = adapter.program();
-    let path = program.as_deref().and_then(|program| look_up(program, person.get("PATH")?));
-    let version = match &path {
+    let found = here(adapter, person);
+    let version = match &found.path {
         Some(path) if !adapter.version.is_empty() => version(adapter, path, person).await,
         _ => None,
     };
+    FoundAgent { version, ..found }
+}
+
+fn here(adapter: &Adapter, person: &BTreeMap<String, String>) -> FoundAgent {
+    let program = adapter.program();
+    let path = program.as_deref().and_then(|program| look_up(program, person.get("PATH")?));
     let missing = program.is_some() && path.is_none() && !adapter.install.is_empty();
     FoundAgent {
         name: adapter.name.to_string(),
         label: adapter.label.clone(),
-        version,
+        version: None,
         install: missing.then(|| adapter.install.clone()),
         any: program.is_none(),
         path,

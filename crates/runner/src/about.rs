@@ -16,26 +16,30 @@ use crate::programs;
 /// How often it is looked whether an agent was installed, removed, or added by an adapter.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// What the runner says about itself, now and whenever it changes.
+/// What the runner says about itself, now and whenever it changes. At first without the versions of its agents: some take
+/// seconds to say theirs, and nobody waits for that.
 pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
     let mut installed = installed(floor).await;
-    let about = watch::Sender::new(about(floor).await);
+    let about = watch::Sender::new(about(floor, floor.adapters.all().here(&floor.person)));
     let told = about.subscribe();
     let shared = floor.clone();
     floor.spawn(async move {
         loop {
-            tokio::time::sleep(LOOK).await;
-            let floor = shared.clone();
-            let changed = tokio::task::spawn_blocking(move || floor.adapters.read_again()).await.unwrap_or(false);
-            let now = self::installed(&shared).await;
-            if changed || now != installed {
-                installed = now;
-                let newest = self::about(&shared).await;
-                about.send_if_modified(|told| {
-                    let news = *told != newest;
-                    *told = newest;
-                    news
-                });
+            let newest = self::about(&shared, shared.adapters.all().find(&shared.person).await);
+            about.send_if_modified(|told| {
+                let news = *told != newest;
+                *told = newest;
+                news
+            });
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let floor = shared.clone();
+                let changed = tokio::task::spawn_blocking(move || floor.adapters.read_again()).await.unwrap_or(false);
+                let now = self::installed(&shared).await;
+                if changed || now != installed {
+                    installed = now;
+                    break;
+                }
             }
         }
     });
@@ -53,10 +57,9 @@ async fn installed(floor: &Arc<Floor>) -> BTreeMap<String, PathBuf> {
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-async fn about(floor: &Floor) -> RunnerAbout {
+fn about(floor: &Floor, found: Vec<agents::FoundAgent>) -> RunnerAbout {
     let adapters = floor.adapters.all();
-    let found = adapters.find(&floor.person).await.into_iter();
-    let agents = found.map(|found| {
+    let agents = found.into_iter().map(|found| {
         let adapter = adapters.get(&found.name);
         let here = found.path.is_some() || found.any;
         FoundAgent {
