@@ -62,7 +62,7 @@ pub use pace::Tempo;
 pub use ports::{PortRange, Ports};
 pub use save::{LeftOut, Save, Saved};
 pub use saves::Into;
-pub use script::{Ran, Script, port_variables};
+pub use script::{Ran, Script, port_variables, script_variable};
 pub use stats::GitStats;
 pub use watch::{Event, Watcher};
 pub use worktrees::Worktrees;

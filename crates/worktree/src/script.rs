@@ -61,19 +61,38 @@ struct Done {
     line: String,
 }
 
+/// A variable that only the shell lines of a workspace are given: what is left of one that nobody follows any more is
+/// found by it.
+pub fn script_variable(id: WorkspaceId) -> (&'static str, String) {
+    ("SHOPFLOOR_SCRIPT_IN", id.to_string())
+}
+
+fn digest(script: &Script) -> String {
+    hex::encode(Sha256::digest(script.line.as_bytes()))
+}
+
 impl Worktrees {
-    /// Makes a workspace ready; a line that has succeeded there is not run again.
+    /// Makes a workspace ready; a line that has succeeded there is not run again. Whatever an earlier runner began must
+    /// have ended before, see [`script_variable`].
     pub async fn setup(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
-        let home = self.layout().home(id);
-        let mark = home.0.join("setup.json");
-        let line = hex::encode(Sha256::digest(script.line.as_bytes()));
-        let done: Option<Done> = std::fs::read(&mark).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        if done.is_some_and(|done| done.line == line) {
-            return Ok(Ran { code: Some(0), log: home.log("setup") });
+        if self.is_set_up(id, script) {
+            return Ok(Ran { code: Some(0), log: self.layout().home(id).log("setup") });
         }
         let ran = self.run_script(id, "setup", script).await?;
-        write(&mark, &serde_json::to_vec(&Done { line }).unwrap_or_default())?;
+        let done = Done { line: digest(script) };
+        write(&self.set_up_mark(id), &serde_json::to_vec(&done).unwrap_or_default())?;
         Ok(ran)
+    }
+
+    /// Whether this line has succeeded in a workspace.
+    pub fn is_set_up(&self, id: WorkspaceId, script: &Script) -> bool {
+        let done = std::fs::read(self.set_up_mark(id)).ok();
+        let done: Option<Done> = done.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        done.is_some_and(|done| done.line == digest(script))
+    }
+
+    fn set_up_mark(&self, id: WorkspaceId) -> PathBuf {
+        self.layout().home(id).0.join("setup.json")
     }
 
     /// Runs before a workspace is cleaned. What it changes is saved like everything else.
@@ -94,6 +113,8 @@ impl Worktrees {
         more.push(("SHOPFLOOR_WORKSPACE".into(), id.to_string()));
         more.push(("SHOPFLOOR_WORKSPACE_PATH".into(), workspace.path.to_string_lossy().into_owned()));
         more.extend(workspace.facts.branch.map(|branch| ("SHOPFLOOR_BRANCH".into(), branch.to_string())));
+        let (name, value) = script_variable(id);
+        more.push((name.to_owned(), value));
         env.extend(more.into_iter().map(|(key, value)| (key.into(), value.into())));
         let process = Process {
             what: name.to_owned(),

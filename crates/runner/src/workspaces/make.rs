@@ -12,6 +12,8 @@ use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 
+/// How long a setup that nobody follows any more may take to end.
+const LEFT: std::time::Duration = std::time::Duration::from_secs(2);
 /// How much of a setup's output the hub is told when it failed.
 const TAIL: usize = 2000;
 
@@ -96,6 +98,11 @@ impl Workspaces {
         let setup = row.desired.repository.as_ref().and_then(|repository| repository.setup.clone());
         if let Some(line) = setup.filter(|line| !line.trim().is_empty()) {
             let script = script(&row, &place, line);
+            if !self.worktrees.is_set_up(workspace, &script) {
+                // A runner that was killed leaves a setup behind that works on.
+                let (name, value) = worktree::script_variable(workspace);
+                terminal::host::end_left(&format!("{name}={value}"), LEFT).await;
+            }
             if let Err(error) = self.worktrees.setup(workspace, &script).await {
                 return Err(self.failed(floor, workspace, with_log(error)).await);
             }

@@ -84,6 +84,37 @@ async fn ports_of_sessions_that_are_over_are_given_to_others() {
 }
 
 #[tokio::test]
+async fn a_setup_that_a_killed_runner_left_behind_ends_before_it_is_begun_again() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let (pids, go) = (runner.folder.path().join("pids"), runner.folder.path().join("go"));
+    let mut session = shell("cat file.txt");
+    let mut repository = repository(origin.path());
+    let (noted, waited) = (pids.display(), go.display());
+    repository.setup = Some(format!("echo $$ >> '{noted}'; until [ -e '{waited}' ]; do sleep 0.05; done"));
+    session.workspace.repository = Some(repository);
+    hub.desire(vec![session.clone()]);
+    let begun = async |times: usize| {
+        testkit::wait_until("a setup begins", async || {
+            let text = std::fs::read_to_string(&pids).unwrap_or_default();
+            let pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+            (pids.len() == times).then_some(pids)
+        })
+        .await
+    };
+    begun(1).await;
+    runner.kill().await;
+    runner.spawn();
+    let pids = begun(2).await;
+    assert!(!std::path::Path::new(&format!("/proc/{}/exe", pids[0])).exists(), "both work in one tree");
+    std::fs::write(&go, "").unwrap();
+    let end = hub.over(session.session).await;
+    assert_eq!(end.code, Some(0), "{end:?}");
+}
+
+#[tokio::test]
 async fn a_setup_that_fails_says_what_it_printed() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);

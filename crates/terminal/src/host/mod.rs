@@ -11,7 +11,8 @@ mod run;
 mod watcher;
 
 pub(crate) use own::{alive, short_path};
-pub(crate) use processes::{end_left, kill_host};
+pub use processes::end_left;
+pub(crate) use processes::kill_host;
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -116,8 +116,8 @@ pub(crate) async fn kill_host(host: i32, is_host: impl Fn() -> io::Result<bool>)
     Ok(rustix::process::pidfd_send_signal(&handle, Signal::KILL)?)
 }
 
-/// Ends what a host that is gone left behind: every process that was given this variable, and no other. Asks first.
-pub(crate) async fn end_left(variable: &str, grace: Duration) {
+/// Ends what somebody who is gone left behind: every process that was given this variable, and no other. Asks first.
+pub async fn end_left(variable: &str, grace: Duration) {
     let begun = Instant::now();
     let mut asked = false;
     loop {
