@@ -241,6 +241,8 @@ pub enum CloseCode {
     TooSlow,
     /// The credential ended: log in again.
     Unauthenticated,
+    /// Another process uses the credential of this runner.
+    Taken,
     /// Too many requests.
     RateLimited,
 }
@@ -254,6 +256,7 @@ impl CloseCode {
             Self::TooLarge => 1009,
             Self::TooSlow => 1013,
             Self::Unauthenticated => 4401,
+            Self::Taken => 4409,
             Self::RateLimited => 4429,
         }
     }

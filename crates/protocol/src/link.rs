@@ -320,6 +320,9 @@ pub struct DesiredSession {
     pub activity: ActivityId,
     /// Whether it should run; otherwise it should be stopped.
     pub run: bool,
+    /// Whether its runner has told that it began: one that knows nothing of it has lost it, and must not begin again.
+    #[serde(default)]
+    pub begun: bool,
     /// Whether it is to be stopped without asking it first.
     pub force: bool,
     /// The adapter's name.

@@ -12,7 +12,9 @@ use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, Memory, SessionRow, Step};
 use crate::reconcile::{Action, Phase, Wish, reconcile};
-use crate::sessions::{Order, lease_of};
+use crate::sessions::{Order, lease_of, left_a_trace, lost};
+
+const NOT_HERE: &str = "its runner knows nothing of it: it was started with another data directory, or that is gone";
 
 /// What the hub wants of this runner.
 #[derive(Debug, Clone)]
@@ -33,7 +35,7 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
     for row in rows.values() {
         known.insert(row.session, phase(floor, row).await?);
     }
-    let wishes = wanted.sessions.iter().map(|desired| (desired.session, wish(desired))).collect();
+    let wishes = wanted.sessions.iter().map(|desired| (desired.session, wish(floor, desired))).collect();
     let actions = match reconcile(journal.head().await?.generation, wanted.generation, &wishes, &known) {
         Ok(actions) => actions,
         Err(older) => {
@@ -52,6 +54,13 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         match action {
             Action::Decline(session) => {
                 let state = over("it was stopped before it started");
+                changes.push(Change::Step(*session, Step::Ended));
+                changes.push(remember(*session, &state));
+                facts.push(FactBody::SessionState { session: *session, state });
+            }
+            Action::Miss(session) => {
+                tracing::warn!(%session, "the session began, but not in this data directory: it is lost");
+                let state = lost(NOT_HERE);
                 changes.push(Change::Step(*session, Step::Ended));
                 changes.push(remember(*session, &state));
                 facts.push(FactBody::SessionState { session: *session, state });
@@ -86,7 +95,7 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
                 }
             }
             Action::Stop { session, force } => floor.sessions.stop(session, force),
-            Action::Decline(_) | Action::TellAgain(_) => {}
+            Action::Decline(_) | Action::Miss(_) | Action::TellAgain(_) => {}
         }
     }
     floor.checks.take_in(floor, &wanted.checks).await
@@ -99,8 +108,14 @@ async fn phase(floor: &Floor, row: &SessionRow) -> Result<Phase, JournalError> {
     })
 }
 
-fn wish(desired: &DesiredSession) -> Wish {
-    if desired.run { Wish::Run } else { Wish::Stop { force: desired.force } }
+/// What the hub wants of a session. What began and has left its traces here is found again by them, also when the
+/// journal is gone.
+fn wish(floor: &Floor, desired: &DesiredSession) -> Wish {
+    match desired.run {
+        true if desired.begun && !left_a_trace(&floor.session_dir(desired.session)) => Wish::GoOn,
+        true => Wish::Run,
+        false => Wish::Stop { force: desired.force },
+    }
 }
 
 fn over(why: &str) -> SessionState {

@@ -9,6 +9,8 @@ use domain::SessionId;
 pub(crate) enum Wish {
     /// It should run.
     Run,
+    /// It should go on: it began once, and nothing here is left of it unless it is known.
+    GoOn,
     /// It should be stopped, first asking it unless `force`.
     Stop { force: bool },
 }
@@ -33,6 +35,8 @@ pub(crate) enum Action {
     Stop { session: SessionId, force: bool },
     /// It is unknown here and should not run: tell the hub that it is over.
     Decline(SessionId),
+    /// It is unknown here though it began: tell the hub that it is lost. It may still run elsewhere.
+    Miss(SessionId),
     /// It is over, and the hub has forgotten that it was told.
     TellAgain(SessionId),
 }
@@ -61,6 +65,7 @@ pub(crate) fn reconcile(
 fn action(session: SessionId, wish: Wish, phase: Option<Phase>) -> Option<Action> {
     match (wish, phase) {
         (Wish::Run, None) => Some(Action::Start(session)),
+        (Wish::GoOn, None) => Some(Action::Miss(session)),
         (Wish::Stop { .. }, None) => Some(Action::Decline(session)),
         (Wish::Stop { force }, Some(Phase::Active)) => Some(Action::Stop { session, force }),
         (Wish::Stop { force: true }, Some(Phase::Stopping { force: false })) => {
@@ -85,7 +90,7 @@ mod tests {
                 let before = known.insert(session, Phase::Stopping { force });
                 assert!(matches!(before, Some(Phase::Active | Phase::Stopping { force: false })), "{before:?}");
             }
-            Action::Decline(session) => {
+            Action::Decline(session) | Action::Miss(session) => {
                 assert_eq!(known.insert(session, Phase::Ended { owed: true }), None);
             }
             Action::TellAgain(session) => {
@@ -95,7 +100,7 @@ mod tests {
     }
 
     fn wishes() -> impl Strategy<Value = Vec<Option<Wish>>> {
-        let wish = prop_oneof![Just(Wish::Run), any::<bool>().prop_map(|force| Wish::Stop { force })];
+        let wish = prop_oneof![Just(Wish::Run), Just(Wish::GoOn), any::<bool>().prop_map(|force| Wish::Stop { force })];
         proptest::collection::vec(proptest::option::of(wish), 6)
     }
 
@@ -123,7 +128,7 @@ mod tests {
             prop_assert_eq!(reconcile(4, 4, &wishes, &known), Ok(Vec::new()));
             for (session, wish) in &wishes {
                 match wish {
-                    Wish::Run => prop_assert!(known.contains_key(session)),
+                    Wish::Run | Wish::GoOn => prop_assert!(known.contains_key(session)),
                     Wish::Stop { force } => {
                         let good = match known[session] {
                             Phase::Active => false,
@@ -142,7 +147,7 @@ mod tests {
             let (wishes, known) = (map(&ids, &wishes), map(&ids, &phases));
             for action in reconcile(0, 9, &wishes, &known).unwrap() {
                 let (Action::Start(session) | Action::Stop { session, .. } | Action::Decline(session)
-                    | Action::TellAgain(session)) = action;
+                    | Action::Miss(session) | Action::TellAgain(session)) = action;
                 prop_assert!(wishes.contains_key(&session));
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::extract::ws::Message;
 use domain::text::plain;
-use domain::{RunnerId, SessionId};
+use domain::{JournalId, RunnerId, SessionId};
 use parking_lot::Mutex;
 use protocol::link::{HEARTBEAT_SECONDS, RunnerAnswer, RunnerAsk, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
@@ -27,6 +27,8 @@ type Waiting = oneshot::Sender<Result<RunnerAnswer, Problem>>;
 /// One runner's link.
 pub(super) struct Link {
     pub(super) runner: RunnerId,
+    /// Which memory the runner speaks from.
+    pub(super) journal: JournalId,
     outgoing: mpsc::Sender<Message>,
     waiting: Mutex<HashMap<u32, Waiting>>,
     ids: AtomicU32,
@@ -52,12 +54,12 @@ impl Heard {
 
 impl Link {
     /// A link; `patience` is how long somebody waits for an answer.
-    pub(super) fn new(runner: RunnerId, patience: Duration) -> (Self, mpsc::Receiver<Message>) {
+    pub(super) fn new(runner: RunnerId, journal: JournalId, patience: Duration) -> (Self, mpsc::Receiver<Message>) {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
         let every = Duration::from_secs(HEARTBEAT_SECONDS);
         let heard = Mutex::new(Heard { at: Instant::now(), every, silent: BTreeMap::new() });
-        (Self { runner, outgoing, waiting, ids, patience, heard, over }, queue)
+        (Self { runner, journal, outgoing, waiting, ids, patience, heard, over }, queue)
     }
 
     /// Notes that the runner was heard from; whether it had been silent for too long.

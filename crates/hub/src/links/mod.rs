@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use domain::{RunnerId, SessionId};
+use domain::{JournalId, RunnerId, SessionId};
 use parking_lot::Mutex;
 use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{ProblemKind, Session};
@@ -25,6 +25,9 @@ use crate::AppError;
 use link::Link;
 pub(crate) use ring::{Cursor, Step};
 pub(crate) use terminal::Terminal;
+
+/// How long a link that is about to end may take.
+const GOING: Duration = Duration::from_secs(2);
 
 /// Every runner that is connected to this hub, and every terminal that somebody watches.
 #[derive(Default)]
@@ -118,6 +121,14 @@ impl Links {
     fn on_channel(&self, runner: RunnerId, channel: u32) -> Option<Arc<Terminal>> {
         // A runner speaks for its own sessions only, whatever channel it names.
         self.terminals.lock().by_channel.get(&channel).filter(|terminal| terminal.runner == runner).cloned()
+    }
+
+    /// Whether another process speaks for the same runner, from another memory; one that is just going is waited for.
+    async fn is_taken(&self, runner: RunnerId, journal: JournalId) -> bool {
+        let Some(other) = self.of(runner).filter(|other| other.journal != journal && other.is_heard()) else {
+            return false;
+        };
+        tokio::time::timeout(GOING, other.over.cancelled()).await.is_err() && other.is_heard()
     }
 
     /// A runner's link begins; an older one ends.

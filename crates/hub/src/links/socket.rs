@@ -69,6 +69,9 @@ pub(crate) async fn serve(
     }
 }
 
+/// A close frame has room for 123 bytes.
+const TAKEN: &str = "another runner is linked with this token: give each its own (`shopfloor runner create NAME`)";
+
 /// What a runner says first.
 struct Hello {
     journal: JournalId,
@@ -112,11 +115,15 @@ impl Session {
         named: Option<String>,
         ended: impl Future<Output = End>,
     ) -> Result<(), End> {
+        if self.hub.links.is_taken(self.runner, self.journal).await {
+            return Err(Some((CloseCode::Taken, TAKEN)));
+        }
         // Heard from before the state is read: nothing falls in between.
         let mut desires = self.hub.live.desires();
         let acknowledged = self.take(Vec::new()).await.map_err(|error| unreadable(&error))?;
         let named = self.call(named).await.map_err(|error| unreadable(&error))?;
-        let (link, mut outgoing) = Link::new(self.runner, Duration::from_secs(self.hub.limits.runner_answer_seconds));
+        let patience = Duration::from_secs(self.hub.limits.runner_answer_seconds);
+        let (link, mut outgoing) = Link::new(self.runner, self.journal, patience);
         let link = Arc::new(link);
         link.tell(&ToRunner::Welcome {
             protocol: PROTOCOL,

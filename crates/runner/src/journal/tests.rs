@@ -11,6 +11,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
         project: ProjectId::generate(),
         activity: ActivityId::generate(),
         run: true,
+        begun: false,
         force: false,
         agent: "command".to_owned(),
         mode: SessionMode::Interactive,

@@ -266,6 +266,9 @@ async fn next(stream: &mut Stream, patience: Patience) -> Result<Heard, LinkErro
             Some(frame) if u16::from(frame.code) == CloseCode::Unauthenticated.code() => {
                 LinkError::Ended(frame.reason.to_string())
             }
+            Some(frame) if u16::from(frame.code) == CloseCode::Taken.code() => {
+                LinkError::Taken(frame.reason.to_string())
+            }
             Some(frame) if !frame.reason.is_empty() => LinkError::Broken(frame.reason.to_string()),
             _ => LinkError::Closed,
         }),

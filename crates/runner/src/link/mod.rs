@@ -46,6 +46,8 @@ pub(crate) enum LinkError {
     Silent(u64),
     #[error("its token ended: {0}")]
     Ended(String),
+    #[error("{0}")]
+    Taken(String),
     #[error("the hub closed the connection")]
     Closed,
     #[error("the connection broke: {0}")]
@@ -72,7 +74,11 @@ impl LinkError {
                 problem.kind,
                 ProblemKind::Unauthenticated | ProblemKind::Forbidden | ProblemKind::Protocol | ProblemKind::NotFound
             ),
-            Self::Client(ClientError::Protocol(_)) | Self::Ended(_) | Self::Version(..) | Self::OtherHub(_) => true,
+            Self::Client(ClientError::Protocol(_))
+            | Self::Ended(_)
+            | Self::Taken(_)
+            | Self::Version(..)
+            | Self::OtherHub(_) => true,
             _ => false,
         }
     }

@@ -130,7 +130,7 @@ async fn look(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<Begun> {
 }
 
 /// Whether a host ever took this folder: it writes its process id before it starts anything.
-fn left_a_trace(dir: &Path) -> bool {
+pub(crate) fn left_a_trace(dir: &Path) -> bool {
     std::fs::metadata(terminal::Files::new(dir).pid()).is_ok_and(|file| file.len() > 0)
 }
 

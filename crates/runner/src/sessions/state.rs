@@ -49,7 +49,7 @@ pub(super) fn exited(detail: Option<String>, code: Option<i32>, signal: Option<i
 }
 
 /// The session is gone, and nobody saw how.
-pub(super) fn lost(detail: &str) -> SessionState {
+pub(crate) fn lost(detail: &str) -> SessionState {
     let detail = Some(detail.to_owned());
     SessionState { status: SessionStatus::Lost, detail, code: None, signal: None, since: now() }
 }

@@ -50,6 +50,22 @@ async fn what_was_said_twice_is_done_once() {
 }
 
 #[tokio::test]
+async fn what_began_in_another_data_directory_is_lost_and_does_not_begin_again() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let mark = runner.folder.path().join("mark");
+    let begun = DesiredSession { begun: true, ..shell(&format!("touch '{}'", mark.display())) };
+    let fresh = shell("true");
+    hub.desire(vec![begun.clone(), fresh.clone()]);
+    let end = hub.over(begun.session).await;
+    assert_eq!(end.status, SessionStatus::Lost, "{end:?}");
+    assert!(end.detail.as_deref().unwrap().contains("another data directory"), "{end:?}");
+    assert_eq!(hub.over(fresh.session).await.code, Some(0));
+    assert!(!mark.exists());
+}
+
+#[tokio::test]
 async fn an_agent_gets_an_allowed_environment_and_its_token_is_never_shown() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);

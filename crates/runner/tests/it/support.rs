@@ -128,6 +128,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
         project: ProjectId::generate(),
         activity: ActivityId::generate(),
         run: true,
+        begun: false,
         force: false,
         agent: "command".to_owned(),
         mode: SessionMode::Interactive,

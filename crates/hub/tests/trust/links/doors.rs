@@ -95,6 +95,25 @@ async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
     assert_eq!(frames.iter().filter(gone).count(), 0, "nobody thought that it was gone");
 }
 
+#[tokio::test]
+async fn a_second_process_with_a_runners_token_is_refused_while_the_first_is_there() {
+    let mut floor = Floor::new().await;
+    let first = floor.runner.again(floor.hub.url()).await;
+    let mut second = FakeRunner { stream: first, ..FakeRunner::start(&floor.hub, &floor.pete, "unused").await };
+    std::mem::swap(&mut floor.runner.stream, &mut second.stream);
+    let (protocol, journal) = (PROTOCOL, domain::JournalId::generate());
+    second.tell(&FromRunner::Hello { protocol, journal, about: about(8), name: None }).await;
+    assert_eq!(second.until_closed().await, Some(4409));
+    floor.runner.at(floor.session.id, SessionStatus::Working).await;
+    // One that lost its memory, and whose older link is going, is let in.
+    let older = floor.runner.again(floor.hub.url()).await;
+    (floor.runner.journal, floor.runner.number) = (journal, 0);
+    drop(older);
+    assert_eq!(floor.runner.hello(8).await, 0);
+    let (_, sessions, _) = floor.runner.desired("its session", |sessions| !sessions.is_empty()).await;
+    assert!(sessions[0].begun, "it must not begin again");
+}
+
 /// Waits until a watcher is told that the runner is, or is not, there.
 async fn until(watcher: &mut Socket, runner: domain::RunnerId, connected: bool) -> protocol::Runner {
     let told = |frame: &FromHub| match change(frame) {

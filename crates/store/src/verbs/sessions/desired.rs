@@ -1,6 +1,6 @@
 //! What a runner should have, as its link tells it.
 
-use domain::{ProjectId, RunnerId, SessionId, TaskStatus};
+use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::liveness::sign_seconds;
 use protocol::EscalationContext;
 use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, StartFrom};
@@ -32,7 +32,7 @@ pub struct Desired {
 }
 
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
-    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.conversation, s.resumes, s.owner, s.task, s.fence, \
+    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.status, s.conversation, s.resumes, s.owner, s.task, s.fence, \
     w.repository, w.base, w.branch, w.start_from, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner, k.settings AS work \
     FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
     JOIN projects p ON p.id = s.project LEFT JOIN work_settings k ON k.project = s.project";
@@ -84,6 +84,7 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
         project: row.parsed("project")?,
         activity: row.parsed("activity")?,
         run: stop.is_none(),
+        begun: row.parsed::<SessionStatus>("status")? != SessionStatus::Starting,
         force: stop.as_deref() == Some("force"),
         agent: row.text("agent")?,
         mode: row.parsed("mode")?,
