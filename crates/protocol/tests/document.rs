@@ -46,10 +46,10 @@ fn every_verb_frame_change_answer_and_problem_is_described() {
 #[test]
 fn every_close_code_and_status_is_the_real_one() {
     use CloseCode::*;
-    for code in [GoingAway, Protocol, TooLarge, TooSlow, Unauthenticated, RateLimited] {
+    for code in [GoingAway, Protocol, TooLarge, TooSlow, Unauthenticated, Taken, RateLimited] {
         // A new code does not compile here until it is in the list above.
         match code {
-            GoingAway | Protocol | TooLarge | TooSlow | Unauthenticated | RateLimited => {}
+            GoingAway | Protocol | TooLarge | TooSlow | Unauthenticated | Taken | RateLimited => {}
         }
         assert!(DOCUMENT.contains(&format!("| {} | `{code:?}` |", code.code())), "{code:?}");
     }
