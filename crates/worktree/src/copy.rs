@@ -38,7 +38,7 @@ impl Worktrees {
         blocking(move || {
             let root = Root::open(&from)?;
             let mut copied = Copied::default();
-            walk(&root, &root, Path::new(""), 0, &patterns, &to, &mut copied)?;
+            walk(&root, (&root, Path::new(""), 0), false, &patterns, &to, &mut copied)?;
             Ok(copied)
         })
         .await
@@ -59,18 +59,18 @@ fn patterns(texts: &[String]) -> Result<GlobSet> {
         if !Path::new(text).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(refuse("it must be relative and without .."));
         }
-        let text = text.trim_start_matches("./");
+        let text = text.trim_start_matches("./").trim_end_matches('/');
         let glob = GlobBuilder::new(text).literal_separator(true).build().map_err(|e| refuse(&e.kind().to_string()))?;
         set.add(glob);
     }
     set.build().map_err(|error| Error::Pattern { pattern: String::new(), why: error.to_string() })
 }
 
+/// Copies what matches; `named`: a folder above was, and with it everything in it.
 fn walk(
     root: &Root,
-    folder: &Root,
-    path: &Path,
-    depth: usize,
+    (folder, path, depth): (&Root, &Path, usize),
+    named: bool,
     patterns: &GlobSet,
     to: &Path,
     copied: &mut Copied,
@@ -82,14 +82,15 @@ fn walk(
             continue;
         }
         let path = path.join(name);
+        let matches = named || patterns.is_match(&path);
         match kind {
             FileType::Directory if depth < DEEPEST && !skipped(name) => {
                 // It may be gone, or a link by now: then there is nothing to copy.
                 if let Ok(below) = folder.folder(Path::new(name)) {
-                    walk(root, &below, &path, depth + 1, patterns, to, copied)?;
+                    walk(root, (&below, &path, depth + 1), matches, patterns, to, copied)?;
                 }
             }
-            _ if !patterns.is_match(&path) => {}
+            _ if !matches => {}
             _ if copied.files.len() >= MOST => copied.left_out.push((path, format!("only {MOST} files are copied"))),
             FileType::RegularFile => copy(root, &path, to, copied)?,
             _ => copied.left_out.push((path, "it is not a regular file; links are not followed".into())),

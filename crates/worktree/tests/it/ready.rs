@@ -17,15 +17,16 @@ async fn ignored_files_are_copied_by_list_and_links_are_not_followed() {
     write(&from, "config/deep/b.local", "not matched");
     write(&from, "README.md", "must not replace");
     write(&from, "other.txt", "not listed");
+    write(&from, "secrets/keys/one.pem", "in a folder that is named");
     std::os::unix::fs::symlink("/etc/passwd", from.join("config/c.local")).unwrap();
     std::os::unix::fs::symlink("/etc", from.join("config/d.local")).unwrap();
-    let copy = [".env", "config/*.local", "README.md"].map(str::to_owned).to_vec();
+    let copy = [".env", "config/*.local", "README.md", "secrets/"].map(str::to_owned).to_vec();
     let plan = Plan { copy, copy_from: Some(from), ..bench.plan("work") };
     let space = bench.trees.create(WorkspaceId::generate(), &plan, &Progress::none()).await.unwrap();
     assert_eq!(std::fs::read(space.path.join(".env")).unwrap(), b"SECRET=1");
     assert_eq!(std::fs::read(space.path.join("README.md")).unwrap(), b"hello\nworld\n");
     let names: Vec<_> = space.copied.files.iter().map(|path| path.to_str().unwrap()).collect();
-    assert_eq!(names, [".env", "config/a.local"]);
+    assert_eq!(names, [".env", "config/a.local", "secrets/keys/one.pem"]);
     assert_eq!(space.copied.left_out.len(), 3, "{:?}", space.copied);
     for bad in ["../x", "/etc/passwd", "a/../../b", "", "\0", "a\nb"] {
         let plan = Plan { copy: vec![bad.to_owned()], ..bench.plan("work") };
