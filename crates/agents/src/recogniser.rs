@@ -156,7 +156,8 @@ impl Recogniser {
 
     /// Takes a screen into account.
     pub fn observe(&mut self, screen: &Observation) -> Seen {
-        self.seen.attention = screen.bells > self.bells;
+        // An agent that tells what it is at in its own lines rings when it is done, which those say better.
+        self.seen.attention = screen.bells > self.bells && self.in_lines.is_none();
         self.bells = self.bells.max(screen.bells);
         if self.screens
             && let Some(state) = self.adapter.screen.iter().find_map(|rule| rule.state(screen))
