@@ -189,6 +189,12 @@ impl Adapter {
             .is_some_and(|start| start.args.iter().any(|arg| arg.names().any(|name| name == "conversation")))
     }
 
+    /// Whether it runs what it is told, in this mode.
+    pub fn takes_argv(&self, mode: Mode) -> bool {
+        let args = self.start(mode).into_iter().flat_map(|start| &start.args).chain(&self.command);
+        args.flat_map(Arg::names).any(|name| name == "argv" || name == "shell")
+    }
+
     /// Whether a prompt gets to it in this mode.
     pub fn takes_prompt(&self, mode: Mode) -> bool {
         let Some(start) = self.start(mode) else { return false };

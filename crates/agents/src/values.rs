@@ -86,6 +86,8 @@ impl<'a> Values<'a> {
         for template in group {
             match template.whole() {
                 Some("argv") => filled.extend(self.request.argv.iter().cloned()),
+                // Another shell than the person's own.
+                Some("shell") if !self.request.argv.is_empty() => filled.extend(self.request.argv.iter().cloned()),
                 Some("autonomy") => filled.extend(self.autonomy().iter().cloned()),
                 Some("mcp") => filled.extend(self.server_args()),
                 _ => {

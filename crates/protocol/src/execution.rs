@@ -55,6 +55,10 @@ views! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         counts: Option<bool>,
+        /// Whether it runs a program that is named with it; absent when the runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        argv: Option<bool>,
     }
 
     /// What a runner says about itself when it connects.

@@ -88,6 +88,7 @@ fn modes(adapter: &Adapter) -> Vec<AgentMode> {
         prompt: adapter.takes_prompt(way),
         resumes: adapter.resumes(way),
         counts: Some(adapter.counts(way)),
+        argv: Some(adapter.takes_argv(way)),
     };
     can.map(told).collect()
 }

@@ -20,4 +20,8 @@ resumes: boolean,
 /**
  * Whether its sessions tell what they used of their model; absent when the runner does not say.
  */
-counts?: boolean, };
+counts?: boolean, 
+/**
+ * Whether it runs a program that is named with it; absent when the runner does not say.
+ */
+argv?: boolean, };

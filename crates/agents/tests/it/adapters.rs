@@ -21,11 +21,12 @@ fn those_that_come_with_us_are_without_fault() {
         for mode in [Mode::Interactive, Mode::Headless] {
             assert!(adapter.supports(mode) && adapter.resumes(mode), "{agent} {mode:?}");
         }
-        assert!(adapter.counts(Mode::Headless), "{agent}");
+        assert!(adapter.counts(Mode::Headless) && !adapter.takes_argv(Mode::Headless), "{agent}");
     }
     for agent in ["command", "shell"] {
         let adapter = adapters.get(agent).unwrap();
         assert!(!adapter.counts(Mode::Interactive) && !adapter.counts(Mode::Headless), "{agent}");
+        assert!(adapter.takes_argv(Mode::Interactive), "{agent}");
     }
 }
 

@@ -72,6 +72,15 @@ fn a_command_is_run_as_it_is() {
 }
 
 #[test]
+fn a_shell_is_the_persons_own_unless_another_is_named() {
+    let mut request = request(Mode::Interactive);
+    request.shell = "/bin/zsh".to_owned();
+    assert_eq!(started("shell", &request).argv, ["/bin/zsh"]);
+    request.argv = vec!["bash".to_owned(), "--norc".to_owned()];
+    assert_eq!(started("shell", &request).argv, request.argv);
+}
+
+#[test]
 fn what_could_be_an_option_is_refused() {
     let adapters = Adapters::built_in();
     for hostile in ["--upload-pack=id", "-c", "$(id)", "a;id", "a b", "", "a\nb"] {

@@ -23,6 +23,16 @@ pub(super) async fn check(tx: &mut Tx<'_>, runner: RunnerId, input: &SessionSpaw
         let message = format!("`{agent}` takes no prompt: leave it out, or choose an agent that does");
         return Err(StoreError::invalid("prompt", message));
     }
+    if found.argv == Some(false) && !input.argv.is_empty() {
+        let message =
+            format!("`{agent}` runs itself and nothing else: leave the program out, or use the agent `command`");
+        return Err(StoreError::invalid("argv", message));
+    }
+    let unsaid = input.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty());
+    if found.argv == Some(false) && found.prompt && mode == SessionMode::Headless && unsaid {
+        let message = format!("`{agent}` works headless off a prompt alone: say what it is to do");
+        return Err(StoreError::invalid("prompt", message));
+    }
     Ok(())
 }
 

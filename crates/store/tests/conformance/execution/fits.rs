@@ -16,7 +16,13 @@ both!(
 
 /// An agent that can be started in these ways: whether it takes a prompt there, and takes up conversations.
 fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
-    let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode { mode, prompt, resumes, counts: None };
+    let mode = |&(mode, prompt, resumes): &(SessionMode, bool, bool)| AgentMode {
+        mode,
+        prompt,
+        resumes,
+        counts: None,
+        argv: Some(false),
+    };
     let mut agent = about(1).agents.remove(0);
     agent.name = name.into();
     agent.modes = Some(modes.iter().map(mode).collect());
@@ -44,6 +50,9 @@ async fn what_an_agent_cannot_do_is_refused_at_once(floor: Floor) {
     let alone = SessionSpawn { mode: Some(SessionMode::Headless), ..plain.clone() };
     let error = floor.refused(&floor.ada, spawn(alone, &[mine])).await;
     assert!(error.to_string().contains("`shell` cannot be started headless"), "{error}");
+    let named = SessionSpawn { argv: vec!["ls".into()], ..plain.clone() };
+    let error = floor.refused(&floor.ada, spawn(named, &[mine])).await;
+    assert!(error.to_string().contains("`shell` runs itself and nothing else"), "{error}");
     assert_eq!(everything(&floor).await, before, "nothing was made");
     floor.done(&floor.ada, spawn(plain, &[mine])).await;
     // A runner that does not say what its agents can is believed to know.
@@ -59,6 +68,9 @@ async fn a_conversation_goes_on_in_the_way_that_its_agent_has(floor: Floor) {
     let screen = SessionSpawn { mode: None, ..input.clone() };
     let error = floor.refused(&floor.ada, spawn(screen, &[mine])).await;
     assert!(error.to_string().contains("`helper` has no screen of its own: start it headless"), "{error}");
+    let silent = SessionSpawn { prompt: None, ..input.clone() };
+    let error = floor.refused(&floor.ada, spawn(silent, &[mine])).await;
+    assert!(error.to_string().contains("say what it is to do"), "{error}");
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
     let mut memory = Memory::new(mine);
     let usage = Usage { input_tokens: 3, cached_tokens: 2, output_tokens: 1, cost_micros: None };
