@@ -54,6 +54,14 @@ impl Floor {
         self.options.data_dir.join("sessions").join(session.to_string())
     }
 
+    /// Where a repository is, on this machine: `~` is the home of whoever runs the runner.
+    pub(crate) fn location(&self, location: &str) -> String {
+        match (location.strip_prefix("~/"), self.person.get("HOME")) {
+            (Some(below), Some(home)) => format!("{}/{below}", home.trim_end_matches('/')),
+            _ => location.to_owned(),
+        }
+    }
+
     /// Runs a task until it is done or the runner ends.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();

@@ -35,7 +35,7 @@ pub(super) async fn perform(
 /// Gets the newest base; without it, the one that was fetched last counts.
 async fn refresh(floor: &Arc<Floor>, check: &DesiredCheck) {
     let Some(repository) = &check.workspace.repository else { return };
-    let Ok(location) = repository.location.parse() else { return };
+    let Ok(location) = floor.location(&repository.location).parse() else { return };
     if let Err(error) = floor.workspaces.worktrees.refresh(&location, &Progress::none()).await {
         tracing::warn!(report = %check.report, %error, "the newest base could not be fetched");
     }

@@ -144,7 +144,7 @@ impl Workspaces {
         };
         let mut plan = Plan { from, ..Plan::default() };
         if let Some(repository) = &wanted.repository {
-            plan.location = Some(repository.location.parse().map_err(text)?);
+            plan.location = Some(floor.location(&repository.location).parse().map_err(text)?);
             let base = wanted.base.as_ref().or(repository.base_branch.as_ref());
             plan.base = base.map(|base| base.parse()).transpose().map_err(text)?;
             plan.branch = Some(wanted.branch.parse().map_err(text)?);

@@ -124,6 +124,7 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
             let message = "what comes from there is not encrypted, and no runner takes it: use https:// or ssh://";
             return Err(StoreError::invalid("repositories.location", message));
         }
+        check_location(&repository.location)?;
         // `helper::address` lets git start the program `git-remote-helper`.
         let scheme = repository.location.split("::").next().filter(|scheme| scheme.len() < repository.location.len());
         if scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-_".contains(c))) {
@@ -157,9 +158,26 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
     Ok(())
 }
 
+/// What every runner would refuse is refused before anybody else reads it.
+fn check_location(location: &str) -> Result<(), StoreError> {
+    let refuse = |message: &str| Err(StoreError::invalid("repositories.location", message));
+    let Some((scheme, rest)) = location.split_once("://") else { return Ok(()) };
+    if scheme.eq_ignore_ascii_case("file") {
+        return refuse("give the path itself, without `file://`");
+    }
+    let user = rest.split('/').next().and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
+    match user.is_some_and(|user| user.contains(':')) {
+        true => refuse(
+            "it has a password in it, which everybody who sees the project would read: leave it away, and let \
+                        git on the runner know it by a credential helper",
+        ),
+        false => Ok(()),
+    }
+}
+
 /// What is fetched has no ignored files: they are only where somebody works.
 fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> Result<(), StoreError> {
-    let remote = |repository: &&Repository| !repository.copy.is_empty() && !repository.location.starts_with('/');
+    let remote = |repository: &&Repository| !repository.copy.is_empty() && !repository.location.starts_with(['/', '~']);
     let Some(repository) = repositories.into_iter().find(remote) else { return Ok(()) };
     let message = format!(
         "only a repository at a path on a runner (`/…`) has ignored files to copy from, and `{}` is none: name the \

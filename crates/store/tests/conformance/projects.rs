@@ -12,6 +12,7 @@ use crate::floor::{Floor, create_project, id};
 both!(
     a_project_is_private_to_its_creator_unless_said,
     every_setting_is_kept,
+    a_location_that_no_runner_takes_is_refused,
     an_update_changes_only_what_it_names,
     an_update_that_changes_nothing_leaves_no_trace,
     each_text_is_a_version,
@@ -61,6 +62,24 @@ async fn every_setting_is_kept(floor: Floor) {
     assert_eq!(read, made);
     assert_eq!((read.content, read.repositories), (input.content, input.repositories));
     assert_eq!((read.share_execution, read.archive_recordings, read.retention_days), (true, true, Some(30)));
+}
+
+async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {
+    for (location, why) in [
+        ("https://ada:hunter2@example.org/a.git", "password"),
+        ("file:///srv/a", "the path itself"),
+        ("http://example.org/a.git", "not encrypted"),
+    ] {
+        let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
+        let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
+        let refused = floor.refused(&floor.ada, CreateProject { input }).await.to_string();
+        assert!(refused.contains(why) && !refused.contains("hunter2"), "{refused}");
+    }
+    for location in ["ssh://git@example.org/a:b.git", "git@example.org:a.git", "~/code/a"] {
+        let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
+        let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
+        floor.done(&floor.ada, CreateProject { input }).await;
+    }
 }
 
 async fn an_update_changes_only_what_it_names(floor: Floor) {
