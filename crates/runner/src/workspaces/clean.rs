@@ -21,6 +21,10 @@ impl Workspaces {
         let _alone = busy.lock().await;
         nobody_in(floor, workspace)?;
         let row = self.row(floor, workspace).await.map_err(internal)?;
+        if row.is_none() && was_never_made(floor, workspace).await? {
+            floor.journal.tell(FactBody::WorkspaceCleaned { workspace }).await;
+            return Ok(());
+        }
         let row = row.filter(|row| !row.cleaned).ok_or_else(unknown)?;
         let lost = self.worktrees.would_lose(workspace).await;
         let absent = matches!(lost, Err(worktree::Error::NoWorkspace(_)));
@@ -79,6 +83,14 @@ impl Workspaces {
         floor.journal.tell(ready).await;
         Ok(())
     }
+}
+
+/// Whether a session was to work in it that failed before there was anything.
+async fn was_never_made(floor: &Floor, workspace: WorkspaceId) -> Result<bool, Problem> {
+    let ended = floor.journal.sessions(true).await.map_err(|error| internal(error.to_string()))?;
+    let wanted = ended.iter().any(|row| row.desired.workspace.workspace == workspace);
+    let absent = floor.workspaces.worktrees.would_lose(workspace).await;
+    Ok(wanted && matches!(absent, Err(worktree::Error::NoWorkspace(_))))
 }
 
 /// A folder that is not there yet.

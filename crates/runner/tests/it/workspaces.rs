@@ -2,7 +2,7 @@
 
 use domain::SessionStatus;
 use protocol::PortRange;
-use protocol::link::{DesiredSession, FactBody};
+use protocol::link::{DesiredSession, FactBody, RunnerAnswer, RunnerAsk};
 
 use crate::hub::FakeHub;
 use crate::sessions::states;
@@ -145,6 +145,30 @@ async fn a_repository_that_is_not_there_is_said_so() {
     let end = hub.over(session.session).await;
     assert_eq!(end.status, SessionStatus::Exited);
     assert!(end.detail.as_ref().unwrap().contains("/nowhere/at/all"), "{end:?}");
+    // What was never made can be put away.
+    let workspace = session.workspace.workspace;
+    assert_eq!(hub.ask(RunnerAsk::Clean { workspace }).await, Ok(RunnerAnswer::Done));
+    let cleaned = |fact: &FactBody| matches!(fact, FactBody::WorkspaceCleaned { workspace: of } if *of == workspace);
+    hub.fact("that it is put away", |fact| cleaned(fact).then_some(())).await;
+    let strange = domain::WorkspaceId::generate();
+    assert!(hub.ask(RunnerAsk::Clean { workspace: strange }).await.is_err());
+}
+
+#[tokio::test]
+async fn a_repository_may_be_below_the_home_of_whoever_runs_the_runner() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let origin = fixture(&[("file.txt", "at home\n")]);
+    runner.set("HOME", origin.path().parent().unwrap().to_str().unwrap());
+    runner.spawn();
+    hub.connected(1).await;
+    let mut session = shell("cat file.txt");
+    let name = origin.path().file_name().unwrap();
+    session.workspace.repository = Some(repository(&std::path::Path::new("~").join(name)));
+    hub.desire(vec![session.clone()]);
+    let end = hub.over(session.session).await;
+    assert_eq!(end.code, Some(0), "{end:?}");
+    assert_eq!(output(&runner.session_dir(session.session)), b"at home\r\n");
 }
 
 #[tokio::test]
@@ -171,7 +195,7 @@ async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
     };
     let counted = stats(|stats| stats.uncommitted).await;
     assert_eq!((counted.files, counted.insertions, counted.ahead), (1, 1, 0), "{counted:?}");
-    let ask = protocol::link::RunnerAsk::Send { session: session.session, text: String::new(), submit: true };
+    let ask = RunnerAsk::Send { session: session.session, text: String::new(), submit: true };
     hub.ask(ask).await.unwrap();
     hub.log_has(session.session, "committed").await;
     let counted = stats(|stats| stats.ahead == 1).await;
