@@ -106,12 +106,25 @@ async fn repositories(
     if !said && args.repository.is_empty() {
         return Ok(None);
     }
+    let before = client.ask::<Project>(Call::ProjectShow { project }).await?.repositories;
     let mut list = match said {
-        true => args.repositories.clone(),
-        false => client.ask::<Project>(Call::ProjectShow { project }).await?.repositories,
+        true => args.repositories.iter().map(|repository| kept(repository, &before)).collect(),
+        false => before,
     };
     args.repository.clone().apply(&mut list)?;
     Ok(Some(list))
+}
+
+/// A repository that stays keeps what was said about it before.
+fn kept(repository: &Repository, before: &[Repository]) -> Repository {
+    let known = before.iter().find(|known| known.location == repository.location);
+    known.map_or_else(
+        || repository.clone(),
+        |known| Repository {
+            base_branch: repository.base_branch.clone().or(known.base_branch.clone()),
+            ..known.clone()
+        },
+    )
 }
 
 async fn id(client: &Client, text: &str) -> Result<ProjectId, Failure> {
@@ -156,4 +169,19 @@ fn details(project: &Project, out: &Output) -> String {
         add("  ports", repository.ports.as_ref().map(|ports| format!("{}-{}", ports.first, ports.last)));
     }
     format!("{}\n\n{}", fields(out, &pairs), clean(&project.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_that_stays_keeps_what_was_said_about_it() {
+        let at = |location: &str| Repository { location: location.to_owned(), ..Repository::default() };
+        let before = [Repository { setup: Some("make".to_owned()), base_branch: Some("main".to_owned()), ..at("/a") }];
+        assert_eq!(kept(&at("/a"), &before), before[0]);
+        assert_eq!(kept(&at("/b"), &before), at("/b"));
+        let other = Repository { base_branch: Some("next".to_owned()), ..at("/a") };
+        assert_eq!(kept(&other, &before), Repository { base_branch: other.base_branch.clone(), ..before[0].clone() });
+    }
 }

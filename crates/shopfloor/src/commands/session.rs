@@ -42,7 +42,10 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
             let input = SessionText { text: text.required()?, submit: !no_submit };
             let session = id(client, &session).await?;
             client.ask::<()>(Call::SessionSend { session, input }).await?;
-            out.note(&format!("sent to {session}"));
+            match out.json {
+                true => out.did("sent", session)?,
+                false => out.note(&format!("sent to {session}")),
+            }
         }
         SessionCommand::Log { session, lines } => {
             let session = id(client, &session).await?;

@@ -96,7 +96,7 @@ pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<
             let workspace = id(client, &workspace).await?;
             let input = WorkspaceRestore { save: save.clone() };
             client.ask::<()>(Call::WorkspaceRestore { workspace, input }).await?;
-            out.note(&format!("restored {workspace}"));
+            out.did("restored", workspace)?;
             // Done is done: what it was is only told if it can be found out.
             let saves: Vec<Save> = client.ask(Call::WorkspaceSaves { workspace }).await.unwrap_or_default();
             saves::restored(save.as_deref(), &saves, out).iter().for_each(|line| out.note(line));
