@@ -79,7 +79,7 @@ pub(crate) struct RepositoryArgs {
     /// A shell line that runs before a workspace is deleted
     #[arg(long, value_name = "COMMAND")]
     teardown: Option<String>,
-    /// Ignored files to copy into a fresh workspace, as .env, from a --repo that is a folder; may be repeated
+    /// Ignored files or folders to copy into a fresh workspace, as .env, from a --repo that is a folder; may be repeated
     #[arg(long, value_name = "PATTERN")]
     copy: Vec<String>,
     /// Ports that its workspaces share out among themselves, as 4000-4099
