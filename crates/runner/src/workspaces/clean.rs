@@ -1,16 +1,14 @@
-//! Deletes workspaces, and brings saves back; never while somebody works there.
+//! Deletes workspaces; never while somebody works there.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::WorkspaceId;
 use protocol::link::FactBody;
 use protocol::{Problem, ProblemKind};
-use worktree::{Into as Target, Unfinished};
+use worktree::Unfinished;
 
 use super::make::script;
 use super::{Place, Workspaces};
-use crate::clock::now;
 use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 
@@ -55,34 +53,6 @@ impl Workspaces {
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
         Ok(())
     }
-
-    /// Brings a save back into its workspace; of one that was deleted, into a folder of its own.
-    pub(crate) async fn restore(
-        &self,
-        floor: &Arc<Floor>,
-        workspace: WorkspaceId,
-        save: Option<&str>,
-    ) -> Result<(), Problem> {
-        let busy = self.busy(workspace);
-        let _alone = busy.lock().await;
-        nobody_in(floor, workspace)?;
-        let row = self.row(floor, workspace).await.map_err(internal)?.ok_or_else(unknown)?;
-        if !row.cleaned {
-            self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
-            return self.save(floor, workspace).await.map_err(problem);
-        }
-        let folder = restored(floor, workspace);
-        let path = self.worktrees.restore(workspace, save, &Target::Folder(folder)).await.map_err(problem)?;
-        let ready = FactBody::WorkspaceReady {
-            workspace,
-            path: path.to_string_lossy().into_owned(),
-            branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
-            base: row.base.clone(),
-            ports: None,
-        };
-        floor.journal.tell(ready).await;
-        Ok(())
-    }
 }
 
 /// Whether a session was to work in it that failed before there was anything.
@@ -93,13 +63,7 @@ async fn was_never_made(floor: &Floor, workspace: WorkspaceId) -> Result<bool, P
     Ok(wanted && matches!(absent, Err(worktree::Error::NoWorkspace(_))))
 }
 
-/// A folder that is not there yet.
-fn restored(floor: &Floor, workspace: WorkspaceId) -> PathBuf {
-    let stamp = now().as_millis();
-    floor.options.data_dir.join("restored").join(format!("{workspace}-{stamp}"))
-}
-
-fn nobody_in(floor: &Floor, workspace: WorkspaceId) -> Result<(), Problem> {
+pub(super) fn nobody_in(floor: &Floor, workspace: WorkspaceId) -> Result<(), Problem> {
     match floor.sessions.in_workspace(workspace).first() {
         None => Ok(()),
         Some(session) => {
@@ -124,10 +88,10 @@ pub(crate) fn problem(error: worktree::Error) -> Problem {
     Problem::new(kind, error.to_string())
 }
 
-fn unknown() -> Problem {
+pub(super) fn unknown() -> Problem {
     Problem::new(ProblemKind::NotFound, "this workspace is not on this runner")
 }
 
-fn internal(why: String) -> Problem {
+pub(super) fn internal(why: String) -> Problem {
     Problem::new(ProblemKind::Internal, why)
 }

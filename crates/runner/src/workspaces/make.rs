@@ -126,7 +126,7 @@ impl Workspaces {
         floor.journal.workspace(workspace).await.map_err(|error| error.to_string())
     }
 
-    async fn create(
+    pub(super) async fn create(
         &self,
         floor: &Floor,
         purpose: Purpose<'_>,

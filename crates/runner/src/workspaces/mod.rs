@@ -4,6 +4,7 @@ mod clean;
 mod follow;
 mod make;
 mod ports;
+mod restore;
 mod save;
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use protocol::link::{RunnerAnswer, RunnerAsk};
 use protocol::{DiffKind, ProblemKind};
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, fixture, repository, shell, stopped};
+use crate::support::{TestRunner, fixture, output, repository, shell, stopped};
 
 #[tokio::test]
 async fn a_text_is_typed_and_a_recording_read() {
@@ -71,7 +71,7 @@ async fn a_long_recording_comes_in_stretches_that_fit_together() {
 #[tokio::test]
 async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is_lost() {
     let hub = FakeHub::start().await;
-    let _runner = TestRunner::start(&hub);
+    let runner = TestRunner::start(&hub);
     hub.connected(1).await;
     let origin = fixture(&[("file.txt", "one\ntwo\n")]);
     let mut session = shell("echo three >> file.txt; echo new > fresh.txt; echo ready; sleep 1000");
@@ -108,4 +108,15 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
         matches!(fact, protocol::link::FactBody::WorkspaceCleaned { workspace: of } if *of == workspace).then_some(())
     })
     .await;
+    // What was deleted is made again, with its branch, and can be worked in.
+    let save = Some(saves[0].id.clone());
+    assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save }).await, Ok(RunnerAnswer::Done));
+    assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
+    assert!(matches!(hub.ask(RunnerAsk::Diff { workspace }).await, Ok(RunnerAnswer::Diff(_))));
+    let mut second = shell("cat fresh.txt; git branch --show-current");
+    second.workspace = session.workspace.clone();
+    hub.desire(vec![second.clone()]);
+    assert_eq!(hub.over(second.session).await.code, Some(0));
+    let shown = String::from_utf8(output(&runner.session_dir(second.session))).unwrap();
+    assert_eq!(shown, format!("new\r\n{}\r\n", session.workspace.branch));
 }

@@ -1,0 +1,67 @@
+//! Brings saves back; never while somebody works there.
+
+use std::sync::Arc;
+
+use domain::WorkspaceId;
+use protocol::Problem;
+use protocol::link::{DesiredWorkspace, FactBody, StartFrom};
+use worktree::{Into as Target, Progress};
+
+use super::clean::{internal, nobody_in, problem, unknown};
+use super::make::{Purpose, Unmade};
+use super::{Place, Workspaces};
+use crate::clock::now;
+use crate::floor::Floor;
+use crate::journal::{Change, WorkspaceRow};
+
+impl Workspaces {
+    /// Brings a save back into its workspace, which is made again if it was deleted.
+    pub(crate) async fn restore(
+        &self,
+        floor: &Arc<Floor>,
+        workspace: WorkspaceId,
+        save: Option<&str>,
+    ) -> Result<(), Problem> {
+        let busy = self.busy(workspace);
+        let _alone = busy.lock().await;
+        nobody_in(floor, workspace)?;
+        let row = self.row(floor, workspace).await.map_err(internal)?.ok_or_else(unknown)?;
+        if !row.cleaned {
+            self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
+            return self.save(floor, workspace).await.map_err(problem);
+        }
+        let place = self.make_again(floor, &row).await.map_err(|unmade| internal(unmade.why))?;
+        match self.worktrees.restore(workspace, save, &Target::Workspace).await {
+            // What was deleted had nothing that is not on its branch.
+            Err(worktree::Error::NothingBack { .. }) if save.is_none() => {}
+            Err(error) => return Err(problem(error)),
+            Ok(_) => {}
+        }
+        let ready = FactBody::WorkspaceReady {
+            workspace,
+            path: place.path.to_string_lossy().into_owned(),
+            branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
+            base: row.base.clone(),
+            ports: place.ports.clone(),
+        };
+        // Not ready in the journal: whoever works there next has its setup run first.
+        let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
+        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        self.follow(workspace);
+        self.save(floor, workspace).await.map_err(problem)
+    }
+
+    /// The folder of a workspace that was deleted: with its branch as it was pushed, or else as it began.
+    async fn make_again(&self, floor: &Arc<Floor>, row: &WorkspaceRow) -> Result<Place, Unmade> {
+        let pushed = Some(StartFrom::Branch { branch: row.desired.branch.clone() });
+        let again = async |from: Option<StartFrom>| {
+            let wanted = DesiredWorkspace { from, ..row.desired.clone() };
+            let purpose = Purpose { project: row.project, activity: row.activity, wanted: &wanted };
+            self.create(floor, purpose, Some(row.clone()), &Progress::none()).await
+        };
+        match again(pushed.filter(|_| row.desired.repository.is_some())).await {
+            Ok(place) => Ok(place),
+            Err(_) => again(None).await,
+        }
+    }
+}
