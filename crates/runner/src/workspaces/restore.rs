@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use domain::WorkspaceId;
-use protocol::Problem;
 use protocol::link::{DesiredWorkspace, FactBody, StartFrom};
+use protocol::{Problem, ProblemKind};
 use worktree::{Into as Target, Progress};
 
 use super::clean::{internal, nobody_in, problem, unknown};
@@ -30,7 +30,10 @@ impl Workspaces {
             self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
             return self.save(floor, workspace).await.map_err(problem);
         }
-        let place = self.make_again(floor, &row).await.map_err(|unmade| internal(unmade.why))?;
+        let place = match self.make_again(floor, &row).await {
+            Ok(place) => place,
+            Err(unmade) => return Err(self.put_aside(floor, workspace, save, &unmade.why).await),
+        };
         match self.worktrees.restore(workspace, save, &Target::Workspace).await {
             // What was deleted had nothing that is not on its branch.
             Err(worktree::Error::NothingBack { .. }) if save.is_none() => {}
@@ -49,6 +52,18 @@ impl Workspaces {
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         self.save(floor, workspace).await.map_err(problem)
+    }
+
+    /// Puts the files of a save into a folder, because no workspace can be made of them; says where.
+    async fn put_aside(&self, floor: &Floor, workspace: WorkspaceId, save: Option<&str>, why: &str) -> Problem {
+        let folder = floor.options.data_dir.join("restored").join(format!("{workspace}-{}", now().as_millis()));
+        match self.worktrees.restore(workspace, save, &Target::Folder(folder)).await {
+            Ok(path) => {
+                let aside = format!("its workspace cannot be made again ({why}); its files are in {}", path.display());
+                Problem::new(ProblemKind::Conflict, aside)
+            }
+            Err(error) => problem(error),
+        }
     }
 
     /// The folder of a workspace that was deleted: with its branch as it was pushed, or else as it began.

@@ -119,4 +119,13 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
     assert_eq!(hub.over(second.session).await.code, Some(0));
     let shown = String::from_utf8(output(&runner.session_dir(second.session))).unwrap();
     assert_eq!(shown, format!("new\r\n{}\r\n", session.workspace.branch));
+    // Without its repository there is no workspace to make, but nothing is lost.
+    std::fs::remove_file(path.join("fresh.txt")).unwrap();
+    std::fs::write(path.join("file.txt"), "one\ntwo\n").unwrap();
+    assert_eq!(hub.ask(RunnerAsk::Clean { workspace }).await, Ok(RunnerAnswer::Done));
+    drop(origin);
+    let save = Some(saves[0].id.clone());
+    let aside = hub.ask(RunnerAsk::Restore { workspace, save }).await.unwrap_err().detail;
+    let (_, folder) = aside.split_once("its files are in ").unwrap_or_else(|| panic!("{aside}"));
+    assert_eq!(std::fs::read_to_string(format!("{folder}/fresh.txt")).unwrap(), "new\n");
 }
