@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 
-brief = sys.stdin.read()
+# What others did before is told below; the task itself comes first.
+brief = sys.stdin.read().split("\n## ")[0]
 title = re.search(r"(?m)^(Summarise|Make an index).*$", brief).group(0)
 out = pathlib.Path("summaries")
 out.mkdir(exist_ok=True)
