@@ -167,7 +167,7 @@ async fn hostile_texts_come_back_unchanged_or_are_refused_by_name() {
         match field.name {
             // What git could take for an option or a revision is no branch.
             "branch" => assert!(kept <= 6, "{kept} hostile branches were taken"),
-            "repository" => assert_eq!(kept, HOSTILE.len() - 3, "only what starts with `-` is refused"),
+            "repository" => assert_eq!(kept, HOSTILE.len() - 4, "only what starts with `-`, and `file://`, is refused"),
             _ => assert_eq!(kept, HOSTILE.len(), "{}", field.name),
         }
         for text in FORBIDDEN {
