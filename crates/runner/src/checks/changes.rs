@@ -1,8 +1,9 @@
 //! What was changed, as the hub is told it: bounded, so that it always fits.
 
-use protocol::CheckedOut;
 use protocol::link::{ChangedFile, Changes};
 use worktree::{Examined, FileStatus};
+
+use crate::workspaces::checked_out;
 
 /// How much of the patch is told.
 pub(super) const PATCH: usize = 64 * 1024;
@@ -27,20 +28,12 @@ pub(super) fn told(found: &Examined) -> Changes {
     Changes {
         base: found.base.clone().unwrap_or_default(),
         head: found.head.clone().unwrap_or_default(),
-        checked_out: checked_out(found),
+        checked_out: checked_out(found.branch.as_deref(), found.head.as_deref()),
         commits: found.commits.clone(),
         more_commits: found.new_commits.saturating_sub(u32::try_from(found.commits.len()).unwrap_or(u32::MAX)),
         tree: found.tree.clone(),
         files: files.collect(),
         patch: found.patch.clone(),
-    }
-}
-
-/// Nothing where there is no repository, or its `.git` cannot be read.
-fn checked_out(found: &Examined) -> Option<CheckedOut> {
-    match &found.branch {
-        Some(name) => Some(CheckedOut::Branch { name: name.clone() }),
-        None => found.head.as_ref().map(|_| CheckedOut::Commit {}),
     }
 }
 

@@ -109,13 +109,7 @@ impl Workspaces {
         }
         row.ready = true;
         row.used_at = now();
-        let ready = FactBody::WorkspaceReady {
-            workspace,
-            path: place.path.to_string_lossy().into_owned(),
-            branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
-            base: row.base.clone(),
-            ports: place.ports.clone(),
-        };
+        let ready = ready(workspace, &row, &place);
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         Ok(place)
@@ -173,6 +167,17 @@ impl Workspaces {
         tracing::warn!(%workspace, why, "the workspace could not be made ready");
         floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
         why
+    }
+}
+
+/// What the hub is told of a workspace that can be worked in.
+pub(super) fn ready(workspace: WorkspaceId, row: &WorkspaceRow, place: &Place) -> FactBody {
+    FactBody::WorkspaceReady {
+        workspace,
+        path: place.path.to_string_lossy().into_owned(),
+        branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
+        base: row.base.clone(),
+        ports: place.ports.clone(),
     }
 }
 

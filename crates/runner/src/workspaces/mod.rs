@@ -19,6 +19,7 @@ use worktree::{Watcher, Worktrees};
 pub(crate) use clean::problem;
 pub(crate) use follow::follow_changes;
 pub(crate) use make::{Purpose, Unmade};
+pub(crate) use save::checked_out;
 
 /// The workspaces of this runner.
 #[derive(Debug)]

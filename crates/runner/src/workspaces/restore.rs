@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use domain::WorkspaceId;
-use protocol::link::{DesiredWorkspace, FactBody, StartFrom};
+use protocol::link::{DesiredWorkspace, StartFrom};
 use protocol::{Problem, ProblemKind};
 use worktree::{Into as Target, Progress};
 
 use super::clean::{internal, nobody_in, problem, unknown};
-use super::make::{Purpose, Unmade};
+use super::make::{Purpose, Unmade, ready};
 use super::{Place, Workspaces};
 use crate::clock::now;
 use crate::floor::Floor;
@@ -40,13 +40,7 @@ impl Workspaces {
             Err(error) => return Err(problem(error)),
             Ok(_) => {}
         }
-        let ready = FactBody::WorkspaceReady {
-            workspace,
-            path: place.path.to_string_lossy().into_owned(),
-            branch: row.desired.repository.is_some().then(|| row.desired.branch.clone()),
-            base: row.base.clone(),
-            ports: place.ports.clone(),
-        };
+        let ready = ready(workspace, &row, &place);
         // Not ready in the journal: whoever works there next has its setup run first.
         let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;

@@ -87,10 +87,15 @@ impl Workspaces {
     }
 }
 
+/// What is checked out; nothing where there is no repository, or its `.git` cannot be read.
+pub(crate) fn checked_out(branch: Option<&str>, head: Option<&str>) -> Option<CheckedOut> {
+    let on = branch.map(|name| CheckedOut::Branch { name: name.to_owned() });
+    on.or(head.map(|_| CheckedOut::Commit {}))
+}
+
 fn told(counted: &worktree::GitStats) -> GitStats {
-    let branch = counted.branch.clone().map(|name| CheckedOut::Branch { name });
     GitStats {
-        checked_out: branch.or(counted.head.as_ref().map(|_| CheckedOut::Commit {})),
+        checked_out: checked_out(counted.branch.as_deref(), counted.head.as_deref()),
         ahead: counted.ahead,
         behind: counted.behind,
         files: counted.files,
