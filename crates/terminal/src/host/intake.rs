@@ -1,9 +1,13 @@
 //! Reads a terminal ahead on a thread of its own, so that a program that writes much goes on writing while the screen
 //! takes in what it wrote. The thread ends when there is nothing to read for a while.
+//!
+//! It does not stand at the kernel's door: a program that writes short lines would wake it for each of them.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
@@ -15,6 +19,8 @@ const MOST: usize = 256 << 10;
 const READ: usize = 16 << 10;
 /// When it hands out less than this, that was all: asking for more in vain would only be in the writer's way.
 const SOME: usize = 4000;
+/// So long the writer is then left alone with the kernel's buffer; after much longer it is full, and the writer waits.
+const NAP: Duration = Duration::from_micros(20);
 const STACK: usize = 64 << 10;
 /// The thread ends after so long without output.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -105,25 +111,28 @@ impl Intake {
 }
 
 fn read(terminal: &OwnedFd, end: &OwnedFd, shared: &Shared) -> End {
+    // Naps are only as short as they should be if the kernel may not round them up. If it does, they cost speed alone.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut buffer = vec![0; READ];
     let mut ending = false;
     loop {
-        let all = match rustix::io::read(terminal, &mut buffer) {
+        match rustix::io::read(terminal, &mut buffer) {
             Ok(0) => return End::Gone,
             Ok(count) => {
                 give(shared, &buffer[..count]);
-                count < SOME && !ending
+                if count < SOME && !ending {
+                    std::thread::sleep(NAP);
+                }
             }
-            Err(Errno::INTR) => false,
+            Err(Errno::INTR) => (),
             Err(Errno::AGAIN) if ending => return End::Quiet,
-            Err(Errno::AGAIN) => true,
+            Err(Errno::AGAIN) => {
+                let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
+                let ready = poll(&mut fds, Some(&QUIET));
+                // Once more before it ends: something may have come meanwhile.
+                ending = ready == Ok(0) || !fds[1].revents().is_empty();
+            }
             Err(_) => return End::Gone,
-        };
-        if all {
-            let mut fds = [PollFd::new(terminal, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
-            let ready = poll(&mut fds, Some(&QUIET));
-            // Once more before it ends: something may have come meanwhile.
-            ending = ready == Ok(0) || !fds[1].revents().is_empty();
         }
     }
 }
