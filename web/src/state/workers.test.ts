@@ -16,6 +16,7 @@ import {
   othersFrozen,
   openEscalations,
   sessionColours,
+  signOf,
   spentOf,
   workersOf,
 } from "./workers";
@@ -224,5 +225,13 @@ describe("stop everything", () => {
     const floor = play(start, delta(2, { kind: "workers", workers: [mine, limited] }));
     expect(myFreeze(floor)).toEqual({ projects: [], workers: 1 });
     expect(myFreeze(start)).toBeNull();
+  });
+});
+
+describe("the last sign of a worker", () => {
+  it("is its work when a runner starts it for each task, and otherwise what was heard of it", () => {
+    expect(signOf({ kind: "managed", task: null })).toBe("last at work");
+    expect(signOf({ kind: "managed", task: "tsk_1" })).toBe("heard");
+    expect(signOf({ kind: "external", task: null })).toBe("heard");
   });
 });

@@ -45,6 +45,11 @@ export function isUp(worker: Worker): boolean {
   return worker.status !== "stopped" && worker.status !== "stopping";
 }
 
+/** What a worker's last sign was: one that a runner starts for each task says nothing between two of them. */
+export function signOf(worker: Pick<Worker, "kind" | "task">): string {
+  return worker.kind === "managed" && worker.task === null ? "last at work" : "heard";
+}
+
 /** What is left of a budget, from 0 to 1; null when there is none. */
 export function spentOf(used: number | null, budget: number | null): number | null {
   if (budget === null || budget <= 0) return null;
