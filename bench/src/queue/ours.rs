@@ -188,19 +188,23 @@ impl Queue {
         Ok(rate(count, begun))
     }
 
-    /// From enqueue to start, in milliseconds, when nothing else goes on: a worker waits for commits as the hub's
-    /// `task.take` does.
+    /// From enqueue to start, in milliseconds, when nothing else goes on: a worker waits for commits, and for what is
+    /// about to be added, as the hub's `task.take` does.
     pub(super) async fn waits(&self) -> anyhow::Result<Vec<f64>> {
         let mut waits = Vec::new();
         for _ in 0..200 {
             let waiter = async {
                 loop {
                     let committed = self.committed.notified();
+                    let mut coming = self.store.coming();
                     let taken = self.take("waiter").await?;
                     if let Some(held) = taken.taken {
                         return anyhow::Ok((Instant::now(), held));
                     }
-                    committed.await;
+                    tokio::select! {
+                        () = committed => {}
+                        said = coming.recv() => drop(said?),
+                    }
                 }
             };
             let adder = async {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::ProjectId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -31,6 +32,11 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// How much there is to decide: so many tasks are taken or handed back.
     fn weight(&self) -> usize {
         0
+    }
+
+    /// The project whose queue it makes longer: who waits there for a task may come along in the same transaction.
+    fn fills(&self) -> Option<ProjectId> {
+        None
     }
 
     /// Says what it will read, so that many commands read together.

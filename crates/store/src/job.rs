@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::Timestamp;
+use domain::{ProjectId, Timestamp};
 use futures_util::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -24,6 +24,8 @@ pub(crate) trait Job: Send {
     fn foresee(&self, wanted: &mut Wanted);
     /// How much there is to decide.
     fn weight(&self) -> usize;
+    /// The project whose queue it makes longer.
+    fn fills(&self) -> Option<ProjectId>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
     /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
@@ -92,6 +94,10 @@ impl<C: Command> Job for Queued<C> {
 
     fn weight(&self) -> usize {
         self.command.weight()
+    }
+
+    fn fills(&self) -> Option<ProjectId> {
+        self.command.fills()
     }
 
     fn foresee(&self, wanted: &mut Wanted) {

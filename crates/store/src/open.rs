@@ -7,12 +7,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{HubId, Timestamp};
+use domain::{HubId, ProjectId, Timestamp};
 use parking_lot::Mutex;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 
 use crate::connection::{Owned, Target};
 use crate::reader::Readers;
@@ -109,6 +109,12 @@ impl Store {
         command: C,
     ) -> Result<Committed<C::Output>, StoreError> {
         self.writer.write(caller.clone(), key, command).await
+    }
+
+    /// Hears in which projects tasks are about to be added: whoever takes one at once may share their transaction. What
+    /// comes is not there yet, and may be refused.
+    pub fn coming(&self) -> broadcast::Receiver<ProjectId> {
+        self.writer.coming()
     }
 
     /// Finishes what is queued and closes every connection.

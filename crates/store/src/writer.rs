@@ -7,9 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Timestamp;
+use domain::{ProjectId, Timestamp};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::batch::{Batch, Outcome};
@@ -67,7 +67,11 @@ pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
     stop: Arc<Notify>,
     trouble: Arc<Mutex<Option<String>>>,
+    coming: broadcast::Sender<ProjectId>,
 }
+
+/// How many announcements are kept for those who have not looked yet. Who misses one hears of what came by its event.
+const COMING: usize = 64;
 
 impl Writer {
     /// Starts the writer task; it ends when it is told to, closing `connection`.
@@ -81,6 +85,7 @@ impl Writer {
         let (ended, end) = oneshot::channel();
         let trouble = Arc::new(Mutex::new(None));
         let stop = Arc::new(Notify::new());
+        let coming = broadcast::Sender::new(COMING);
         let task = Task {
             target,
             connection: Some(connection),
@@ -91,13 +96,14 @@ impl Writer {
             alone: 0,
             flight: None,
             answered: 0,
+            coming: coming.clone(),
         };
         let told = stop.clone();
         tokio::spawn(async move {
             task.serve(jobs, &told).await;
             let _ = ended.send(());
         });
-        (Self { queue, stop, trouble }, end)
+        (Self { queue, stop, trouble, coming }, end)
     }
 
     /// Runs a command and waits until it is durable.
@@ -115,6 +121,11 @@ impl Writer {
         let stopped = || StoreError::Unavailable("the hub is stopping".into());
         self.queue.send(job).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
+    }
+
+    /// Hears in which projects tasks are about to be added: who asks for one at once shares their transaction.
+    pub(crate) fn coming(&self) -> broadcast::Receiver<ProjectId> {
+        self.coming.subscribe()
     }
 
     /// Takes no more commands; those that wait are still run.
@@ -232,6 +243,7 @@ struct Task {
     flight: Option<Flight>,
     /// How many commands were answered last.
     answered: usize,
+    coming: broadcast::Sender<ProjectId>,
 }
 
 impl Task {
@@ -254,6 +266,14 @@ impl Task {
             if count == 0 {
                 break;
             }
+            if self.call(&group) {
+                gather(&jobs, 0).await;
+                while group.len() < GROUP
+                    && let Ok(job) = jobs.try_recv()
+                {
+                    group.push(job);
+                }
+            }
             let mut halved = self.flight.is_none() && self.may_fly(&group);
             while !group.is_empty() {
                 let rest = group.split_off(share(&group, std::mem::take(&mut halved)));
@@ -264,6 +284,18 @@ impl Task {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
+    }
+
+    /// Tells who waits for tasks where these jobs add some; `false`: nobody waits there.
+    fn call(&self, jobs: &[Box<dyn Job>]) -> bool {
+        if self.coming.receiver_count() == 0 {
+            return false;
+        }
+        let mut projects: Vec<ProjectId> = jobs.iter().filter_map(|job| job.fills()).collect();
+        projects.sort_unstable();
+        projects.dedup();
+        // Whoever waited has gone: nothing is lost by it.
+        projects.into_iter().filter(|project| self.coming.send(*project).is_ok()).count() > 0
     }
 
     /// Runs the jobs: ahead of what is on its way if they may, otherwise after it.

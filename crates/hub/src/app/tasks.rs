@@ -73,7 +73,8 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
     })
 }
 
-/// Takes a task, or waits until one is ready: tries again after each commit that makes one ready, and only then.
+/// Takes a task, or waits until one is ready: tries again after each commit that makes one ready, and together with
+/// those that add some, so that one commit does for both.
 async fn take(
     hub: &Hub,
     caller: &Caller,
@@ -95,6 +96,7 @@ async fn take(
         if taken.taken.is_some() || Instant::now() >= until {
             return Ok(taken);
         }
+        let mut coming = hub.store.coming();
         loop {
             tokio::select! {
                 () = hub.stopping.cancelled() => return Ok(taken),
@@ -102,6 +104,12 @@ async fn take(
                 said = ready.recv() => match said {
                     Ok(other) if other != project => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return Ok(taken),
+                },
+                said = coming.recv() => match said {
+                    Ok(one) if one == project => break,
+                    // What was not heard of here is heard of when it is ready.
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(taken),
                 },
             }

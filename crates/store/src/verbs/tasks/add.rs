@@ -150,6 +150,10 @@ impl Command for AddTasks {
     const VERB: &'static str = "task.add";
     const APPENDS: bool = true;
 
+    fn fills(&self) -> Option<ProjectId> {
+        Some(self.project)
+    }
+
     async fn run(&self, tx: &mut Tx<'_>) -> Result<AddedTasks, StoreError> {
         let caller = tx.caller;
         tx.check(self.project, Action::Write, "project").await?;

@@ -4,7 +4,7 @@ use domain::{AttemptOutcome, TaskStatus, WorkerKind};
 use protocol::{TaskAdd, TaskTake};
 use store::{ReleaseTask, StoreError, TakeTask};
 
-use super::{add, add_one, detail, finish, shared, status, take, taken, takes, task, why_not};
+use super::{add, add_one, adds, detail, finish, shared, sound, status, take, taken, takes, task, why_not};
 use crate::floor::Floor;
 
 both! {
@@ -21,6 +21,10 @@ both! {
     the_brief_says_everything,
 }
 
+both_in_one_thread! {
+    who_waits_takes_what_is_added_in_the_same_commit,
+}
+
 async fn two_takes_get_two_tasks(floor: Floor) {
     let project = shared(&floor).await;
     let added = add(&floor, project, vec![task("one"), task("two")]).await;
@@ -31,6 +35,24 @@ async fn two_takes_get_two_tasks(floor: Floor) {
     assert_eq!((first.lease.fence, first.task.status, first.task.attempt), (1, TaskStatus::Assigned, 1));
     assert_ne!(first.lease.worker, second.lease.worker);
     assert_eq!(why_not(&floor, project, "c").await, "no task is ready in this project");
+}
+
+async fn who_waits_takes_what_is_added_in_the_same_commit(floor: Floor) {
+    let project = shared(&floor).await;
+    let mut coming = floor.store.coming();
+    let waits = async {
+        assert_eq!(coming.recv().await, Ok(project));
+        floor.store.write(&floor.ada, None, takes(project, "a")).await.unwrap()
+    };
+    let adds = floor.store.write(&floor.ada, None, adds(project, vec![task("one"), task("two")]));
+    let (took, added) = tokio::join!(waits, adds);
+    let added = added.unwrap();
+    assert_eq!(took.value.taken.unwrap().task.id, added.value.tasks[0].id);
+    let commit = |events: &[std::sync::Arc<store::Event>]| events.iter().map(|event| event.seq).collect::<Vec<_>>();
+    assert_eq!(commit(&took.events), commit(&added.events), "one commit for both");
+    assert_eq!(status(&floor, added.value.tasks[0].id).await, TaskStatus::Assigned);
+    assert_eq!(status(&floor, added.value.tasks[1].id).await, TaskStatus::Ready);
+    sound(&mut floor.raw().await, project).await;
 }
 
 async fn the_more_important_goes_first_and_age_counts(floor: Floor) {
