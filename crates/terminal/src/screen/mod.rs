@@ -2,6 +2,7 @@
 
 mod answers;
 mod cells;
+mod crop;
 mod erase;
 mod handler;
 mod labels;
