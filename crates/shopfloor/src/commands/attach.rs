@@ -67,7 +67,7 @@ pub(crate) async fn run(args: AttachArgs, context: &Context) -> Result<Exit, Fai
     }
     let client = context.client()?;
     let session = session::id(&client, &args.session).await?;
-    let left = view::show(&client, session, view::Kind::Attach(prefix)).await;
+    let left = view::show(&client, session, view::Kind::Attach(prefix), context.out.color).await;
     Ok(say(context, session, &settled(&client, session, left).await?, args.exit_code))
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn run(args: AttachArgs, context: &Context) -> Result<Exit, Fai
 pub(crate) async fn attach_to(session: SessionId, context: &Context) -> Result<Exit, Failure> {
     let prefix = prefix(context, None)?;
     let client = context.client()?;
-    let left = view::show(&client, session, view::Kind::Attach(prefix)).await;
+    let left = view::show(&client, session, view::Kind::Attach(prefix), context.out.color).await;
     Ok(say(context, session, &settled(&client, session, left).await?, false))
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn watch(args: WatchArgs, context: &Context) -> Result<Exit, Fa
     let left = if args.plain || context.out.json || !tty::is_here() {
         plain::show(&client, session, &context.out).await
     } else {
-        view::show(&client, session, view::Kind::Watch).await
+        view::show(&client, session, view::Kind::Watch, context.out.color).await
     };
     Ok(say(context, session, &settled(&client, session, left).await?, args.exit_code))
 }

@@ -128,6 +128,31 @@ fn others_look_and_do_not_type() {
 }
 
 #[test]
+fn colours_are_seen_at_any_size_and_nothing_that_acts() {
+    let floor = Floor::at_work();
+    let session = floor.spawn(
+        r"printf '\033[1;31mred\033[0m \033]8;;https://x.example\033\\link\033]8;;\033\\ \033]52;c;ZXZpbA==\007\033]0;evil\007\033[6nend'; read x",
+    );
+    let watch = ["session", "watch", session["id"].as_str().unwrap()];
+    let small = PseudoTerminal::run(&floor, &watch, 60, 10);
+    small.wait_for("in 60×10");
+    small.wait_for("\x1b[1;31mred");
+    small.wait_for("end");
+    for forbidden in ["\x1b[6n", "\x1b]52;", "\x1b]0;", "x.example"] {
+        assert!(!small.shown().contains(forbidden), "{forbidden:?} came through: {:?}", small.shown());
+    }
+    small.type_keys("q");
+    assert_eq!(small.ended().0, Some(0));
+    let command = floor.command();
+    let plainly = [&["NO_COLOR=1", command.get_program().to_str().unwrap()][..], &watch].concat();
+    for size in [(60, 10), (80, 24), (120, 32)] {
+        let plain = PseudoTerminal::run_program("env".as_ref(), &floor, &plainly, size.0, size.1);
+        plain.wait_for("red link end");
+        assert!(!plain.shown().contains("\x1b[1;31m"), "{:?}", plain.shown());
+    }
+}
+
+#[test]
 fn a_session_that_cannot_start_says_why() {
     let floor = Floor::at_work();
     floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);

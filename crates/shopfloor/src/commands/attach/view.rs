@@ -27,11 +27,11 @@ pub(super) enum Kind {
 }
 
 /// Shows the session until it ends or the person leaves.
-pub(super) async fn show(client: &Client, session: SessionId, kind: Kind) -> Result<Left, Failure> {
+pub(super) async fn show(client: &Client, session: SessionId, kind: Kind, colours: bool) -> Result<Left, Failure> {
     let mut signals = Signals::listen()?;
     let standing = Standing::ask(client, session).await?;
     let raw = Raw::enter().map_err(|error| Failure::other(format!("could not use the terminal: {error}")))?;
-    let mut view = View::new(client.terminal(session), standing, kind)?;
+    let mut view = View::new(client.terminal(session), standing, kind, colours)?;
     let left = view.run(&mut signals).await;
     let erase = view.banner.erase(view.size);
     // Nothing is written after the terminal was restored.
@@ -50,8 +50,9 @@ struct View {
     standing: Standing,
     writer: Writer,
     filter: Filter,
-    /// Instead of the filter, when the sizes differ and are not ours to change.
+    /// Instead of the filter, when the sizes differ and are not ours to change, or a looker wants no colours.
     cut: Option<Cut>,
+    colours: bool,
     painted: Instant,
     keys: Option<Keys>,
     hint: String,
@@ -68,7 +69,7 @@ struct View {
 }
 
 impl View {
-    fn new(terminal: Terminal, standing: Standing, kind: Kind) -> Result<Self, Failure> {
+    fn new(terminal: Terminal, standing: Standing, kind: Kind, colours: bool) -> Result<Self, Failure> {
         let size = tty::size().unwrap_or((80, 24));
         let (keys, hint) = match kind {
             Kind::Attach(prefix) => (Some(Keys::new(prefix)), format!("leave with {prefix} then d")),
@@ -83,6 +84,7 @@ impl View {
             writer: Writer::start(),
             filter: Filter::default(),
             cut: None,
+            colours,
             painted: Instant::now(),
             keys,
             hint,
@@ -166,8 +168,8 @@ impl View {
     }
 
     fn show_screen(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
-        if !self.may_type && self.theirs != self.size {
-            self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes));
+        if !self.may_type && (self.theirs != self.size || !self.colours) {
+            self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes, self.colours));
             self.terminal.took(end);
             self.writer.write(tty::begin_screen(), None)?;
             return self.paint();
@@ -209,7 +211,8 @@ impl View {
             Some(why) => (why, true),
             None if !self.reachable => ("its runner is not reachable; waiting for it".to_owned(), true),
             None if self.cut.is_some() => {
-                (format!("watching {cols}×{rows} in {ours}×{lines}: without colours, cut to fit"), true)
+                let cut = if cols > ours || rows >= lines { ": cut to fit" } else { "" };
+                (format!("watching {cols}×{rows} in {ours}×{lines}{cut}"), true)
             }
             None if self.may_type => ("attached".to_owned(), false),
             None if self.keys.is_some() => ("watching: only its owner types here".to_owned(), false),
