@@ -106,12 +106,14 @@ impl Filter {
             b'P' | b'X' | b'^' | b'_' => self.begin(State::Hidden),
             _ => {
                 self.begin(State::Text);
-                // Save, restore, keypad, line feeds, tab stop, shifts, reset.
-                if matches!(
-                    byte,
-                    b'7' | b'8' | b'=' | b'>' | b'D' | b'E' | b'H' | b'M' | b'N' | b'O' | b'c' | b'n' | b'o'
-                ) {
-                    out.extend([0x1b, byte]);
+                match byte {
+                    // A reset would throw away the scrollback, too, and with it what the person had there before.
+                    b'c' => out.extend(super::begin_screen()),
+                    // Save, restore, keypad, line feeds, tab stop, shifts.
+                    b'7' | b'8' | b'=' | b'>' | b'D' | b'E' | b'H' | b'M' | b'N' | b'O' | b'n' | b'o' => {
+                        out.extend([0x1b, byte]);
+                    }
+                    _ => {}
                 }
             }
         }
@@ -218,7 +220,10 @@ fn command(held: &[u8], last: u8, out: &mut Vec<u8>) {
     };
     // Without parameters it restores the cursor; with them, nobody agrees on what it does.
     let bare = !matches!((prefix, between, last), (None, b"", b'u')) || parameters.is_empty();
-    if !wanted || !bare || !parameters.iter().all(|byte| (0x30..=0x3b).contains(byte)) {
+    // The scrollback is the person's own.
+    let scrollback =
+        matches!((between, last), (b"", b'J')) && without(parameters, &["3"]).as_deref() != Some(parameters);
+    if !wanted || !bare || scrollback || !parameters.iter().all(|byte| (0x30..=0x3b).contains(byte)) {
         return;
     }
     let modes = matches!((prefix, between, last), (None | Some(b'?'), b"", b'h' | b'l' | b'r' | b's'));

@@ -96,6 +96,14 @@ pub(crate) fn make_room(rows: u16) -> Vec<u8> {
     bytes
 }
 
+/// What gives back to the scrollback the lines that a terminal has taken from there because it is so many rows higher
+/// now, before a fresh screen is drawn over them.
+pub(crate) fn give_back(rows: u16, more: u16) -> Vec<u8> {
+    let mut bytes = format!("\x1b[?1049l\x1b[r\x1b[{rows};1H").into_bytes();
+    bytes.extend(std::iter::repeat_n(b'\n', usize::from(more)));
+    bytes
+}
+
 /// What comes before a fresh screen.
 pub(crate) fn begin_screen() -> Vec<u8> {
     format!("{CALM}\x1b[H\x1b[2J").into_bytes()

@@ -152,6 +152,51 @@ fn colours_are_seen_at_any_size_and_nothing_that_acts() {
     }
 }
 
+/// Everything that a person finds on a terminal by looking and scrolling up, which changed its size at the mark.
+fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) -> String {
+    let mut screen = terminal::Screen::new(cols, rows, 1000);
+    // This emulator keeps what is erased at once; others do not.
+    let erased = |text: &str| text.replace("\x1b[2J", "\x1b[1J\x1b[J");
+    screen.feed(erased(&shown[..mark]).as_bytes());
+    screen.resize(later.0, later.1);
+    screen.feed(erased(&shown[mark..]).as_bytes());
+    screen.take_lines().join("\n")
+}
+
+#[test]
+fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
+    let floor = Floor::at_work();
+    let programs = [
+        ("a program that prints", "echo ready; read x; echo bye; read x"),
+        ("`clear`", r"echo ready; read x; printf '\033[H\033[2J\033[3Jbye'; read x"),
+        ("a reset", r"echo ready; read x; printf '\033cbye'; read x"),
+        ("the alternate screen", r"printf '\033[?1049h\033[Hready'; read x; printf '\033[2Jbye'; read x"),
+        ("the way back from it", r"printf '\033[?1049h\033[Hready'; read x; printf '\033[?1049lbye'; read x"),
+    ];
+    for (what, program) in programs {
+        let session = floor.spawn(program);
+        let command = floor.command();
+        let script = format!(
+            "i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo earlier $i.; done; {} attach {}; echo after",
+            command.get_program().to_str().unwrap(),
+            session["id"].as_str().unwrap()
+        );
+        let terminal = PseudoTerminal::run_program("sh".as_ref(), &floor, &["-c", &script], 80, 24);
+        terminal.wait_for("ready");
+        let mark = terminal.mark();
+        terminal.resize(80, 30);
+        terminal.wait_after(mark, &["ready"]);
+        terminal.type_keys("\r");
+        terminal.wait_for("bye");
+        terminal.type_keys("\x1cd");
+        let (_, shown) = terminal.ended();
+        let found = found(&shown, mark, (80, 24), (80, 30));
+        let missing: Vec<u8> = (1..=20).filter(|line| !found.contains(&format!("earlier {line}."))).collect();
+        assert!(missing.is_empty(), "with {what}, these lines are gone: {missing:?}\n{found}");
+        assert!(found.contains("detached; it goes on") && found.ends_with("after"), "with {what}: {found}");
+    }
+}
+
 #[test]
 fn a_session_that_cannot_start_says_why() {
     let floor = Floor::at_work();

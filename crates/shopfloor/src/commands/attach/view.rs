@@ -119,7 +119,7 @@ impl View {
                     None => return Ok(Left::Told),
                 },
                 told = signals.next() => match told {
-                    Told::Resized => self.resized(),
+                    Told::Resized => self.resized()?,
                     Told::End => return Ok(Left::Told),
                 },
                 () = self.standing.is_over(), if self.writer.is_idle() => return Ok(Left::Over(self.standing.words())),
@@ -251,14 +251,19 @@ impl View {
         typed.leave
     }
 
-    fn resized(&mut self) {
+    fn resized(&mut self) -> Result<(), Failure> {
         let Some(size) = tty::size().filter(|size| *size != self.size) else {
-            return;
+            return Ok(());
         };
+        let more = size.1.saturating_sub(self.size.1);
         self.size = size;
+        if more > 0 {
+            self.writer.write(tty::give_back(size.1, more), None)?;
+        }
         match self.may_type {
             true => self.terminal.resize(size.0, size.1),
             false => self.terminal.refresh(),
         }
+        Ok(())
     }
 }

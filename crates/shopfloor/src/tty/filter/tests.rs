@@ -118,6 +118,11 @@ const SILENCED: &[&str] = &[
     "\x1b[2h",
     "\x1b[?40;3h",
     "\x1b[1\"p",
+    // The scrollback.
+    "\x1b[3J",
+    "\x1b[03J",
+    "\x1b[?3J",
+    "\x1b[3;2J",
     // Links that are none to the web.
     "\x1b]8;;javascript:alert(1)\x07",
     "\x1b]8;;file:///etc/passwd\x1b\\",
@@ -142,7 +147,7 @@ fn what_draws_comes_through_unchanged() {
         "\x1b[31;1mred\x1b[0m \x1b[38;2;1;2;3mtrue\x1b[48:2::4:5:6m\x1b[4:3m",
         "\x1b[H\x1b[2J\x1b[3;4H\x1b[K\x1b[1P\x1b[2@\x1b[3L\x1b[4M\x1b[5X\x1b[2;20r\x1b[S\x1b[T\x1b[6b",
         "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1000;1006h\x1b[?2026h\x1b[?1l\x1b[4h\x1b[?7l\x1b[?1004h",
-        "\x1b7\x1b8\x1b=\x1b>\x1bM\x1bD\x1bE\x1bH\x1b(0\x1b)B\x1b#8\x1bc",
+        "\x1b7\x1b8\x1b=\x1b>\x1bM\x1bD\x1bE\x1bH\x1b(0\x1b)B\x1b#8",
         "\x1b[2 q\x1b[!p\x1b[>4;1m\x1b[>4m\x1b[>1u\x1b[<u\x1b[=1;1u\x1b[s\x1b[u\x1b[1\"q",
         "\x1b]8;id=1;https://example.org/a?b=c\x1b\\link\x1b]8;;\x1b\\",
     ] {
@@ -154,6 +159,12 @@ fn what_draws_comes_through_unchanged() {
 fn only_the_unwanted_of_several_modes_goes() {
     assert_eq!(pass("\x1b[?3;1049;2048h"), "\x1b[?1049h");
     assert_eq!(pass("\x1b[4;2h"), "\x1b[4h");
+}
+
+#[test]
+fn a_reset_clears_the_screen_and_leaves_the_scrollback() {
+    assert_eq!(pass("a\x1bcb").as_bytes(), [b"a", super::super::begin_screen().as_slice(), b"b"].concat());
+    assert_eq!(pass("\x1b[H\x1b[2J\x1b[3J"), "\x1b[H\x1b[2J", "as `clear` does it");
 }
 
 #[test]
