@@ -26,6 +26,7 @@ mod hosts;
 mod known;
 mod layout;
 mod location;
+mod log;
 mod names;
 mod options;
 mod pace;

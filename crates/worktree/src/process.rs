@@ -10,9 +10,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
+use crate::log::Log;
 use crate::{Error, Result};
 
 const STDERR_LIMIT: usize = 64 * 1024;
+/// How often it is looked whether a log has become too large.
+const LOOK_AT_LOG: Duration = Duration::from_millis(200);
 
 /// What a process is given and how long it may take.
 pub(crate) struct Process {
@@ -122,16 +125,24 @@ impl Process {
         self.spawn(&mut command)
     }
 
-    /// Runs it with its whole output going into a file; tells how it ended.
-    pub(crate) async fn run_into(self, log: std::fs::File) -> Result<std::process::ExitStatus> {
+    /// Runs it with its output going into a file; tells how it ended.
+    pub(crate) async fn run_into(self, log: &Log) -> Result<std::process::ExitStatus> {
         let mut command = self.command();
-        let again = log.try_clone().map_err(Error::io("share", &self.cwd))?;
-        command.stdin(Stdio::null()).stdout(log).stderr(again);
+        command.stdin(Stdio::null()).stdout(log.file()?).stderr(log.file()?);
         let mut child = self.spawn(&mut command)?;
         let group = Group::of(&child);
-        let status = tokio::time::timeout(self.timeout, child.wait()).await;
-        let status = status.map_err(|_| Error::TimedOut { what: self.what, after: self.timeout })?;
-        let status = status.map_err(Error::io("wait for", Path::new(&self.program)))?;
+        let mut looks = tokio::time::interval(LOOK_AT_LOG);
+        let ended = async {
+            loop {
+                tokio::select! {
+                    status = child.wait() => return status.map_err(Error::io("wait for", Path::new(&self.program))),
+                    _ = looks.tick() => log.cut()?,
+                }
+            }
+        };
+        let status = tokio::time::timeout(self.timeout, ended).await;
+        let status = status.map_err(|_| Error::TimedOut { what: self.what, after: self.timeout })??;
+        log.cut()?;
         // What a shell line leaves in the background ends with it.
         drop(group);
         Ok(status)

@@ -1,7 +1,6 @@
 //! Setup and teardown: shell lines that people wrote, run in the workspace with an environment made from a list.
 
 use std::ffi::OsString;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::layout::write;
+use crate::log::Log;
 use crate::ports::PortRange;
 use crate::process::Process;
 use crate::{Error, Result, Worktrees};
@@ -76,7 +76,7 @@ impl Worktrees {
     /// have ended before, see [`script_variable`].
     pub async fn setup(&self, id: WorkspaceId, script: &Script) -> Result<Ran> {
         if self.is_set_up(id, script) {
-            return Ok(Ran { code: Some(0), log: self.layout().home(id).log("setup") });
+            return Ok(Ran { code: Some(0), log: self.setup_log(id) });
         }
         let ran = self.run_script(id, "setup", script).await?;
         let done = Done { line: digest(script) };
@@ -91,6 +91,16 @@ impl Worktrees {
         done.is_some_and(|done| done.line == digest(script))
     }
 
+    /// Where the last setup of a workspace has printed what it has by now.
+    pub fn setup_log(&self, id: WorkspaceId) -> PathBuf {
+        self.layout().home(id).log("setup")
+    }
+
+    /// The same for what runs before it is cleaned, which goes with it.
+    pub fn teardown_log(&self, id: WorkspaceId) -> PathBuf {
+        self.layout().home(id).log("teardown")
+    }
+
     fn set_up_mark(&self, id: WorkspaceId) -> PathBuf {
         self.layout().home(id).0.join("setup.json")
     }
@@ -103,8 +113,6 @@ impl Worktrees {
     async fn run_script(&self, id: WorkspaceId, name: &'static str, script: &Script) -> Result<Ran> {
         let workspace = self.find(id).await?;
         let log = self.layout().home(id).log(name);
-        let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&log);
-        let file = file.map_err(Error::io("open", &log))?;
         let mut env: Vec<(OsString, OsString)> =
             ALLOWED.iter().filter_map(|key| Some(((*key).into(), std::env::var_os(key)?))).collect();
         let mut more = script.env.clone();
@@ -127,7 +135,7 @@ impl Worktrees {
             limit: 0,
             cut: false,
         };
-        let status = process.run_into(file).await?;
+        let status = process.run_into(&Log::begin(&log)?).await?;
         if status.success() {
             return Ok(Ran { code: status.code(), log });
         }
