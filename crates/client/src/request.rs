@@ -81,9 +81,9 @@ pub fn request(call: &Call) -> HttpRequest {
         Call::SessionStop { session, input } => post(format!("/api/sessions/{session}/stop"), A::Session).with(input),
         Call::SessionResume { session } => post(format!("/api/sessions/{session}/resume"), A::Session),
         Call::SessionSend { session, input } => done(format!("/api/sessions/{session}/send")).with(input),
-        Call::SessionLog { session, page } => {
-            get(format!("/api/sessions/{session}/log"), A::SessionLog).parameter("lines", page.lines)
-        }
+        Call::SessionLog { session, page } => get(format!("/api/sessions/{session}/log"), A::SessionLog)
+            .parameter("lines", page.lines)
+            .parameter("setup", page.setup),
         Call::WorkspaceList { filter } => get("/api/workspaces", A::Workspaces).only(filter),
         Call::WorkspaceShow { workspace } => get(format!("/api/workspaces/{workspace}"), A::Workspace),
         Call::WorkspaceDiff { workspace } => get(format!("/api/workspaces/{workspace}/diff"), A::WorkspaceDiff),

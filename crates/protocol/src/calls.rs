@@ -148,7 +148,7 @@ calls! {
     SessionResume = "session.resume" { session: SessionId } write,
     /// Says something to the agent of one of the caller's sessions.
     SessionSend = "session.send" { session: SessionId, input: SessionText } write,
-    /// What a session's terminal has shown, as plain text.
+    /// What a session's terminal has shown, or the setup of its workspace has printed, as plain text.
     SessionLog = "session.log" { session: SessionId, page: LogPage } read,
     /// The workspaces that the caller may see.
     WorkspaceList = "workspace.list" { filter: ExecutionFilter } read,

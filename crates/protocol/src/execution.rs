@@ -261,12 +261,15 @@ views! {
         argv: Vec<String>,
     }
 
-    /// What a session's terminal has shown, as plain text.
+    /// What a session's terminal has shown, or the setup of its workspace has printed, as plain text.
     SessionLog {
         /// The text, without colours or cursor movements.
         text: String,
         /// Whether earlier lines were left out.
         truncated: bool,
+        /// Whether it is what the setup of its workspace printed, not what its terminal has shown.
+        #[serde(default)]
+        setup: bool,
     }
 
     /// What was changed in a workspace, against the commit that it started from.

@@ -298,6 +298,9 @@ pub struct LogPage {
     /// Only the last lines, up to 10,000; 1,000 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<u32>,
+    /// What the setup of its workspace printed instead; when absent, only if it never had a terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<bool>,
 }
 
 /// Which stretch of a recording to show.

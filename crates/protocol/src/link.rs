@@ -493,12 +493,15 @@ pub enum RunnerAsk {
         /// Whether it is sent, or left in the input line.
         submit: bool,
     },
-    /// What a session's terminal has shown, as plain text.
+    /// What a session's terminal has shown, as plain text; what the setup of its workspace printed, if it never had one.
     Log {
         /// Which session.
         session: SessionId,
         /// How many lines at most.
         lines: u32,
+        /// What the setup printed in any case.
+        #[serde(default)]
+        setup: bool,
     },
     /// A recording, without its content.
     RecordingShow {

@@ -7,4 +7,8 @@ export type LogPage = {
 /**
  * Only the last lines, up to 10,000; 1,000 when absent.
  */
-lines?: number, };
+lines?: number, 
+/**
+ * What the setup of its workspace printed instead; when absent, only if it never had a terminal.
+ */
+setup?: boolean, };

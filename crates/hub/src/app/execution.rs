@@ -24,8 +24,9 @@ pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answe
         Call::SessionShow { session } => Answer::SessionDetail(store.session_detail(caller, session).await?),
         Call::SessionLog { session, page } => {
             let lines = page.lines.unwrap_or(LINES.0).min(LINES.1);
-            match look(hub, caller, session, RunnerAsk::Log { session, lines }).await? {
-                RunnerAnswer::Log(log) => Answer::SessionLog(log),
+            let setup = page.setup.unwrap_or(false);
+            match look(hub, caller, session, RunnerAsk::Log { session, lines, setup }).await? {
+                RunnerAnswer::Log(log) if log.setup || !setup => Answer::SessionLog(log),
                 other => return Err(unexpected(&other)),
             }
         }

@@ -56,7 +56,8 @@ async fn witness(hub: &Hub, one: &Unseen, runner: Option<&Runner>) -> Option<Sho
             None => Some(nothing("their runner was removed".to_owned())),
         };
     }
-    let screen = match hub.links.ask(one.runner, RunnerAsk::Log { session: one.session, lines: LINES }).await {
+    let ask = RunnerAsk::Log { session: one.session, lines: LINES, setup: false };
+    let screen = match hub.links.ask(one.runner, ask).await {
         Ok(RunnerAnswer::Log(log)) => Ok(log.text.trim_end().to_owned()),
         Ok(_) => Err("the runner answered something else: update it".to_owned()),
         Err(error) => Err(words(&error)),

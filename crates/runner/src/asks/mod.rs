@@ -2,6 +2,7 @@
 
 mod diff;
 mod recording;
+mod setup;
 
 pub(crate) use recording::log;
 
@@ -17,7 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::floor::Floor;
 use crate::link::Line;
-use crate::sessions::Order;
+use crate::sessions::{Order, left_a_trace};
 use crate::workspaces::problem;
 
 /// What an answer may take as JSON, with room for what is around it.
@@ -47,7 +48,14 @@ async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Proble
     let _turn = floor.asks.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner ends"))?;
     match ask {
         RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
-        RunnerAsk::Log { session, lines } => {
+        RunnerAsk::Log { session, lines, setup } => {
+            // Before there is a terminal, people want to read what they wait for, or what kept it from being there.
+            if setup || !left_a_trace(&floor.session_dir(session)) {
+                let printed = setup::log(floor, session, lines as usize).await;
+                if setup || printed.is_ok() {
+                    return printed.map(RunnerAnswer::Log);
+                }
+            }
             let dir = written(floor, session).await;
             on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
         }

@@ -30,7 +30,7 @@ pub(crate) fn log(dir: &Path, lines: usize) -> Result<SessionLog, Problem> {
     recording.log(&mut tail).map_err(unreadable)?;
     let truncated = tail.truncated || recording.offsets().is_ok_and(|there| there.start > 0);
     let text: Vec<String> = tail.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
-    Ok(SessionLog { text: text.join("\n"), truncated })
+    Ok(SessionLog { text: text.join("\n"), truncated, setup: false })
 }
 
 /// What a recording is of, and what is worth finding in it.

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
-use domain::SessionMode;
+use domain::{SessionMode, SessionStatus};
 use terminal::Spec;
 
+use super::state::At;
 use super::{progress, sandbox, task, token, trust};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
@@ -39,6 +40,10 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
     let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);
     let place = progress::telling(floor, row, steps, making).await?;
     let trusted = trust::settle(floor, row).await?;
+    if floor.workspaces.needs_setup(floor, desired.workspace.workspace).await? {
+        let detail = Some("the setup of its workspace runs".to_owned());
+        progress::tell(floor, row, At { status: SessionStatus::Starting, detail }).await;
+    }
     let place = floor.workspaces.set_up(floor, desired.workspace.workspace, place).await?;
     let secret = floor.tokens.ask(row.session, floor.line.subscribe()).await;
     let secret = secret.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;

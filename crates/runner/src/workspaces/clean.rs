@@ -7,7 +7,7 @@ use protocol::link::FactBody;
 use protocol::{Problem, ProblemKind};
 use worktree::Unfinished;
 
-use super::make::script;
+use super::make::{said, script};
 use super::{Place, Workspaces};
 use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
@@ -38,7 +38,8 @@ impl Workspaces {
             let place = Place { path: row.path.clone().unwrap_or_default(), ports: row.ports.clone() };
             // One that fails must not keep the workspace for ever.
             if let Err(error) = self.worktrees.teardown(workspace, &script(&row, &place, line)).await {
-                tracing::warn!(%workspace, %error, "the teardown failed");
+                let said = said(floor, &self.worktrees.teardown_log(workspace));
+                tracing::warn!(%workspace, "the teardown failed: {error}{said}");
             }
         }
         self.watcher.leave(workspace);

@@ -7,6 +7,7 @@ use domain::{ActivityId, ProjectId, WorkspaceId};
 use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
 use worktree::{Plan, Progress, Script, Start};
 
+use super::printed::{last_lines, secrets};
 use super::{Place, Workspaces, ports, text};
 use crate::clock::now;
 use crate::floor::Floor;
@@ -104,7 +105,8 @@ impl Workspaces {
                 terminal::host::end_left(&format!("{name}={value}"), LEFT).await;
             }
             if let Err(error) = self.worktrees.setup(workspace, &script).await {
-                return Err(self.failed(floor, workspace, with_log(error)).await);
+                let said = said(floor, &self.worktrees.setup_log(workspace));
+                return Err(self.failed(floor, workspace, format!("{error}{said}")).await);
             }
         }
         row.ready = true;
@@ -113,6 +115,13 @@ impl Workspaces {
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         Ok(place)
+    }
+
+    /// Whether something must still run before a workspace is ready.
+    pub(crate) async fn needs_setup(&self, floor: &Floor, workspace: WorkspaceId) -> Result<bool, String> {
+        let row = self.row(floor, workspace).await?.filter(|row| !row.ready);
+        let setup = row.and_then(|row| row.desired.repository).and_then(|repository| repository.setup);
+        Ok(setup.is_some_and(|line| !line.trim().is_empty()))
     }
 
     /// What is remembered of a workspace.
@@ -211,19 +220,18 @@ pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script 
     script
 }
 
-/// An error with the end of the output that led to it.
-fn with_log(error: worktree::Error) -> String {
-    let said = match &error {
-        worktree::Error::Script { log, .. } => tail(log),
-        _ => String::new(),
+/// The end of the output that led to an error, to be put after it.
+pub(super) fn said(floor: &Floor, log: &Path) -> String {
+    let text = match last_lines(log, TAIL, &mut secrets(floor)) {
+        Ok(printed) => printed.text(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return String::new(),
+        Err(error) => return format!(" (its output could not be read: {error})"),
     };
-    if said.is_empty() { error.to_string() } else { format!("{error}:\n{said}") }
-}
-
-fn tail(log: &Path) -> String {
-    let text = String::from_utf8_lossy(&std::fs::read(log).unwrap_or_default()).into_owned();
     let start = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
-    text[start..].chars().filter(|c| !c.is_control() || *c == '\n').collect::<String>().trim().to_owned()
+    match text[start..].trim() {
+        "" => String::new(),
+        text => format!(":\n{text}"),
+    }
 }
 
 fn fresh(purpose: Purpose<'_>) -> WorkspaceRow {

@@ -4,6 +4,7 @@ mod clean;
 mod follow;
 mod make;
 mod ports;
+mod printed;
 mod restore;
 mod save;
 
@@ -19,6 +20,7 @@ use worktree::{Watcher, Worktrees};
 pub(crate) use clean::problem;
 pub(crate) use follow::follow_changes;
 pub(crate) use make::{Purpose, Unmade};
+pub(crate) use printed::{last_lines, secrets};
 pub(crate) use save::checked_out;
 
 /// The workspaces of this runner.

@@ -19,7 +19,7 @@ async fn a_text_is_typed_and_a_recording_read() {
     let said = hub.ask(RunnerAsk::Send { session: session.session, text, submit: true }).await;
     assert_eq!(said, Ok(RunnerAnswer::Done));
     hub.over(session.session).await;
-    let log = hub.ask(RunnerAsk::Log { session: session.session, lines: 2 }).await.unwrap();
+    let log = hub.ask(RunnerAsk::Log { session: session.session, lines: 2, setup: false }).await.unwrap();
     let RunnerAnswer::Log(log) = log else { panic!("{log:?}") };
     assert_eq!((log.text.trim_end(), log.truncated), ("got <do[201~ it>\nlate", true));
     let RunnerAnswer::Recording(shown) = hub.ask(RunnerAsk::RecordingShow { session: session.session }).await.unwrap()

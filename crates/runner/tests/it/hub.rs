@@ -441,7 +441,7 @@ impl FakeHub {
     /// Waits until a session's log has a text in it.
     pub(crate) async fn log_has(&self, session: SessionId, text: &str) {
         testkit::wait_until(&format!("{text:?} is in a log"), || async {
-            let answer = self.ask(RunnerAsk::Log { session, lines: 10_000 }).await;
+            let answer = self.ask(RunnerAsk::Log { session, lines: 10_000, setup: false }).await;
             matches!(answer, Ok(RunnerAnswer::Log(log)) if log.text.contains(text)).then_some(())
         })
         .await;

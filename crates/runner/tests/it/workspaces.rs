@@ -1,8 +1,8 @@
 //! Workspaces: made once, set up once, saved while somebody works, and nothing of a stranger's run unasked.
 
 use domain::SessionStatus;
-use protocol::PortRange;
 use protocol::link::{DesiredSession, FactBody, RunnerAnswer, RunnerAsk};
+use protocol::{PortRange, ProblemKind};
 
 use crate::hub::FakeHub;
 use crate::sessions::states;
@@ -115,6 +115,41 @@ async fn a_setup_that_a_killed_runner_left_behind_ends_before_it_is_begun_again(
 }
 
 #[tokio::test]
+async fn what_a_setup_prints_is_read_while_it_runs_and_after() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let go = runner.folder.path().join("go");
+    let mut session = shell("echo the agent works; read x");
+    let mut repository = repository(origin.path());
+    let line = "printf '10 %%\\r20 %%\\n\\033[31mfetching\\033[0m\\n'; until [ -e";
+    repository.setup = Some(format!("{line} '{}' ]; do sleep 0.05; done; echo fetched", go.display()));
+    session.workspace.repository = Some(repository);
+    hub.desire(vec![session.clone()]);
+    let said = hub.fact("that the setup runs", |fact| match fact {
+        FactBody::SessionState { state, .. } if state.status == SessionStatus::Starting => state.detail.clone(),
+        _ => None,
+    });
+    assert_eq!(said.await, "the setup of its workspace runs");
+    hub.log_has(session.session, "20 %\nfetching").await;
+    let ask = async |setup| match hub.ask(RunnerAsk::Log { session: session.session, lines: 1, setup }).await {
+        Ok(RunnerAnswer::Log(log)) => (log.text.trim_end().to_owned(), log.truncated, log.setup),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ask(false).await, ("fetching".to_owned(), true, true), "there is no terminal yet");
+    std::fs::write(&go, "").unwrap();
+    hub.log_has(session.session, "the agent works").await;
+    assert_eq!(ask(false).await, ("the agent works".to_owned(), false, false));
+    assert_eq!(ask(true).await, ("fetched".to_owned(), true, true));
+    let without = shell("true");
+    hub.desire(vec![session.clone(), without.clone()]);
+    hub.over(without.session).await;
+    let none = hub.ask(RunnerAsk::Log { session: without.session, lines: 1, setup: true }).await;
+    assert_eq!(none.unwrap_err().kind, ProblemKind::NotFound);
+}
+
+#[tokio::test]
 async fn a_setup_that_fails_says_what_it_printed() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -132,6 +167,7 @@ async fn a_setup_that_fails_says_what_it_printed() {
         _ => None,
     });
     assert!(told.await.contains("the compiler is missing"));
+    hub.log_has(session.session, "the compiler is missing").await;
 }
 
 #[tokio::test]

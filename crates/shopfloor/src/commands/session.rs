@@ -49,7 +49,8 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
         }
         SessionCommand::Log { session, lines } => {
             let session = id(client, &session).await?;
-            let log: SessionLog = client.ask(Call::SessionLog { session, page: LogPage { lines } }).await?;
+            let page = LogPage { lines, setup: None };
+            let log: SessionLog = client.ask(Call::SessionLog { session, page }).await?;
             if log.truncated && !out.json {
                 out.note("earlier lines were left out; --lines N shows more");
             }

@@ -83,7 +83,7 @@ async fn send(
     session.run(&hub, Call::SessionSend { session: id, input }).await
 }
 
-/// What a session's terminal has shown, as plain text.
+/// What a session's terminal has shown, or the setup of its workspace has printed, as plain text.
 #[utoipa::path(get, path = "/api/sessions/{session}/log", tag = "sessions", params(("session" = SessionId, Path), LogPage), responses((status = 200, body = SessionLog)))]
 async fn log(
     State(hub): State<Arc<Hub>>,

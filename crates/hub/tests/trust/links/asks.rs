@@ -44,11 +44,20 @@ fn told(answer: RunnerAnswer) -> impl FnOnce(u32, RunnerAsk) -> Option<FromRunne
 async fn an_answer_reaches_who_waits_for_it() {
     let mut floor = Floor::new().await;
     let (session, workspace) = (floor.session.id, floor.session.workspace);
-    let log = SessionLog { text: "hello".into(), truncated: false };
-    let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000) } };
+    let log = SessionLog { text: "hello".into(), truncated: false, setup: false };
+    let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000), setup: None } };
     let (reply, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert_eq!((reply.status, reply.body["text"].as_str()), (200, Some("hello")));
-    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000 }, "at most so many");
+    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most so many");
+
+    let printed = SessionLog { text: "npm ci".into(), truncated: false, setup: true };
+    let setup = || Call::SessionLog { session, page: LogPage { lines: None, setup: Some(true) } };
+    let (reply, asked) = floor.while_asked(setup(), told(RunnerAnswer::Log(printed))).await;
+    assert_eq!((reply.status, reply.body["setup"].as_bool()), (200, Some(true)));
+    assert_eq!(asked, RunnerAsk::Log { session, lines: 1_000, setup: true });
+    let shown = SessionLog { text: "a screen".into(), truncated: false, setup: false };
+    let (reply, _) = floor.while_asked(setup(), told(RunnerAnswer::Log(shown))).await;
+    assert_eq!(reply.status, 503, "a runner that knows nothing of setups shows its terminal");
 
     let input = SessionText { text: "go on".into(), submit: true };
     let (reply, asked) = floor.while_asked(Call::SessionSend { session, input }, told(RunnerAnswer::Done)).await;
@@ -122,8 +131,10 @@ async fn nobody_waits_for_a_runner_that_is_gone() {
 async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
     let mut floor = Floor::with(|options| options.limits.runner_answer_seconds = 1).await;
     let session = floor.session.id;
-    let late =
-        |id| FromRunner::Told { id, answer: RunnerAnswer::Log(SessionLog { text: "x".into(), truncated: false }) };
+    let late = |id| FromRunner::Told {
+        id,
+        answer: RunnerAnswer::Log(SessionLog { text: "x".into(), truncated: false, setup: false }),
+    };
     let mut asked = 0;
     let credential = floor.olga.clone();
     let verb = Call::SessionLog { session, page: LogPage::default() };
@@ -136,7 +147,7 @@ async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
     }
     // The answer comes too late, and the next question gets its own.
     floor.runner.tell(&late(asked)).await;
-    let answer = RunnerAnswer::Log(SessionLog { text: "in time".into(), truncated: false });
+    let answer = RunnerAnswer::Log(SessionLog { text: "in time".into(), truncated: false, setup: false });
     let (reply, _) = floor.while_asked(verb, told(answer)).await;
     assert_eq!(reply.body["text"], "in time");
     floor.runner.at(session, SessionStatus::Exited).await;
@@ -191,7 +202,7 @@ async fn a_text_with_a_key_is_typed_once_at_most() {
     assert!(repeated.text.contains("look before you ask again"), "{}", repeated.text);
     assert_eq!(other.await.status, 409, "the key stands for another text");
     // The next question that the runner hears is this one: neither of those reached it.
-    let log = SessionLog { text: String::new(), truncated: false };
+    let log = SessionLog { text: String::new(), truncated: false, setup: false };
     let verb = Call::SessionLog { session, page: LogPage::default() };
     let (_, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert!(matches!(asked, RunnerAsk::Log { .. }), "{asked:?}");

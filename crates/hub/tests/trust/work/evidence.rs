@@ -36,7 +36,7 @@ impl Shop {
         let (session, workspace) = (plan.session, plan.workspace.workspace);
         let log = |frame: &ToRunner| matches!(frame, ToRunner::Ask { ask: RunnerAsk::Log { session: of, .. }, .. } if *of == session);
         let ToRunner::Ask { id, .. } = self.runner.told("that the screen is wanted", log).await else { unreachable!() };
-        let answer = RunnerAnswer::Log(SessionLog { text: screen.into(), truncated: true });
+        let answer = RunnerAnswer::Log(SessionLog { text: screen.into(), truncated: true, setup: false });
         self.runner.tell(&FromRunner::Told { id, answer }).await;
         let changes = |frame: &ToRunner| matches!(frame, ToRunner::Ask { ask: RunnerAsk::Diff { workspace: of }, .. } if *of == workspace);
         let ToRunner::Ask { id, .. } = self.runner.told("that the changes are wanted", changes).await else {

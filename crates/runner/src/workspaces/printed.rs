@@ -1,0 +1,119 @@
+//! What a shell line of a project has printed, made fit to be read: its last lines, without secrets and commands.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use agents::Secrets;
+use terminal::Screen;
+
+use crate::floor::Floor;
+
+/// How much of the end is looked at.
+const BYTES: u64 = 256 << 10;
+/// As wide as a terminal that it might have been printed on; longer lines stay whole.
+const COLS: u16 = 200;
+/// A progress bar is drawn over so many lines at most.
+const ROWS: u16 = 50;
+
+/// Lines that were printed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Printed {
+    pub(crate) lines: Vec<String>,
+    /// Whether there are earlier ones.
+    pub(crate) truncated: bool,
+}
+
+impl Printed {
+    /// As one text.
+    pub(crate) fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+}
+
+/// The secrets that whoever runs the runner has: they are in nothing that leaves it.
+pub(crate) fn secrets(floor: &Floor) -> Secrets {
+    Secrets::of(floor.person.iter().map(|(name, value)| (name.clone(), value.clone())))
+}
+
+/// The last lines of a log, also while it is written.
+pub(crate) fn last_lines(log: &Path, most: usize, secrets: &mut Secrets) -> io::Result<Printed> {
+    let mut file = File::open(log)?;
+    let start = file.metadata()?.len().saturating_sub(BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes)?;
+    let mut whole = bytes.as_slice();
+    if start > 0 {
+        // A line whose beginning is missing may be half a secret.
+        let ended = whole.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
+        whole = &whole[ended.map_or(whole.len(), |at| at + 1)..];
+    }
+    let mut kept = Last { lines: VecDeque::new(), most, truncated: start > 0 };
+    let mut screen = Screen::new(COLS, ROWS, usize::from(ROWS));
+    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        screen.feed(&secrets.masked(text));
+        if text.len() < line.len() {
+            screen.feed(b"\r\n");
+        }
+        kept.add(screen.take_history());
+    }
+    kept.add(screen.take_lines());
+    Ok(Printed { lines: kept.lines.into(), truncated: kept.truncated })
+}
+
+struct Last {
+    lines: VecDeque<String>,
+    most: usize,
+    truncated: bool,
+}
+
+impl Last {
+    fn add(&mut self, lines: Vec<String>) {
+        self.lines.extend(lines);
+        let more = self.lines.len().saturating_sub(self.most);
+        self.lines.drain(..more);
+        self.truncated |= more > 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(log: &str, most: usize, lines: &[&str], truncated: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, log).unwrap();
+        let variables = [("REGISTRY_TOKEN".to_owned(), "hunter2hunter2".to_owned())];
+        let printed = last_lines(&path, most, &mut Secrets::of(variables.into_iter())).unwrap();
+        let lines = lines.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(printed, Printed { lines, truncated }, "{log:?}");
+    }
+
+    #[test]
+    fn the_last_lines_are_read_as_people_would() {
+        check("one\ntwo\n", 9, &["one", "two"], false);
+        check("one\ntwo\nthree", 2, &["two", "three"], true);
+        check("\x1b[32mgreen\x1b[0m\n10 %\r50 %\r100 %\n\x1b]0;title\x07end", 9, &["green", "100 %", "end"], false);
+        check(&format!("{}\n", "x".repeat(500)), 9, &["x".repeat(500).as_str()], false);
+        check("", 9, &[], false);
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        check("login hunter2hunter2 ok\n", 9, &["login •••••••••••••• ok"], false);
+        let token = format!("sf_{}", "a".repeat(64));
+        check(&format!("token {token}\n"), 9, &[&format!("token {}", "•".repeat(67))], false);
+    }
+
+    #[test]
+    fn of_a_long_log_only_whole_lines_are_read() {
+        let filler = "filler\n".repeat((BYTES as usize) / 7);
+        let (log, last) = (format!("hunter2hunter2 and a beginning\n{filler}end\n"), ["filler", "end"]);
+        check(&log, 2, &last, true);
+        check(&"y".repeat(BYTES as usize + 10), 2, &[], true);
+    }
+}
