@@ -3,6 +3,7 @@
 mod banner;
 mod cut;
 mod plain;
+mod setup;
 mod standing;
 mod view;
 mod writer;

@@ -47,10 +47,13 @@ pub(crate) async fn run(command: SessionCommand, context: &Context) -> Result<Ex
                 false => out.note(&format!("sent to {session}")),
             }
         }
-        SessionCommand::Log { session, lines } => {
+        SessionCommand::Log { session, lines, setup } => {
             let session = id(client, &session).await?;
-            let page = LogPage { lines, setup: None };
+            let page = LogPage { lines, setup: setup.then_some(true) };
             let log: SessionLog = client.ask(Call::SessionLog { session, page }).await?;
+            if log.setup && !setup && !out.json {
+                out.note("it has had no terminal: this is what the setup of its workspace printed");
+            }
             if log.truncated && !out.json {
                 out.note("earlier lines were left out; --lines N shows more");
             }

@@ -198,6 +198,27 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
 }
 
 #[test]
+fn a_setup_is_shown_while_it_runs_and_read_later() {
+    let floor = Floor::at_work();
+    let go = floor.data_dir().join("go");
+    let setup = format!("echo fetching; until [ -e '{}' ]; do sleep 0.05; done; echo fetched", go.display());
+    floor.text(&["project", "update", "Parser", "--setup", &setup]);
+    let session = floor.spawn("echo ready; read x");
+    let id = session["id"].as_str().unwrap();
+    let terminal = PseudoTerminal::run(&floor, &["attach", id], 80, 24);
+    terminal.wait_for("starting: the setup of its workspace runs");
+    terminal.wait_for("fetching");
+    let log = floor.run(&["session", "log", id]);
+    assert_eq!(log.stdout, "fetching\n", "{}", log.stderr);
+    assert!(log.stderr.contains("what the setup of its workspace printed"), "{}", log.stderr);
+    std::fs::write(&go, "").unwrap();
+    terminal.wait_for("ready");
+    assert_eq!(floor.text(&["session", "log", id, "--setup"]), "fetching\nfetched\n");
+    assert_eq!(floor.json(&["session", "log", id, "--setup"])["setup"], true);
+    assert_eq!(floor.json(&["session", "log", id])["setup"], false);
+}
+
+#[test]
 fn a_session_that_cannot_start_says_why() {
     let floor = Floor::at_work();
     floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);

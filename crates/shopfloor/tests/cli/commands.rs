@@ -58,7 +58,7 @@ const VERBS: &[(&str, &str)] = &[
     ("session.stop", "session stop S --force"),
     ("session.resume", "session resume S"),
     ("session.send", "session send S text --no-submit"),
-    ("session.log", "session log S --lines 5"),
+    ("session.log", "session log S --lines 5 --setup"),
     ("workspace.list", "workspace list --all"),
     ("workspace.show", "workspace show W"),
     ("workspace.diff", "workspace diff W --stat"),

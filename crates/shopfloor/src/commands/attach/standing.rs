@@ -58,6 +58,11 @@ impl Standing {
         words::state(&self.session, None, Timestamp::from_millis(0))
     }
 
+    /// Whether it is still being made ready.
+    pub(super) fn starts(&self) -> bool {
+        self.session.state.status == SessionStatus::Starting
+    }
+
     /// What keeps it from having a terminal, in words.
     pub(super) fn hindrance(&self) -> Option<String> {
         let waits = matches!(self.session.state.status, SessionStatus::Starting | SessionStatus::Waiting);

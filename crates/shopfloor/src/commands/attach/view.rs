@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::Left;
 use super::banner::Banner;
 use super::cut::Cut;
+use super::setup::{self, Setup};
 use super::standing::Standing;
 use super::writer::Writer;
 use crate::Failure;
@@ -32,7 +33,7 @@ pub(super) async fn show(client: &Client, session: SessionId, kind: Kind, colour
     let standing = Standing::ask(client, session).await?;
     let raw = Raw::enter().map_err(|error| Failure::other(format!("could not use the terminal: {error}")))?;
     let mut view = View::new(client.terminal(session), standing, kind, colours)?;
-    let left = view.run(&mut signals).await;
+    let left = view.run(&mut signals, Setup::new(client.clone(), session)).await;
     let erase = view.banner.erase(view.size);
     // Nothing is written after the terminal was restored.
     match left {
@@ -102,10 +103,11 @@ impl View {
         Ok(view)
     }
 
-    async fn run(&mut self, signals: &mut Signals) -> Result<Left, Failure> {
+    async fn run(&mut self, signals: &mut Signals, mut setup: Setup) -> Result<Left, Failure> {
         let mut typed = read_keys();
         loop {
             let dirty = self.cut.as_ref().is_some_and(|cut| cut.dirty);
+            let waits = !self.shown && self.standing.starts();
             tokio::select! {
                 event = self.terminal.next() => {
                     if let Some(left) = self.hear(event?)? {
@@ -126,6 +128,10 @@ impl View {
                 // What the banner stood on comes back with a fresh screen.
                 () = self.banner.faded() => self.terminal.refresh(),
                 () = sleep_until(self.painted + FRAME), if dirty => self.paint()?,
+                lines = setup.printed(self.size.1), if waits => {
+                    self.writer.write(setup::paint(lines, self.size), None)?;
+                    self.draw_banner()?;
+                }
             }
         }
     }

@@ -47,10 +47,13 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         no_submit: bool,
     },
-    /// What a session's terminal has shown, as plain text
+    /// What a session's terminal has shown, as plain text; before there is one, what the setup prints
     Log {
         /// Its id or title
         session: String,
+        /// What the setup of its workspace printed
+        #[arg(long)]
+        setup: bool,
         /// Only the last lines, up to 10,000 [default: 1000]
         #[arg(long, short = 'n', value_name = "N")]
         lines: Option<u32>,
