@@ -40,7 +40,7 @@ for (const { agent, label, mode, used } of WAYS) {
       await expect(status).toContainText(used, { timeout: 20_000 });
       await expect(status).toContainText("1 file +2", { timeout: 20_000 });
       if (mode === "headless") {
-        await expect(status).toContainText("Finished");
+        await expect(status).toContainText("Exited with 0");
         await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
       }
       if (mode === "interactive") await expect(status).toContainText(/Idle|Waiting/, { timeout: 20_000 });

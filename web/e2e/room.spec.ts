@@ -58,15 +58,17 @@ test("a session that did not start says so everywhere, and nothing of it is offe
   const page = await floor.owner();
   await page.goto(`/s/${id}`);
   const tile = page.getByRole("region", { name: "Terminal: shell" });
-  await expect(tile.getByRole("status").first()).toContainText(/Did not start .*no repository/s);
+  await expect(tile.getByRole("status").first()).toContainText(/Exited, did not start .*no repository/s);
   await expect(tile.getByRole("link", { name: "Play recording" })).toHaveCount(0);
   await expect(page.getByRole("alert")).toHaveCount(0);
-  await expect(sidebar(page).getByRole("link", { name: /shell.*Failed/s })).toBeVisible();
+  await expect(sidebar(page).getByRole("link", { name: /shell.*Exited/s })).toBeVisible();
 
   await page.goto("/");
-  await expect(page.locator("main li").filter({ hasText: "Did not start" })).toContainText("no repository");
+  await expect(page.locator("main li").filter({ hasText: "Exited, did not start" })).toContainText(
+    "no repository",
+  );
   await page.goto("/terminals");
-  await expect(page.locator(".list li").filter({ hasText: "Did not start" })).toBeVisible();
+  await expect(page.locator(".list li").filter({ hasText: "Exited, did not start" })).toBeVisible();
   await expect(page.getByRole("link", { name: /^Recording of/ })).toHaveCount(0);
   await page.goto("/recordings");
   await expect(page.getByText("No recording yet")).toBeVisible();

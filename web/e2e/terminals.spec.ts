@@ -299,7 +299,7 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
     .getByRole("button", { name: /^Stop / })
     .click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
-  await expect(page.getByText("Stopped").first()).toBeVisible();
+  await expect(page.getByText("Exited, stopped").first()).toBeVisible();
 });
 
 test("a runner that is not heard from is said to be so, and its agents are not called dead", async ({

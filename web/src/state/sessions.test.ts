@@ -87,9 +87,9 @@ describe("a session", () => {
   });
 
   it("says how it ended", () => {
-    expect(shown(floor, session("x", { state: status("exited", { code: 0 }) }))).toBe("Finished");
+    expect(shown(floor, session("x", { state: status("exited", { code: 0 }) }))).toBe("Exited with 0");
     expect(shown(floor, session("x", { state: status("exited", { code: 2 }) }))).toBe("Exited with 2");
-    expect(shown(floor, session("x", { state: status("exited", { signal: 9 }) }))).toBe("Killed by signal 9");
+    expect(shown(floor, session("x", { state: status("exited", { signal: 9 }) }))).toBe("Exited by signal 9");
     expect(shown(floor, session("x", { state: status("lost") }))).toBe("Lost");
   });
 
@@ -97,15 +97,15 @@ describe("a session", () => {
     const never = session("x", { state: status("exited", { detail: "there is no repository" }) });
     expect(liveOf(floor, never)).toMatchObject({
       tone: "failed",
-      word: "Did not start",
+      word: "Exited, did not start",
       detail: "there is no repository",
     });
     expect(neverStarted(never)).toBe(true);
-    expect(shown(floor, { ...never, stopping: true })).toBe("Stopped");
+    expect(shown(floor, { ...never, stopping: true })).toBe("Exited, stopped");
 
     const recording = { output_bytes: 9, disk_bytes: 90, duration_ms: 5, keep: false };
     const forgotten = { ...never, recording };
-    expect([neverStarted(forgotten), shown(floor, forgotten)]).toEqual([false, "Ended"]);
+    expect([neverStarted(forgotten), shown(floor, forgotten)]).toEqual([false, "Exited"]);
     for (const state of [
       status("exited", { code: 0 }),
       status("exited", { signal: 9 }),
@@ -123,7 +123,7 @@ describe("a session", () => {
 
   it("is never dead because its runner is unreachable", () => {
     expect(liveOf(cut, session("x"))).toMatchObject({ word: "Last seen working", tone: "offline" });
-    expect(shown(cut, session("x", { state: status("exited", { code: 0 }) }))).toBe("Finished");
+    expect(shown(cut, session("x", { state: status("exited", { code: 0 }) }))).toBe("Exited with 0");
   });
 
   it("stands for its activity while it runs", () => {

@@ -49,10 +49,9 @@ export function liveOf(floor: Floor, session: Session): Live {
   return { tone: TONE[status], word: WORD[status], detail, since };
 }
 
-/** The same in one word, for where there is little room. */
-export function shortWord({ tone, word }: Live): string {
-  if (tone === "failed") return "Failed";
-  return word.startsWith("Last seen") ? "Unreachable" : word;
+/** The same in fewer words, for where there is little room. */
+export function shortWord({ word }: Live): string {
+  return word.startsWith("Last seen") ? "Unreachable" : word.replace(/,.*/, "");
 }
 
 const WORD: Record<Session["state"]["status"], string> = {
@@ -73,16 +72,21 @@ const TONE: Record<Session["state"]["status"], Live["tone"]> = {
   lost: "failed",
 };
 
+/** How its process ended, in the words of `shopfloor session list`: whoever ended it, it is exited first. */
 function exited(session: Session): Live {
   const { code, signal, since, detail } = session.state;
-  if (session.stopping) return { tone: "completed", word: "Stopped", detail, since };
-  if (signal !== null) return { tone: "failed", word: `Killed by signal ${signal}`, detail, since };
-  if (neverStarted(session)) return { tone: "failed", word: "Did not start", detail, since };
+  const shown = (tone: Live["tone"], how: string): Live => ({
+    tone,
+    word: `${WORD.exited}${how}`,
+    detail,
+    since,
+  });
+  if (session.stopping) return shown("completed", ", stopped");
+  if (signal !== null) return shown("failed", ` by signal ${signal}`);
+  if (neverStarted(session)) return shown("failed", ", did not start");
   // Its runner has forgotten how it ended.
-  if (code === null && detail !== null) return { tone: "offline", word: "Ended", detail, since };
-  return code === null || code === 0
-    ? { tone: "completed", word: "Finished", detail, since }
-    : { tone: "failed", word: `Exited with ${code}`, detail, since };
+  if (code === null) return shown(detail === null ? "completed" : "offline", "");
+  return shown(code === 0 ? "completed" : "failed", ` with ${code}`);
 }
 
 /** This person's sessions that wait for them and can be answered now, longest first. */

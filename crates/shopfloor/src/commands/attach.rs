@@ -53,6 +53,8 @@ pub(crate) enum Left {
         code: Option<i32>,
         /// The signal that killed it.
         signal: Option<i32>,
+        /// The same in words.
+        how: String,
     },
     /// The session is over, and its terminal has nothing to say about it.
     Over(String),
@@ -120,20 +122,12 @@ fn say(context: &Context, session: SessionId, left: &Left, exit_code: bool) -> E
         Left::Detached => out.note(&format!("detached; it goes on: shopfloor attach {session}")),
         Left::Told => {}
         Left::Over(state) => out.note(&format!("the session is over: {state}")),
-        Left::Ended { code, signal } => out.note(&format!("the session {}", ending(*code, *signal))),
+        Left::Ended { how, .. } => out.note(&format!("the session {how}")),
     }
     match left {
-        Left::Ended { code, signal } if exit_code => Exit::Session(code_of(*code, *signal)),
+        Left::Ended { code, signal, .. } if exit_code => Exit::Session(code_of(*code, *signal)),
         Left::Over(_) => Exit::Other,
         _ => Exit::Done,
-    }
-}
-
-fn ending(code: Option<i32>, signal: Option<i32>) -> String {
-    match (code, signal) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended, and nobody saw how".to_owned(),
     }
 }
 
@@ -150,7 +144,5 @@ mod tests {
     #[test]
     fn endings_are_said_as_shells_do() {
         assert_eq!((code_of(Some(3), None), code_of(None, Some(9)), code_of(None, None)), (3, 137, 1));
-        assert_eq!(ending(Some(0), None), "ended with exit code 0");
-        assert_eq!(ending(None, Some(15)), "was ended by signal 15");
     }
 }

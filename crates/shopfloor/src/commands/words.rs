@@ -1,15 +1,16 @@
 //! How the domain's words are read from the command line, with their values in help and completions.
 
+mod session;
 mod work;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::{ActivityStatus, LinkKind, SessionStatus, Timestamp, Visibility};
-use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Runner, Session, Usage, Workspace};
+use domain::{ActivityStatus, LinkKind, Visibility};
+use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Usage, Workspace};
 
+pub(crate) use session::{exited, state, state_cell};
 pub(crate) use work::*;
 
 use crate::table::{Cell, Style};
-use crate::when;
 
 /// Reads a visibility.
 pub(crate) fn visibility() -> impl TypedValueParser<Value = Visibility> {
@@ -74,42 +75,6 @@ pub(crate) fn status_cell(status: ActivityStatus) -> Cell {
         ActivityStatus::Completed | ActivityStatus::Abandoned => Style::Dim,
     };
     Cell::styled(status.word(), style)
-}
-
-/// What a session is at; of one whose runner is away, what was last known.
-pub(crate) fn state(session: &Session, runner: Option<&Runner>, now: Timestamp) -> String {
-    let state = &session.state;
-    let detail = state.detail.as_deref().filter(|detail| !detail.is_empty());
-    if !state.ended()
-        && let Some(runner) = runner.filter(|runner| !runner.connected)
-    {
-        let seen = when::relative_or(runner.last_seen_at, now, "never");
-        return format!("last seen {} {seen}", state.status);
-    }
-    match (state.status, state.code, state.signal) {
-        (SessionStatus::Exited, code, _) if session.stopping && code != Some(0) => "stopped".to_owned(),
-        (SessionStatus::Exited, Some(code), _) => format!("exited with {code}"),
-        (SessionStatus::Exited, None, Some(signal)) => format!("ended by signal {signal}"),
-        (SessionStatus::Exited, None, None) => {
-            detail.map_or("did not start".to_owned(), |why| format!("failed: {why}"))
-        }
-        (status, ..) if session.stopping && status != SessionStatus::Lost => "stopping".to_owned(),
-        (status, ..) => detail.map_or(status.to_string(), |detail| format!("{status}: {detail}")),
-    }
-}
-
-/// What a session is at, in its colour.
-pub(crate) fn state_cell(session: &Session, runner: Option<&Runner>, now: Timestamp) -> Cell {
-    let away = runner.is_some_and(|runner| !runner.connected);
-    let style = match session.state.status {
-        SessionStatus::Exited if session.state.code == Some(0) || session.stopping => Style::Dim,
-        SessionStatus::Exited | SessionStatus::Lost => Style::Red,
-        _ if away => Style::Dim,
-        SessionStatus::Working => Style::Green,
-        SessionStatus::Waiting => Style::Yellow,
-        SessionStatus::Starting | SessionStatus::Idle => Style::Plain,
-    };
-    Cell::styled(state(session, runner, now), style)
 }
 
 /// A workspace's branch, and what is checked out there instead.

@@ -39,7 +39,7 @@ fn a_person_types_resizes_and_leaves() {
     again.type_keys("end\r");
     let (code, shown) = again.ended();
     assert_eq!(code, Some(5), "{shown:?}");
-    assert!(shown.contains("the session ended with exit code 5"), "{shown:?}");
+    assert!(shown.contains("the session exited with 5"), "{shown:?}");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_session_that_cannot_start_says_why() {
     floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
     let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
     let terminal = PseudoTerminal::run(&floor, &args, 100, 30);
-    terminal.wait_for("the session is over: failed");
+    terminal.wait_for("the session is over: exited, did not start");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(1));
     assert!(shown.contains("no luck"), "{shown:?}");

@@ -20,7 +20,10 @@ fn a_command_is_spawned_watched_and_read() {
     assert!(floor.json(&["session", "log", id(&session)])["text"].as_str().unwrap().contains("hello from"));
     let watched = floor.run(&["session", "watch", id(&session), "--exit-code"]);
     assert_eq!(watched.code, 3, "{}", watched.stderr);
-    assert!(watched.stdout.contains("hello from") && watched.stderr.contains("ended with exit code 3"), "{watched:?}");
+    assert!(
+        watched.stdout.contains("hello from") && watched.stderr.contains("the session exited with 3"),
+        "{watched:?}"
+    );
     assert_eq!(floor.json(&["session", "list"]).as_array().unwrap().len(), 0, "it is over");
     let listed = floor.text(&["session", "list", "--all"]);
     assert!(listed.contains("exited with 3") && listed.contains(id(&session)), "{listed}");
@@ -42,8 +45,12 @@ fn a_session_is_told_something_and_stopped() {
     assert_eq!(stopped["stopping"], true);
     let ended = floor.wait_for(&session, "exited");
     assert!(ended["state"]["signal"].is_number() || ended["state"]["code"].is_number(), "{ended}");
-    let shown = floor.text(&["session", "list", "--all"]);
-    assert!(shown.contains("stopped") && !shown.contains("signal"), "{shown}");
+    for args in [&["session", "list", "--all"][..], &["session", "show", id(&session)]] {
+        let shown = floor.text(args);
+        assert!(shown.contains("exited, stopped") && !shown.contains("signal"), "{shown}");
+    }
+    let watched = floor.run(&["session", "watch", id(&session)]);
+    assert!(watched.stderr.contains("the session exited, stopped"), "{watched:?}");
     assert!(floor.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn show(client: &Client, session: SessionId, out: &Output) -> R
                     true => out.stream(&json!({"event": "exit", "code": code, "signal": signal}), |_| String::new())?,
                     false => out.bytes(&rest)?,
                 }
-                return Ok(Left::Ended { code, signal });
+                return Ok(Left::Ended { code, signal, how: standing.exited(code, signal) });
             }
         }
     }

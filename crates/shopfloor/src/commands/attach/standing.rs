@@ -63,6 +63,11 @@ impl Standing {
         self.session.state.status == SessionStatus::Starting
     }
 
+    /// How its process ended, as its terminal says, in the words that are used for its state.
+    pub(super) fn exited(&self, code: Option<i32>, signal: Option<i32>) -> String {
+        words::exited(self.session.stopping, code, signal)
+    }
+
     /// What keeps it from having a terminal, in words.
     pub(super) fn hindrance(&self) -> Option<String> {
         let waits = matches!(self.session.state.status, SessionStatus::Starting | SessionStatus::Waiting);

@@ -162,7 +162,8 @@ impl View {
             }
             Event::Exit { code, signal } => {
                 self.paint()?;
-                return Ok(Some(Left::Ended { code, signal }));
+                let how = self.standing.exited(code, signal);
+                return Ok(Some(Left::Ended { code, signal, how }));
             }
             Event::Lost { why, .. } => {
                 self.announced.clear();

@@ -117,8 +117,8 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
             format!("its session exited with {code}: `{program}`, or something that it runs, {what}")
         }
         (Some(code), _) => format!("its session exited with {code}"),
-        (None, Some(signal)) => format!("its session was killed by signal {signal}"),
-        (None, None) => "its session ended".to_owned(),
+        (None, Some(signal)) => format!("its session exited by signal {signal}"),
+        (None, None) => "its session exited".to_owned(),
     };
     let detail = session.state.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
     let limited = match row.worker {
