@@ -104,11 +104,16 @@ fn a_branch_that_is_taken_is_refused() {
     }
     let made = floor.json(&spawn("dup"));
     for name in ["dup", "dup/sub"] {
-        let said = floor.fail(2, &spawn(name));
+        let said = floor.fail(4, &spawn(name));
         assert!(said.contains(made["workspace"].as_str().unwrap()), "{name}: {said}");
     }
+    let said = floor.fail(2, &[&["session", "spawn", "--base", "next"][..], &spawn("next")[2..]].concat());
+    assert!(said.contains("starts from"), "what is asked for contradicts itself: {said}");
     // Nobody told the hub which branch is the base: the runner finds it at the remote.
     let refused = floor.json(&spawn("main"));
     let ended = floor.wait_for(&refused, "exited");
     assert!(ended["state"]["detail"].as_str().unwrap().contains("choose another name"), "{ended}");
+    floor.text(&["project", "update", "Parser", "--repo", &format!("{}#main", floor.path("repository").display())]);
+    let said = floor.fail(4, &spawn("main"));
+    assert!(said.contains("starts from"), "{said}");
 }

@@ -20,42 +20,49 @@ pub(super) async fn refuse_taken(
     wanted: &str,
     base: Option<&str>,
 ) -> Result<(), StoreError> {
-    let invalid = |why: String| Err(StoreError::invalid("branch", why));
-    for base in [base, repository.base_branch.as_deref()].into_iter().flatten() {
-        if base == wanted {
-            return invalid(format!(
-                "`{base}` is the branch that the work starts from, and what the agent pushes would land on it: choose \
-                 another name, or name none and one is made"
-            ));
-        }
-        if branch::clash(base, wanted) {
-            return invalid(format!("git cannot have `{wanted}` beside the base branch `{base}`: choose another name"));
-        }
-    }
+    // What is wrong in itself stays wrong; what is taken may be free another time.
+    let taken = |why: String| Err(StoreError::Conflict(why));
     if wanted == MADE {
-        return invalid(format!(
-            "git could have no branch `{MADE}/…` beside it, and such names are made: choose another"
-        ));
+        let why = format!("git could have no branch `{MADE}/…` beside it, and such names are made: choose another");
+        return Err(StoreError::invalid("branch", why));
+    }
+    if let Some(why) = base.and_then(|base| beside_base(base, wanted)) {
+        return Err(StoreError::invalid("branch", why));
+    }
+    if let Some(why) = repository.base_branch.as_deref().and_then(|base| beside_base(base, wanted)) {
+        return taken(why);
     }
     // What strangers do in projects of their own is not told here; their branches are found out at the remote.
     let sql = "SELECT id, branch, repository, owner FROM workspaces WHERE repository IS NOT NULL AND \
                status IN ('preparing', 'ready') AND (project = $1 OR owner = $2) ORDER BY created_at, id";
     for row in tx.read().all(sql, vec![text(project.id), text(owner)]).await? {
         let found: Option<Repository> = json_or_none(&row, "repository")?;
-        let (id, taken) = (row.text("id")?, row.text("branch")?);
-        if found.is_none_or(|found| found.location != repository.location) || !branch::clash(&taken, wanted) {
+        let (id, theirs) = (row.text("id")?, row.text("branch")?);
+        if found.is_none_or(|found| found.location != repository.location) || !branch::clash(&theirs, wanted) {
             continue;
         }
-        if taken != wanted {
-            return invalid(format!(
-                "git cannot have `{wanted}` beside `{taken}`, the branch of workspace {id}: choose another name"
+        if theirs != wanted {
+            return taken(format!(
+                "git cannot have `{wanted}` beside `{theirs}`, the branch of workspace {id}: choose another name"
             ));
         }
         let join = match row.parsed::<UserId>("owner")? == owner {
             true => format!(", or work in that one with its activity and `--workspace {id}`"),
             false => String::new(),
         };
-        return invalid(format!("workspace {id} has the branch `{taken}` already: choose another name{join}"));
+        return taken(format!("workspace {id} has the branch `{theirs}` already: choose another name{join}"));
     }
     Ok(())
+}
+
+/// Why a branch cannot be beside the one that work starts from.
+fn beside_base(base: &str, wanted: &str) -> Option<String> {
+    if base == wanted {
+        return Some(format!(
+            "`{base}` is the branch that the work starts from, and what the agent pushes would land on it: choose another \
+             name, or name none and one is made"
+        ));
+    }
+    let clash = branch::clash(base, wanted);
+    clash.then(|| format!("git cannot have `{wanted}` beside the base branch `{base}`: choose another name"))
 }

@@ -420,7 +420,7 @@ async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<
     let sql = "SELECT id FROM runners WHERE id = $1 AND owner = $2";
     match tx.read().first(sql, vec![text(runner), text(owner)]).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::invalid("runner", "that is none of your runners")),
+        None => Err(StoreError::Conflict("its runner is none of yours any more: spawn a new session".into())),
     }
 }
 
