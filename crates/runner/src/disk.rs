@@ -1,26 +1,42 @@
 //! Keeps what the runner takes on the disk within its budget.
 
+mod gauge;
+
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::WorkspaceId;
 use worktree::{EvictionFacts, eviction_order};
 
+use self::gauge::Gauge;
 use crate::JournalError;
 use crate::floor::Floor;
 use crate::recordings;
 
-/// How often it is looked.
+/// How often it is looked, whether or not anything seems to have come.
 const LOOK: Duration = Duration::from_secs(300);
+/// How often the disk is asked what is free, which costs nothing.
+const ASK: Duration = Duration::from_secs(5);
 
 /// Measures, and makes room where the budget is spent, as long as the runner runs.
 pub(crate) async fn watch(floor: Arc<Floor>) {
-    let mut looks = tokio::time::interval(LOOK);
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut looks, mut asks) = (tokio::time::interval(LOOK), tokio::time::interval(ASK));
+    for ticks in [&mut looks, &mut asks] {
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    }
+    // Where the disk does not say what is free, the time alone decides.
+    let mut gauge = floor.options.disk_quota.zip(free(&floor)).map(|(quota, free)| Gauge::new(quota, free));
     let mut retention = floor.retention.subscribe();
     loop {
         tokio::select! {
             _ = looks.tick() => {}
+            _ = asks.tick(), if gauge.is_some() => {
+                let due = gauge.as_mut().zip(free(&floor)).is_some_and(|(gauge, free)| gauge.is_due(free, Instant::now()));
+                if !due {
+                    continue;
+                }
+                looks.reset();
+            }
             Ok(()) = retention.changed() => {
                 if let Err(error) = recordings::expire(&floor).await {
                     tracing::warn!(%error, "recordings that have expired could not be thrown away");
@@ -28,10 +44,21 @@ pub(crate) async fn watch(floor: Arc<Floor>) {
                 continue;
             }
         }
-        if let Err(error) = look(&floor).await {
+        let begun = Instant::now();
+        let taken = look(&floor).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the disk's budget could not be looked after");
+            u64::MAX
+        });
+        if let Some(gauge) = &mut gauge {
+            gauge.measured(taken, begun.elapsed(), Instant::now());
         }
     }
+}
+
+/// What is free where the workspaces are.
+fn free(floor: &Floor) -> Option<u64> {
+    let disk = rustix::fs::statvfs(&floor.options.data_dir).ok()?;
+    Some(disk.f_bfree.saturating_mul(disk.f_frsize))
 }
 
 /// Measures a workspace and tells the hub what it takes; nothing when it is not there.
@@ -41,14 +68,16 @@ pub(crate) async fn measure(floor: &Arc<Floor>, workspace: WorkspaceId) -> Optio
     Some(bytes)
 }
 
-async fn look(floor: &Arc<Floor>) -> Result<(), JournalError> {
+/// Measures everything, and makes room where there must be some; what is taken after that, if there is a quota.
+async fn look(floor: &Arc<Floor>) -> Result<u64, JournalError> {
     recordings::expire(floor).await?;
     recordings::make_room(floor).await?;
     let trees = &floor.workspaces.worktrees;
+    let checked = floor.checks.workspaces();
     let mut facts = Vec::new();
     for (id, row) in floor.journal.workspaces().await? {
         let Some(bytes) = measure(floor, id).await else { continue };
-        let in_use = !floor.sessions.in_workspace(id).is_empty();
+        let in_use = checked.contains(&id) || !floor.sessions.in_workspace(id).is_empty();
         // What was never counted might be anything.
         let stats = row.stats.as_ref();
         facts.push(EvictionFacts {
@@ -61,18 +90,23 @@ async fn look(floor: &Arc<Floor>) -> Result<(), JournalError> {
             used_at: row.used_at,
         });
     }
-    let Some(quota) = floor.options.disk_quota else { return Ok(()) };
+    let Some(quota) = floor.options.disk_quota else { return Ok(0) };
     let workspaces: u64 = facts.iter().map(|fact| fact.bytes).sum();
     let shared = trees.total_usage().await.unwrap_or(workspaces).saturating_sub(workspaces);
     let plan = eviction_order(&facts, quota.saturating_sub(shared));
+    let mut taken = shared.saturating_add(workspaces);
     for id in plan.clean {
         match floor.workspaces.clean(floor, id).await {
-            Ok(()) => tracing::info!(workspace = %id, "a workspace was deleted to make room"),
+            Ok(()) => {
+                let freed = facts.iter().find(|fact| fact.id == id).map_or(0, |fact| fact.bytes);
+                taken = taken.saturating_sub(freed);
+                tracing::info!(workspace = %id, "a workspace was deleted to make room");
+            }
             Err(problem) => tracing::info!(workspace = %id, why = problem.detail, "a workspace is kept"),
         }
     }
     if plan.still_over > 0 {
         tracing::warn!(bytes = plan.still_over, "the disk's quota is overrun by work that must be kept");
     }
-    Ok(())
+    Ok(taken)
 }

@@ -326,3 +326,42 @@ async fn a_budget_takes_what_is_finished_and_clean_and_old_recordings_but_nothin
     hub.desire_from(20, vec![stopped(&busy)], Vec::new());
     hub.over(busy.session).await;
 }
+
+#[tokio::test]
+async fn what_outgrows_the_quota_is_noticed_when_it_grows() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    runner.set("TEST_DISK_QUOTA", &(24 << 20).to_string());
+    runner.spawn();
+    hub.connected(1).await;
+    let origin = fixture(&[(".gitignore", "built\n")]);
+    let mut old = shell("echo old");
+    // Where nobody listens: nothing but the disk itself tells.
+    let mut grows =
+        shell("mkdir built; echo ready; read line; head -c 48M /dev/zero > built/out; echo grown; sleep 1000");
+    for session in [&mut old, &mut grows] {
+        session.workspace.repository = Some(repository(origin.path()));
+    }
+    hub.desire(vec![old.clone(), grows.clone()]);
+    hub.over(old.session).await;
+    hub.log_has(grows.session, "ready").await;
+    hub.ask(RunnerAsk::Send { session: grows.session, text: String::new(), submit: true }).await.unwrap();
+    hub.log_has(grows.session, "grown").await;
+    let measured = |fact: &FactBody| match fact {
+        FactBody::WorkspaceStats { workspace, disk_bytes: Some(bytes), .. }
+            if *workspace == grows.workspace.workspace =>
+        {
+            (*bytes > 48 << 20).then_some(())
+        }
+        _ => None,
+    };
+    hub.fact("what it takes now", measured).await;
+    let gone = old.workspace.workspace;
+    hub.fact("that another made room", |fact| {
+        matches!(fact, FactBody::WorkspaceCleaned { workspace } if *workspace == gone).then_some(())
+    })
+    .await;
+    assert!(std::path::Path::new(&hub.workspace(&grows).await).join("built/out").exists(), "somebody works there");
+    hub.desire(vec![stopped(&grows)]);
+    hub.over(grows.session).await;
+}
