@@ -54,3 +54,34 @@ test("a recording is seen by those who may see the terminal", async ({ floor }) 
   await bo.goto("/recordings");
   await expect(bo.getByText("No recording yet")).toBeVisible();
 });
+
+test("recordings stand in columns, and on a phone below each other", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  for (const script of [
+    "echo short",
+    "echo much longer; echo than the other; echo whatever the page's width",
+  ]) {
+    const { id } = await run(floor, project, ["sh", "-c", script]);
+    await expect
+      .poll(async () => (await session(floor, id)).state.status, { timeout: 20_000 })
+      .toBe("exited");
+  }
+  const page = await floor.owner();
+  await page.goto("/recordings");
+  const rows = page.getByRole("table", { name: "Recordings" }).locator("tbody tr");
+  await expect(rows).toHaveCount(2);
+  const edges = (row: number) =>
+    rows
+      .nth(row)
+      .locator("th, td")
+      .evaluateAll((cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().left)));
+  expect(await edges(0)).toEqual(await edges(1));
+
+  await page.setViewportSize({ width: 390, height: 760 });
+  expect(await edges(0)).toEqual(await edges(1));
+  for (const row of [0, 1]) {
+    const title = await rows.nth(row).getByRole("link").locator("span").boundingBox();
+    expect(title?.width).toBeGreaterThan(60);
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
