@@ -7,10 +7,10 @@ use domain::Timestamp;
 use parking_lot::Mutex;
 use protocol::{Me, ProblemKind};
 use store::{Caller, Credential, Store};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
+use crate::background::Untidy;
 use crate::http::doors::Doors;
 use crate::http::github::Github;
 use crate::limits::Meters;
@@ -29,8 +29,8 @@ pub(crate) struct Hub {
     pub(crate) github: Option<Github>,
     /// Cancelled when the hub stops.
     pub(crate) stopping: CancellationToken,
-    /// Rings when a report may have got its verdict, or a runner came.
-    pub(crate) verdicts: Notify,
+    /// Where workspaces may be that were made for checks which nobody needs any more.
+    pub(crate) untidy: Untidy,
     seen: Mutex<HashMap<String, Timestamp>>,
 }
 
@@ -45,8 +45,8 @@ impl Hub {
     ) -> Self {
         let meters = Meters::new(&limits);
         let links = Arc::default();
-        let (verdicts, seen) = Default::default();
-        Self { store, live, links, doors, meters, limits, github, stopping, verdicts, seen }
+        let (untidy, seen) = Default::default();
+        Self { store, live, links, doors, meters, limits, github, stopping, untidy, seen }
     }
 
     /// Remembers that a credential or person was seen now; written down once a minute.

@@ -6,8 +6,8 @@ use std::process::Command;
 use client::Client;
 use domain::{EscalationKind, ProjectId, ReportVerdict, TaskId, TaskStatus};
 use protocol::{
-    AddedTasks, Call, Deliverables, ExecutionFilter, Project, ProjectCreate, Report, Taken, TaskDetail, TaskReport,
-    TaskTake, TasksAdd, WorkConfigure, WorkSettings, Workspace,
+    AddedTasks, Call, Deliverables, ExecutionFilter, Project, ProjectCreate, Report, Taken, Task, TaskDetail,
+    TaskReason, TaskReport, TaskTake, TasksAdd, WorkConfigure, WorkSettings, Workspace,
 };
 use serde_json::{Value, json};
 use testkit::wait_until;
@@ -81,6 +81,14 @@ impl Editor {
         let filter = ExecutionFilter { project: Some(self.project), ..Default::default() };
         self.ann.ask(Call::WorkspaceList { filter }).await.unwrap()
     }
+
+    async fn nothing_is_left(&self, hub: &Hub) {
+        wait_until("no workspace is left", async || self.workspaces().await.is_empty().then_some(())).await;
+        let folders = std::fs::read_dir(hub.path("runner").join("workspaces")).unwrap();
+        let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let left: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+        assert_eq!(left, Vec::<String>::new(), "none on the disk either");
+    }
 }
 
 #[tokio::test]
@@ -112,11 +120,28 @@ async fn a_branch_is_fetched_checked_and_its_workspace_goes() {
     let accepted = editor.report("work").await;
     assert_eq!(accepted.verdict, ReportVerdict::Accepted, "{accepted:?}");
     assert_eq!(editor.detail().await.task.status, TaskStatus::Done);
-    wait_until("no workspace is left", async || editor.workspaces().await.is_empty().then_some(())).await;
-    let folders = std::fs::read_dir(hub.path("runner").join("workspaces")).unwrap();
-    let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let left: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
-    assert_eq!(left, Vec::<String>::new(), "none on the disk either");
+    editor.nothing_is_left(&hub).await;
+    runner.kill().await;
+}
+
+#[tokio::test]
+async fn what_was_checked_for_a_person_goes_when_the_task_goes_on_without_it() {
+    let hub = Hub::open().await;
+    let (origin, clone) = remote(&hub);
+    let runner = hub.runner(&[]).await;
+    let acceptance = json!([{ "kind": "committed" }, { "kind": "text", "text": "It reads well" }]);
+    let editor = Editor::take_with(&hub, &origin, acceptance).await;
+    git(&clone, &["checkout", "-q", "-b", "work"]);
+    std::fs::write(clone.join("out.txt"), "words\n").unwrap();
+    git(&clone, &["add", "-A"]);
+    git(&clone, &["commit", "-q", "-m", "words"]);
+    git(&clone, &["push", "-q", "origin", "work"]);
+    let report = editor.report("work").await;
+    assert_eq!(report.verdict, ReportVerdict::Pending, "a person is asked");
+    assert_eq!(editor.workspaces().await.len(), 1, "what they are asked about is there");
+    let input = TaskReason { reason: Some("try again".into()) };
+    let _: Task = editor.ann.ask(Call::TaskRetry { task: editor.task, input }).await.unwrap();
+    editor.nothing_is_left(&hub).await;
     runner.kill().await;
 }
 

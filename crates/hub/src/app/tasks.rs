@@ -45,11 +45,7 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
             let input = criteria::usable(input).await?;
             Answer::AddedTasks(commit!(AddTasks { project, input }))
         }
-        Call::TaskCancel { task, input } => {
-            let cancelled = commit!(CancelTask { task, input });
-            hub.verdicts.notify_one();
-            Answer::Task(cancelled)
-        }
+        Call::TaskCancel { task, input } => Answer::Task(commit!(CancelTask { task, input })),
         Call::TaskRetry { task, input } => Answer::Task(commit!(RetryTask { task, input })),
         Call::TaskTake { project, input } => Answer::Taken(take(hub, caller, key, project, input).await?),
         Call::TaskHeartbeat { task, input } => Answer::Lease(commit!(HeartbeatTask { task, input })),
@@ -66,7 +62,6 @@ pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call:
         Call::EscalationAnswer { escalation, input } => {
             let answered = commit!(AnswerEscalation { escalation, input });
             tell(hub, &answered).await;
-            hub.verdicts.notify_one();
             Answer::Escalation(answered)
         }
         other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change tasks", other.verb()))),

@@ -12,6 +12,7 @@ use domain::Seq;
 use store::{Caller, Compact, Touch};
 use tokio::time::{MissedTickBehavior, interval};
 
+pub(crate) use self::tidy::Untidy;
 use crate::hub::Hub;
 
 /// The safety net under the doorbell.

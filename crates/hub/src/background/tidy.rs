@@ -1,30 +1,70 @@
-//! Takes away the workspaces that were made to check a report, once it has its verdict.
+//! Takes away the workspaces that were made to check a report, once nobody looks at them any more.
 //!
-//! Woken when a verdict may have come, and when a runner comes; what cannot be asked for now is asked for then.
+//! Woken when a runner is to do something else, which it is with every verdict, has said what it found, or comes; what
+//! cannot be taken away now is tried again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::RunnerId;
+use parking_lot::Mutex;
 use protocol::ProblemKind;
 use protocol::link::RunnerAsk;
 use store::{Caller, StoreError, SweptCheck};
+use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use crate::hub::Hub;
+
+/// How long a runner that could not do it now is left alone.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// The runners that may have workspaces at which nobody looks any more.
+#[derive(Debug, Default)]
+pub(crate) struct Untidy {
+    runners: Mutex<HashSet<RunnerId>>,
+    came: Notify,
+}
+
+impl Untidy {
+    /// This one may.
+    pub(crate) fn at(&self, runner: RunnerId) {
+        self.runners.lock().insert(runner);
+        self.came.notify_one();
+    }
+
+    async fn next(&self) -> HashSet<RunnerId> {
+        self.came.notified().await;
+        std::mem::take(&mut *self.runners.lock())
+    }
+}
 
 /// Works until the hub stops.
 pub(super) async fn run(hub: Arc<Hub>) {
     let caller = Caller::hub("tidy");
+    let mut left = HashSet::new();
     loop {
-        hub.verdicts.notified().await;
-        for runner in hub.links.linked() {
-            if let Err(error) = sweep(&hub, &caller, runner).await {
+        let runners = tokio::select! {
+            runners = hub.untidy.next() => runners,
+            () = sleep(AGAIN), if !left.is_empty() => std::mem::take(&mut left),
+        };
+        let linked = hub.links.linked();
+        for runner in runners.into_iter().filter(|runner| linked.contains(runner)) {
+            let gone = sweep(&hub, &caller, runner).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, %runner, "could not tidy up after checks");
+                false
+            });
+            if !gone {
+                left.insert(runner);
             }
         }
     }
 }
 
-async fn sweep(hub: &Hub, caller: &Caller, runner: RunnerId) -> Result<(), StoreError> {
+/// Takes away what nobody needs on a runner; `false`: some of it is there for now.
+async fn sweep(hub: &Hub, caller: &Caller, runner: RunnerId) -> Result<bool, StoreError> {
+    let mut gone = true;
     for workspace in hub.store.checked_workspaces(runner).await? {
         let kept = match hub.links.ask(runner, RunnerAsk::Clean { workspace }).await {
             Ok(_) => None,
@@ -34,11 +74,12 @@ async fn sweep(hub: &Hub, caller: &Caller, runner: RunnerId) -> Result<(), Store
                 problem if problem.kind == ProblemKind::Conflict => Some(problem.detail),
                 problem => {
                     tracing::info!(%workspace, why = problem.detail, "a workspace of a check is there for now");
+                    gone = false;
                     continue;
                 }
             },
         };
         hub.store.write(caller, None, SweptCheck { workspace, kept }).await?;
     }
-    Ok(())
+    Ok(gone)
 }

@@ -136,7 +136,7 @@ impl Session {
         self.desire(&link).await?;
         self.hub.links.begin(&link);
         self.seen(true, Some(about)).await;
-        self.hub.verdicts.notify_one();
+        self.hub.untidy.at(self.runner);
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
             tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
@@ -275,6 +275,8 @@ impl Session {
                 let Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, .. } = desired;
                 link.expects(heartbeat_seconds);
                 link.tell(&ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention });
+                // Only now: what is not to be checked any more is left alone before it is taken away.
+                self.hub.untidy.at(self.runner);
                 Ok(())
             }
             Ok(None) => Err(Some((CloseCode::Unauthenticated, "the runner was removed"))),
@@ -358,7 +360,7 @@ async fn take(
     let command = TakeFacts { runner, journal, facts };
     let seen = hub.store.write(caller, None, command).await?.value;
     if checked {
-        hub.verdicts.notify_one();
+        hub.untidy.at(runner);
     }
     for Say { runner, session, text } in seen.say {
         let links = hub.links.clone();

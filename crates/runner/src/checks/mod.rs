@@ -6,12 +6,13 @@ mod perform;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::{ReportId, WorkspaceId};
 use parking_lot::Mutex;
 use protocol::Criterion;
 use protocol::link::{DesiredCheck, FactBody};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::JournalError;
@@ -23,18 +24,23 @@ use crate::workspaces::Unmade;
 const LONG: usize = 2;
 /// How many others, which are only looked at.
 const SHORT: usize = 2;
+/// How long a check that was given up may take to leave its workspace.
+const LEAVES: Duration = Duration::from_secs(10);
 
 /// The checks that are not finished.
 #[derive(Debug)]
 pub(crate) struct Checks {
     running: Mutex<HashMap<ReportId, (WorkspaceId, CancellationToken)>>,
+    /// The workspaces that checks are in, also those that were given up and have not ended.
+    inside: watch::Sender<Vec<WorkspaceId>>,
     long: Semaphore,
     short: Semaphore,
 }
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { running: Mutex::default(), long: Semaphore::new(LONG), short: Semaphore::new(SHORT) }
+        let (long, short) = (Semaphore::new(LONG), Semaphore::new(SHORT));
+        Self { running: Mutex::default(), inside: watch::Sender::default(), long, short }
     }
 }
 
@@ -72,6 +78,13 @@ impl Checks {
         self.running.lock().values().map(|(workspace, _)| *workspace).collect()
     }
 
+    /// Waits until nothing is checked in a workspace; `false`: it goes on.
+    pub(crate) async fn leave(&self, workspace: WorkspaceId) -> bool {
+        let mut inside = self.inside.subscribe();
+        let left = inside.wait_for(|inside| !inside.contains(&workspace));
+        tokio::time::timeout(LEAVES, left).await.is_ok()
+    }
+
     fn begin(&self, floor: &Arc<Floor>, check: DesiredCheck) {
         let (report, stop) = (check.report, CancellationToken::new());
         {
@@ -82,13 +95,38 @@ impl Checks {
             running.insert(report, (check.workspace.workspace, stop.clone()));
         }
         let shared = floor.clone();
+        let inside = Inside::enter(floor, check.workspace.workspace);
         floor.spawn(async move {
+            // Dropped after everything that the check has open.
+            let _inside = inside;
             tokio::select! {
                 () = one(&shared, &check) => {
                     shared.checks.running.lock().remove(&report);
                 }
                 () = stop.cancelled() => tracing::info!(%report, "nobody wants this check any more"),
             }
+        });
+    }
+}
+
+/// A check in a workspace, until it is dropped.
+struct Inside {
+    floor: Arc<Floor>,
+    workspace: WorkspaceId,
+}
+
+impl Inside {
+    fn enter(floor: &Arc<Floor>, workspace: WorkspaceId) -> Self {
+        floor.checks.inside.send_modify(|inside| inside.push(workspace));
+        Self { floor: floor.clone(), workspace }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.floor.checks.inside.send_modify(|inside| {
+            let own = inside.iter().position(|workspace| *workspace == self.workspace);
+            own.map(|at| inside.swap_remove(at));
         });
     }
 }

@@ -15,6 +15,10 @@ use crate::journal::{Change, WorkspaceRow};
 impl Workspaces {
     /// Deletes a workspace unless work would be lost, or somebody works in it.
     pub(crate) async fn clean(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), Problem> {
+        if !floor.checks.leave(workspace).await {
+            let detail = "a report is being checked in it: try again when it has its verdict";
+            return Err(Problem::new(ProblemKind::Unavailable, detail));
+        }
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
         nobody_in(floor, workspace)?;

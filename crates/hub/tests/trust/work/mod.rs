@@ -2,6 +2,7 @@
 
 mod evidence;
 mod flow;
+mod tidy;
 mod trouble;
 
 use domain::{ProjectId, SessionId, TaskId, Visibility, WorkerId};

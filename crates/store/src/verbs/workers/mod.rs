@@ -22,7 +22,7 @@ pub(crate) mod rows;
 pub(crate) mod settings;
 mod start;
 pub(crate) mod stop;
-mod sweep;
+pub(crate) mod sweep;
 mod takeover;
 mod tend;
 pub(crate) mod told;

@@ -1,7 +1,7 @@
-//! Workspaces that were made to check a report: they go when the report has its verdict.
+//! Workspaces that were made to check a report: they go when the report has its verdict, or needs none any more.
 
 use domain::text::plain;
-use domain::{RunnerId, WorkspaceId, WorkspaceStatus};
+use domain::{ReportId, RunnerId, WorkspaceId, WorkspaceStatus};
 use protocol::Workspace;
 use serde::Serialize;
 
@@ -19,6 +19,15 @@ impl Store {
         let rows = self.readers.get().await?.borrow().all(sql, vec![text(runner)]).await?;
         rows.iter().map(|row| row.parsed("id")).collect()
     }
+}
+
+/// Lets the runners know that nobody looks any more at what they have for checking a report, wherever they are linked.
+pub(crate) async fn is_needless(tx: &mut Tx<'_>, report: ReportId) -> Result<(), StoreError> {
+    let sql = "SELECT DISTINCT runner FROM workspaces WHERE checks = $1";
+    for row in tx.read().all(sql, vec![text(report)]).await? {
+        tx.desire(row.parsed("runner")?).await?;
+    }
+    Ok(())
 }
 
 /// Remembers what became of a workspace that was made for a check: gone, or kept because of what is in it.

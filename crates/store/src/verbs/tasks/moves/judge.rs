@@ -16,6 +16,7 @@ use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows::sum;
+use crate::verbs::workers::sweep;
 use crate::verbs::workspaces::{self, json_or_none};
 
 /// Reads reports.
@@ -261,7 +262,11 @@ async fn rule(
     tx.settle().await?;
     let sql = "UPDATE reports SET verdict = $1, results = $2, reason = $3 WHERE id = $4 AND verdict = 'pending'";
     let values = args![verdict.word(), to_json(&results), reason.map(str::to_owned), report.to_string()];
-    Ok(tx.run(sql, values).await? == 1)
+    let ruled = tx.run(sql, values).await? == 1;
+    if ruled {
+        sweep::is_needless(tx, report).await?;
+    }
+    Ok(ruled)
 }
 
 /// The task of a report that waits for its verdict; `None`: the task has gone on without it.
