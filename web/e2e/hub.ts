@@ -28,6 +28,7 @@ export class Hub {
   /** The one-time link that it printed when it started. */
   loginLink = "";
   #process: ChildProcess | null = null;
+  readonly #runners: ChildProcess[] = [];
   readonly #agents: boolean;
 
   constructor(agents = false) {
@@ -87,6 +88,15 @@ export class Hub {
     child.removeAllListeners("exit");
   }
 
+  /** Starts a runner of somebody's beside the one of the hub's owner, in a folder of its own. */
+  startRunner(name: string, token: string): void {
+    const dir = join(this.dir, "runners", name);
+    mkdirSync(dir, { recursive: true });
+    const args = ["runner", "--hub", this.url, "--name", name, "--data-dir", dir];
+    const env = { ...this.#environment(), SHOPFLOOR_RUNNER_TOKEN: token };
+    this.#runners.push(spawn(binary, args, { stdio: "ignore", env }));
+  }
+
   /** Kills it as a crash would, by the pid that it wrote down. */
   async kill(): Promise<void> {
     const { pid } = JSON.parse(readFileSync(join(this.dir, "hub.json"), "utf8")) as { pid: number };
@@ -105,7 +115,8 @@ export class Hub {
       child.kill("SIGTERM");
       await ended;
     }
-    this.#endRunner();
+    for (const runner of this.#runners) runner.kill("SIGKILL");
+    this.#endSessions();
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
@@ -115,15 +126,19 @@ export class Hub {
     return (JSON.parse(text) as { pid: number }).pid;
   }
 
-  // The runner beside it and the hosts of its sessions outlive a hub that was killed; each wrote its pid down.
-  #endRunner(): void {
-    const runner = join(this.dir, "runner");
-    const sessions = join(runner, "sessions");
-    const hosts = existsSync(sessions)
-      ? readdirSync(sessions).map((id) => join(sessions, id, "host.pid"))
-      : [];
-    const pids = hosts.filter((file) => existsSync(file)).map((file) => Number(readFileSync(file, "utf8")));
-    if (existsSync(join(runner, "runner.json"))) pids.unshift(this.runnerPid);
+  // The runner beside it and the hosts of all sessions outlive a hub that was killed; each wrote its pid down.
+  #endSessions(): void {
+    const others = join(this.dir, "runners");
+    const runners = [
+      join(this.dir, "runner"),
+      ...(existsSync(others) ? readdirSync(others).map((name) => join(others, name)) : []),
+    ];
+    const pids = existsSync(join(this.dir, "runner", "runner.json")) ? [this.runnerPid] : [];
+    for (const sessions of runners.map((runner) => join(runner, "sessions")).filter((dir) => existsSync(dir)))
+      for (const id of readdirSync(sessions)) {
+        const file = join(sessions, id, "host.pid");
+        if (existsSync(file)) pids.push(Number(readFileSync(file, "utf8")));
+      }
     for (const pid of pids) {
       try {
         if (pid > 1) process.kill(pid, "SIGKILL");

@@ -31,6 +31,20 @@ export async function runner(floor: Floor): Promise<Runner> {
   return found as Runner;
 }
 
+/** A runner of whoever is logged in on a page, connected. */
+export async function runnerFor(floor: Floor, page: Page, name: string): Promise<void> {
+  await page.goto("/runners");
+  await page.getByLabel("Name of the runner").fill(name);
+  await page.getByRole("button", { name: "Register runner" }).click();
+  const secret = page.getByLabel("Secret", { exact: true });
+  await expect(secret).toHaveValue(/^sf_/);
+  floor.hub.startRunner(name, await secret.inputValue());
+  await expect(async () => {
+    const all = await floor.hub.api<Runner[]>("GET", "/api/runners");
+    expect(all.some((one) => one.name === name && one.connected)).toBe(true);
+  }).toPass({ timeout: 30_000 });
+}
+
 /** A project that works on a fresh repository. */
 export async function projectWithCode(floor: Floor, name = "Shop", share = true): Promise<Project> {
   await runner(floor);

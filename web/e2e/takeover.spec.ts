@@ -1,0 +1,84 @@
+import type { Page } from "@playwright/test";
+import type { Floor } from "./fixtures";
+import { expect, test } from "./fixtures";
+import { add, detail, start } from "./queue";
+import { projectWithCode, runnerFor, screen } from "./work";
+
+// Leaves something uncommitted, says so, and stays; whoever goes on finds it.
+const WORK = "if [ -e half ]; then echo went on; sleep 600; fi; echo half > half; echo begun; sleep 600";
+
+/** Bo with a runner of his, and a task that a worker of the owner's is at. */
+async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: string }> {
+  const project = await projectWithCode(floor, "Shop", share);
+  const [line] = await add(floor, project, "Long work");
+  const task = line?.id ?? "";
+  await start(floor, project, WORK);
+  await expect.poll(async () => (await detail(floor, task)).task.status, { timeout: 30_000 }).toBe("running");
+  const bo = await floor.guest("Bo");
+  await runnerFor(floor, bo, "bos");
+  await bo.goto(`/t/${task}`);
+  await bo.getByRole("button", { name: "Take over" }).click();
+  return { bo, task };
+}
+
+/** What the session of Bo's that has the task now shows. */
+async function shows(floor: Floor, bo: Page, task: string, text: string): Promise<void> {
+  const { session } = (await detail(floor, task)).task;
+  await bo.locator(`main a[href="/s/${session}"]`).first().click();
+  await expect(screen(bo)).toContainText(text, { timeout: 60_000 });
+}
+
+test("a colleague's task goes on with its work, after its command was read", async ({ floor }) => {
+  const { bo, task } = await atWork(floor);
+  const first = (await detail(floor, task)).task.session;
+  const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
+  await expect(dialog).toContainText("stops with everything saved");
+  await expect(dialog).toContainText("the command that owner chose. Read it first:");
+  await expect(dialog.locator("pre")).toContainText("echo half > half");
+  await expect(dialog.getByLabel("Runner").locator("option")).toHaveText([/^One of yours/, "bos"]);
+  await bo.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  expect((await detail(floor, task)).task.session).toBe(first);
+
+  await bo.getByRole("button", { name: "Take over" }).click();
+  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(bo.getByText("Long work is yours: your runner goes on with it")).toBeVisible();
+  await expect(bo.getByRole("region", { name: "Attempts" })).toContainText("Bo took it over");
+  await expect(bo.getByRole("button", { name: "Take over" })).toHaveCount(0);
+  await shows(floor, bo, task, "went on");
+});
+
+test("what may not be seen does not run: a command of one's own does", async ({ floor }) => {
+  const { bo, task } = await atWork(floor, false);
+  const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
+  await expect(dialog).toContainText("is not shown to you");
+  await expect(dialog.locator("pre")).toHaveCount(0);
+  await expect(dialog.getByRole("button", { name: "Take over" })).toBeDisabled();
+  await dialog.getByLabel("Command of your own").fill("sh -c 'cat half; echo mine; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await expect(dialog).toHaveCount(0);
+  await shows(floor, bo, task, "mine");
+  expect((await detail(floor, task)).attempts.map((one) => one.outcome)).toEqual(["taken_over", "open"]);
+});
+
+test("a task that nobody has asks for the agent that is to take it", async ({ floor }) => {
+  const project = await projectWithCode(floor);
+  const [line] = await add(floor, project, "Waits");
+  const bo = await floor.guest("Bo");
+  await bo.goto(`/t/${line?.id}`);
+  await bo.getByRole("button", { name: "Take it" }).click();
+  const dialog = bo.getByRole("dialog", { name: "Take over “Waits”" });
+  await expect(dialog.getByText("None of your runners is connected")).toBeVisible();
+  await bo.keyboard.press("Escape");
+
+  await runnerFor(floor, bo, "bos");
+  await bo.goto(`/t/${line?.id}`);
+  await bo.getByRole("button", { name: "Take it" }).click();
+  await expect(dialog.getByLabel("Agent").locator("option", { hasText: "The same" })).toHaveCount(0);
+  await dialog.getByLabel("Agent").selectOption("command");
+  await dialog.getByLabel("Command of your own").fill("sh -c 'echo done it; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await expect(dialog).toHaveCount(0);
+  await shows(floor, bo, line?.id ?? "", "done it");
+});
