@@ -3,7 +3,7 @@
 use domain::text::{Field, PROMPT};
 use domain::{Action, ProjectId, RunnerId, SessionId, WorkspaceId};
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use protocol::{Answer, Call, ProblemKind, RecordingDetail};
+use protocol::{Answer, Call, ProblemKind, RecordingDetail, Session};
 use store::{Caller, KeepRecording, NoteAsked, ResumeSession, SpawnSession, StopSession, StoreError};
 
 use crate::AppError;
@@ -49,7 +49,8 @@ pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answe
         Call::RecordingList { mut filter } => {
             filter.ended = Some(filter.ended.unwrap_or(true));
             let mut sessions = store.sessions(caller, filter).await?;
-            sessions.retain(|session| session.recording.output_bytes > 0);
+            // One that said nothing was recorded, too; one that never began was not.
+            sessions.retain(|Session { recording, .. }| recording.output_bytes > 0 || recording.disk_bytes > 0);
             Answer::Sessions(sessions)
         }
         Call::RecordingShow { session } => {

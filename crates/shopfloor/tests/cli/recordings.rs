@@ -64,6 +64,16 @@ fn a_recording_is_exported_as_it_was() {
 }
 
 #[test]
+fn a_session_that_says_nothing_is_recorded_too() {
+    let floor = Floor::at_work();
+    let session = floor.spawn("exit 0");
+    floor.wait_for(&session, "exited");
+    let id = session["id"].as_str().unwrap();
+    assert!(floor.text(&["recording", "list"]).contains(id));
+    assert_eq!(floor.text(&["recording", "play", id]), "");
+}
+
+#[test]
 fn an_export_asks_the_terminal_that_plays_it_nothing() {
     let floor = Floor::at_work();
     let session = floor.spawn(r"printf 'before\033]52;c;c2VjcmV0\007\033[c\033[6nafter\n'; exit 0");
