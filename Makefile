@@ -57,6 +57,7 @@ lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentat
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+	cargo fetch --locked --quiet # also what other machines need: licences are looked at for all of them
 	cargo deny --offline --log-level error check bans licenses sources
 	cd web && npm run --silent check
 
