@@ -123,7 +123,11 @@ impl Screen {
             rest = sequences;
             let (read, special) = self.tokens.scan(rest.as_bytes());
             let ours_alone = special.as_ref().is_some_and(Special::ours_alone);
-            self.parser.advance(&mut self.vt, &rest.as_bytes()[..read - usize::from(ours_alone)]);
+            let scanned = &rest.as_bytes()[..read - usize::from(ours_alone)];
+            match self.tokens.without_inner_ends(scanned) {
+                Some(changed) => self.parser.advance(&mut self.vt, &changed),
+                None => self.parser.advance(&mut self.vt, scanned),
+            }
             rest = &rest[read..];
             if ours_alone {
                 // Nothing is left in the parser but what it has read of this one.

@@ -133,6 +133,13 @@ fn cases() -> ProptestConfig {
     }
 }
 
+#[test]
+fn a_device_control_string_may_hold_any_character() {
+    let mut screen = Screen::new(COLS, ROWS, 0);
+    screen.feed("a\u{1b}Pq“b” 𑜀\u{1b}\\c\u{1b}Pq”\u{9c}d".as_bytes());
+    assert_eq!(screen.text(), "acd");
+}
+
 proptest! {
     #![proptest_config(cases())]
 

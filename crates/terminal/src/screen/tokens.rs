@@ -8,6 +8,9 @@ const LONGEST_COMMAND: usize = 64 << 10;
 /// So much of an unfinished sequence is kept otherwise; nothing that we understand is longer.
 const LONGEST_SEQUENCE: usize = 4096;
 
+/// The last byte of the character that ends a string, and of others.
+const STRING_END: u8 = 0x9C;
+
 /// Nothing is repeated more often; it fills any screen.
 const MOST_TIMES: usize = u16::MAX as usize;
 
@@ -60,11 +63,15 @@ pub(crate) struct Tokens {
     state: State,
     /// The unfinished sequence, as a fresh terminal must see it to be in the same state.
     held: Vec<u8>,
+    /// The byte before, in a device control string.
+    before: u8,
+    /// Where in what was scanned last the emulator would take a part of a character for the end of such a string.
+    inner: Vec<usize>,
 }
 
 impl Tokens {
     pub(crate) fn new() -> Tokens {
-        Tokens { state: State::Ground, held: Vec::new() }
+        Tokens { state: State::Ground, held: Vec::new(), before: 0, inner: Vec::new() }
     }
 
     /// What must follow a snapshot so that the next byte of the stream is understood.
@@ -107,6 +114,7 @@ impl Tokens {
     /// Follows the stream up to the end of a sequence, or to something special; returns how many bytes that was.
     pub(crate) fn scan(&mut self, bytes: &[u8]) -> (usize, Option<Special>) {
         let mut at = 0;
+        self.inner.clear();
         while at < bytes.len() {
             if self.state == State::Ground {
                 match memchr(0x1B, &bytes[at..]) {
@@ -119,12 +127,29 @@ impl Tokens {
                 }
             }
             let special = self.step(bytes[at]);
+            if bytes[at] == STRING_END && self.state == State::DcsData {
+                self.inner.push(at);
+            }
             at += 1;
             if special.is_some() || self.state == State::Ground {
                 return (at, special);
             }
         }
         (at, None)
+    }
+
+    /// What was scanned last as the emulator must get it, if not as it is.
+    pub(crate) fn without_inner_ends(&self, scanned: &[u8]) -> Option<Vec<u8>> {
+        if self.inner.is_empty() {
+            return None;
+        }
+        let mut bytes = scanned.to_vec();
+        for at in &self.inner {
+            if let Some(byte) = bytes.get_mut(*at) {
+                *byte = b'?';
+            }
+        }
+        Some(bytes)
     }
 
     fn escape(&mut self) {
@@ -203,11 +228,13 @@ impl Tokens {
                 self.hold(byte);
                 if (0x40..=0x7E).contains(&byte) {
                     self.state = State::DcsData;
+                    self.before = byte;
                 }
             }
             State::DcsData => {
                 self.hold(byte);
-                if byte == 0x9C {
+                // As a character of its own only: `“` ends with the same byte.
+                if std::mem::replace(&mut self.before, byte) == 0xC2 && byte == STRING_END {
                     self.ground();
                 }
             }
@@ -276,6 +303,13 @@ mod tests {
         }
         assert_eq!(tokens.tail(), whole.tail(), "in one piece and in single bytes");
         tokens.tail().to_vec()
+    }
+
+    #[test]
+    fn a_device_control_string_ends_between_characters() {
+        assert_eq!(tail("\u{1b}Pq“".as_bytes()), "\u{1b}Pq“".as_bytes());
+        assert_eq!(tail("\u{1b}Pq“a”\u{9c}".as_bytes()), b"");
+        assert_eq!(tail("\u{1b}Pq“\u{1b}\\".as_bytes()), b"");
     }
 
     #[test]
