@@ -179,7 +179,9 @@ test("a colleague's task is taken over in one act, and its history is kept", asy
   await expect(shown).toContainText("theirs");
   await shown.getByRole("button", { name: "Take over" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText("theirs, a worker of Bo, stops with everything saved.");
+  await expect(dialog).toContainText(
+    "theirs, a worker of Bo that takes tasks itself, loses this one and is told so.",
+  );
   await dialog.getByLabel("Agent").selectOption("asker");
   await dialog.getByRole("button", { name: "Take over" }).click();
   await expect(dialog).toHaveCount(0);
