@@ -193,11 +193,13 @@ impl Queue {
     pub(super) async fn waits(&self) -> anyhow::Result<Vec<f64>> {
         let mut waits = Vec::new();
         for _ in 0..200 {
-            let waiter = async {
+            let queue = self.clone();
+            // In a task of its own, as the hub's are.
+            let waiter = tokio::spawn(async move {
                 loop {
-                    let committed = self.committed.notified();
-                    let mut coming = self.store.coming();
-                    let taken = self.take("waiter").await?;
+                    let committed = queue.committed.notified();
+                    let mut coming = queue.store.coming();
+                    let taken = queue.take("waiter").await?;
                     if let Some(held) = taken.taken {
                         return anyhow::Ok((Instant::now(), held));
                     }
@@ -206,14 +208,15 @@ impl Queue {
                         said = coming.recv() => drop(said?),
                     }
                 }
-            };
+            });
             let adder = async {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 let begun = Instant::now();
                 self.add(1, 1, |_, _| Vec::new()).await?;
                 anyhow::Ok(begun)
             };
-            let ((started, held), begun) = tokio::try_join!(waiter, adder)?;
+            let begun = adder.await?;
+            let (started, held) = waiter.await??;
             waits.push(started.duration_since(begun).as_secs_f64() * 1000.0);
             let command = ReportTask { task: held.task.id, input: done(held.lease.fence) };
             self.store.write(&self.caller, None, command).await?;
