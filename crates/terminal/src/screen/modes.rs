@@ -98,6 +98,7 @@ impl Vt {
         if self.keyboard.len() >= MOST_KEYBOARD_MODES {
             self.keyboard.remove(0);
         }
+        self.alternate_touched |= self.alternate();
         self.keyboard.push(mode);
     }
 
@@ -116,7 +117,7 @@ impl Vt {
         match self.keyboard.last_mut() {
             Some(last) => *last = new,
             None if new.is_empty() => (),
-            None => self.keyboard.push(new),
+            None => self.push_keyboard(new),
         }
     }
 

@@ -11,7 +11,7 @@ impl Vt {
     pub(super) fn save_cursor(&mut self) {
         self.term.save_cursor_position();
         self.term.grid_mut().saved_cursor.input_needs_wrap = false;
-        self.saved_in_alternate |= self.alternate();
+        self.alternate_touched |= self.alternate();
     }
 
     pub(super) fn restore_cursor(&mut self) {

@@ -55,12 +55,9 @@ fn state(screen: &mut Screen) -> Vec<String> {
     out.push(format!("{:?}", *vt.term.mode() - TermMode::URGENCY_HINTS));
     out.push(format!("region {:?} tabs {:?} {:?}", vt.region, vt.tabs, vt.tabs_of_other_screen));
     out.push(format!("charset {:?} {:?} style {:?} title {:?}", vt.charsets, vt.charset, vt.cursor_style, vt.title));
-    if vt.alternate() {
-        out.push(format!("keyboard of the primary screen {:?}", vt.keyboard_of_other_screen));
-    }
     out.push(format!(
-        "keyboard {:?} {} synchronized {} insert {}",
-        vt.keyboard, vt.modify_other_keys, vt.synchronized, vt.insert
+        "keyboard {:?}, of the other screen {:?}, {} synchronized {} insert {}",
+        vt.keyboard, vt.keyboard_of_other_screen, vt.modify_other_keys, vt.synchronized, vt.insert
     ));
     out.push(format!("other {:?}", vt.other_modes.iter().filter(|(_, set)| **set).collect::<Vec<_>>()));
     out.push(format!("colours {:?}", (0..259).map(|index| vt.term.colors()[index]).collect::<Vec<_>>()));
@@ -133,6 +130,44 @@ fn cases() -> ProptestConfig {
     }
 }
 
+/// How terminals that get a snapshot at the cut differ from one that saw everything: one that is empty, and one that has
+/// shown some of the stream but has missed the rest.
+fn joined_wrongly(stream: &[u8], cut: usize, seen: usize) -> String {
+    let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    for from in [0, seen] {
+        let mut whole = Screen::new(COLS, ROWS, 50);
+        whole.feed(&stream[..cut]);
+        let snapshot = whole.snapshot().bytes;
+        let mut joined = Screen::new(COLS, ROWS, 50);
+        joined.feed(&stream[..from]);
+        joined.feed(&snapshot);
+        for (when, rest) in [("at the cut", &[][..]), ("afterwards", &stream[cut..])] {
+            joined.feed(rest);
+            whole.feed(rest);
+            let different = differences(&mut joined, &mut whole);
+            if !different.is_empty() {
+                let (before, snapshot) = (show(&stream[..cut]), show(&snapshot));
+                return format!("{when}, after {from}:\n{different}{before:?}\n{:?}\n{snapshot:?}", show(rest));
+            }
+        }
+    }
+    String::new()
+}
+
+#[test]
+fn a_snapshot_tells_how_keys_are_told_on_the_screen_that_is_hidden() {
+    for (before, after) in [
+        ("\x1b[?1047h\x1b[>1u\x1b[?1047l", "\x1b[?1047h"),
+        ("\x1b[?1047h\x1b[=3;1u\x1b[?1047l", "\x1b[?1047h"),
+        ("\x1b[?1047h\x1b[>1u\x1b[>5u\x1b[<u\x1b[?1047l\x1b[>3u", "\x1b[?1047h\x1b[?1047l"),
+    ] {
+        for seen in [0, before.len()] {
+            let wrong = joined_wrongly([before, after].concat().as_bytes(), before.len(), seen);
+            assert!(wrong.is_empty(), "{wrong}");
+        }
+    }
+}
+
 #[test]
 fn a_device_control_string_may_hold_any_character() {
     let mut screen = Screen::new(COLS, ROWS, 0);
@@ -152,27 +187,8 @@ proptest! {
     ) {
         let stream = [before.concat(), after.concat()].concat().into_bytes();
         let cut = cut.index(stream.len() + 1);
-        let seen = seen.index(cut + 1);
-        let mut whole = Screen::new(COLS, ROWS, 50);
-        whole.feed(&stream[..cut]);
-        let snapshot = whole.snapshot();
-        let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        // A terminal that is empty, and one that has shown some of the stream but has missed the rest.
-        for from in [0, seen] {
-            let mut whole = Screen::new(COLS, ROWS, 50);
-            whole.feed(&stream[..cut]);
-            let mut joined = Screen::new(COLS, ROWS, 50);
-            joined.feed(&stream[..from]);
-            joined.feed(&snapshot.bytes);
-            let different = differences(&mut joined, &mut whole);
-            prop_assert!(different.is_empty(), "at the cut after {from}:\n{different}{:?}\n{:?}",
-                show(&stream[..cut]), show(&snapshot.bytes));
-            joined.feed(&stream[cut..]);
-            whole.feed(&stream[cut..]);
-            let different = differences(&mut joined, &mut whole);
-            prop_assert!(different.is_empty(), "afterwards, after {from}:\n{different}{:?}\n{:?}\n{:?}",
-                show(&stream[..cut]), show(&stream[cut..]), show(&snapshot.bytes));
-        }
+        let wrong = joined_wrongly(&stream, cut, seen.index(cut + 1));
+        prop_assert!(wrong.is_empty(), "{wrong}");
     }
 
     #[test]

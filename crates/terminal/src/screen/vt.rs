@@ -52,8 +52,8 @@ pub(crate) struct Vt {
     pub(crate) region: (usize, usize),
     /// That of the primary screen while the other is shown.
     pub(crate) region_of_primary: (usize, usize),
-    /// Whether the alternate screen has ever saved a cursor, which outlives it.
-    pub(crate) saved_in_alternate: bool,
+    /// Whether the alternate screen has ever got a saved cursor or a way of telling keys, which outlive it.
+    pub(crate) alternate_touched: bool,
     /// Each screen has its own.
     pub(crate) tabs: Vec<bool>,
     pub(crate) tabs_of_other_screen: Vec<bool>,
@@ -94,7 +94,7 @@ impl Vt {
             notifications: 0,
             region: (0, size.rows - 1),
             region_of_primary: (0, size.rows - 1),
-            saved_in_alternate: false,
+            alternate_touched: false,
             tabs: default_tabs(size.cols),
             tabs_of_other_screen: default_tabs(size.cols),
             tabs_touched: false,

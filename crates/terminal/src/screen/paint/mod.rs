@@ -38,8 +38,9 @@ pub(crate) fn paint(vt: &mut Vt, tail: &[u8]) -> Vec<u8> {
         pen.raw(b"\x1b[?1049h");
         pen.style(Style::plain());
         pen.raw(b"\x1b[<99u\x1b(B\x1b[H\x1b[2J\x1b7");
-    } else if vt.saved_in_alternate || vt.tabs_touched {
-        pen.raw(b"\x1b[?47h");
+    } else if vt.alternate_touched || vt.tabs_touched {
+        pen.raw(b"\x1b[?47h\x1b[<99u");
+        keyboard(&vt.keyboard_of_other_screen, &mut pen);
         tabs(vt, &vt.tabs_of_other_screen, &mut pen);
         cursor(&vt.saved_by_alternate(), &mut pen);
         pen.raw(b"\x1b7\x1b(B\x1b[?47l\x1b[H");
