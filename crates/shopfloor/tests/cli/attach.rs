@@ -183,8 +183,7 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
         );
         let terminal = PseudoTerminal::run_program("sh".as_ref(), &floor, &["-c", &script], 80, 24);
         terminal.wait_for("ready");
-        let mark = terminal.mark();
-        terminal.resize(80, 30);
+        let mark = terminal.resize_at_rest(80, 30);
         terminal.wait_after(mark, &["ready"]);
         terminal.type_keys("\r");
         terminal.wait_for("bye");

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{Termios, tcgetattr};
 
 use crate::floor::Floor;
@@ -65,6 +66,29 @@ impl PseudoTerminal {
         self.pty.resize(Size::new(rows, cols)).unwrap();
     }
 
+    /// Changes the size while nothing is written; says how much was shown before, to the byte.
+    pub(crate) fn resize_at_rest(&self, cols: u16, rows: u16) -> usize {
+        const REST: &str = "\x1b]777;at rest\x07";
+        let group = Pid::from_child(&self.child);
+        let programs = self.programs();
+        kill_process_group(group, Signal::STOP).unwrap();
+        wait_until("all are stopped", || programs.iter().all(|pid| stat(pid).contains(") T ")));
+        let output = format!("/proc/{}/fd/1", self.pid());
+        std::fs::OpenOptions::new().write(true).open(output).unwrap().write_all(REST.as_bytes()).unwrap();
+        self.wait_for(REST);
+        let mark = self.mark();
+        self.resize(cols, rows);
+        kill_process_group(group, Signal::CONT).unwrap();
+        mark
+    }
+
+    /// The program and those that it has started.
+    fn programs(&self) -> Vec<String> {
+        let pid = self.pid().to_string();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        children.split_whitespace().map(str::to_owned).chain([pid]).collect()
+    }
+
     pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.bytes.lock().unwrap()).into_owned()
     }
@@ -116,6 +140,10 @@ impl PseudoTerminal {
         self.reading.take().unwrap().join().unwrap();
         (code.unwrap().code(), self.shown())
     }
+}
+
+fn stat(pid: &str) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap()
 }
 
 impl Drop for PseudoTerminal {

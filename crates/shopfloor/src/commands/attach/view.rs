@@ -175,6 +175,8 @@ impl View {
     }
 
     fn show_screen(&mut self, bytes: &[u8], end: u64) -> Result<(), Failure> {
+        // What a terminal that has just grown took from its scrollback would be drawn over before the signal is heard.
+        self.resized()?;
         if !self.may_type && (self.theirs != self.size || !self.colours) {
             self.cut = Some(Cut::new(self.theirs.0, self.theirs.1, bytes, self.colours));
             self.terminal.took(end);
