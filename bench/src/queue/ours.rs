@@ -11,7 +11,7 @@ use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, Store, T
 use tokio::sync::Notify;
 
 /// How many tasks a batch takes and reports at once.
-const BATCH: usize = 250;
+const BATCH: usize = 500;
 
 /// A project's queue in a store.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl Queue {
     }
 
     /// Adds many tasks quickly.
-    pub(super) async fn enqueue_many(&self, count: usize) -> anyhow::Result<()> {
+    async fn enqueue_many(&self, count: usize) -> anyhow::Result<()> {
         self.add(count, 1000, |_, _| Vec::new()).await.map(|_| ())
     }
 
@@ -165,8 +165,11 @@ impl Queue {
         self.complete_by(workers, 1).await
     }
 
-    /// The same in batches: each of two clients does so for many workers at once.
-    pub(super) async fn complete_batched(&self) -> anyhow::Result<f64> {
+    /// The same for so many more tasks in batches: each of two clients does so for many workers at once, which have been
+    /// there before.
+    pub(super) async fn complete_batched(&self, tasks: usize) -> anyhow::Result<f64> {
+        self.complete_by(2, BATCH).await?;
+        self.enqueue_many(tasks).await?;
         self.complete_by(2, BATCH).await
     }
 
