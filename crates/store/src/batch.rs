@@ -13,7 +13,7 @@ use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
-use crate::verbs::tasks::Book;
+use crate::verbs::tasks::{Book, EDGES};
 use crate::verbs::workers::Crew;
 use crate::{Event, EventBody, StoreError};
 
@@ -169,9 +169,11 @@ impl Batch {
 
     /// What was left for later: rows to insert, and rows to update.
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
+        let runs = !self.begun;
+        self.book.edges_aloft = self.is_waiting(EDGES);
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
-        self.book.write(&mut inserts, &mut updates);
+        self.book.write(&mut inserts, &mut updates, runs);
         self.crew.write(&mut inserts, &mut updates);
         self.known.write(&mut updates);
         (inserts, updates)

@@ -30,6 +30,34 @@ enum Kind {
     Insert(&'static str, &'static str),
     Update(Update),
     Delete(Delete),
+    DeleteRun(Run, usize),
+}
+
+/// Where the rows that go stand, one after the other: from a first one to a last one, with no other between them.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) table: &'static str,
+    /// What they have in common.
+    pub(crate) of: &'static str,
+    /// What they are in the order of: a number, then an id.
+    pub(crate) order: [&'static str; 2],
+    /// Why it is refused if there are more or fewer.
+    pub(crate) every: &'static str,
+}
+
+impl Run {
+    /// The statement, given how bytes are compared and the places of its five arguments: what they have in common, the
+    /// first and the last.
+    fn sql(&self, bytes: &str, place: impl Fn(usize) -> String) -> String {
+        let Self { table, of, order: [number, id], .. } = self;
+        let [of_value, first, first_id, last, last_id] = [0, 1, 2, 3, 4].map(place);
+        // Ids are in the order of their bytes, whatever the language of the database.
+        let at = format!("({number}, {id} COLLATE {bytes})");
+        format!(
+            "DELETE FROM {table} WHERE {of} = {of_value} AND {number} BETWEEN {first} AND {last} AND \
+             {at} >= ({first}, {first_id}) AND {at} <= ({last}, {last_id})"
+        )
+    }
 }
 
 /// Which rows of a table go.
@@ -87,6 +115,12 @@ impl Part {
         Self { kind: Kind::Delete(delete), rows }
     }
 
+    /// So many rows to delete that stand one after the other: what they have in common, number and id of the first, and of
+    /// the last.
+    pub(crate) fn delete_run(run: Run, row: Vec<Value>, count: usize) -> Self {
+        Self { kind: Kind::DeleteRun(run, count), rows: vec![row] }
+    }
+
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -122,6 +156,7 @@ impl Part {
             Kind::Delete(Delete { table, keys }) => {
                 format!("DELETE FROM {table} WHERE ({}) IN (VALUES {tuples})", keys.join(", "))
             }
+            Kind::DeleteRun(run, _) => run.sql("BINARY", |at| format!("${}", at + 1)),
         }
     }
 
@@ -144,6 +179,7 @@ impl Part {
                 let fits = fits.collect::<Vec<_>>().join(" AND ");
                 format!("DELETE FROM {table}{} WHERE {fits}", source.replacen("FROM", "USING", 1))
             }
+            Kind::DeleteRun(run, _) => run.sql("\"C\"", place),
         }
     }
 
@@ -153,12 +189,22 @@ impl Part {
             Kind::Update(update) => update.keys.len(),
             Kind::Delete(delete) => delete.keys.len(),
             Kind::Insert(..) => 1,
+            Kind::DeleteRun(..) => 0,
+        }
+    }
+
+    /// How many rows of the table so many rows of arguments stand for.
+    fn reach(&self, rows: usize) -> usize {
+        match &self.kind {
+            Kind::DeleteRun(_, count) => *count,
+            _ => rows,
         }
     }
 
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
+            Kind::DeleteRun(run, _) => Some(run.every),
             Kind::Delete(_) | Kind::Insert(..) => None,
         }
     }
@@ -192,7 +238,7 @@ impl Connection<'_> {
             let some: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
             let sql = part.on_sqlite(some.first().map_or(0, Vec::len), count);
             let written = self.run(&sql, some.into_iter().flatten().collect()).await?;
-            counted(&part, written, count)?;
+            counted(&part, written, part.reach(count))?;
         }
         Ok(())
     }
@@ -271,7 +317,7 @@ impl Statement {
         for (at, part) in parts.iter_mut().enumerate() {
             let rest = part.rows.split_off(part.rows.len().min(ROWS));
             let rows = std::mem::replace(&mut part.rows, rest);
-            all.sizes.push(rows.len());
+            all.sizes.push(part.reach(rows.len()));
             let columns = columns(rows, part.naming());
             let sql = part.on_postgres(&columns, all.arguments.len());
             match part.every() {

@@ -28,7 +28,7 @@ impl Owned {
     pub(crate) async fn connect(target: &Target) -> Result<Self, StoreError> {
         Ok(match target {
             Target::Sqlite(options) => Self::Sqlite(Box::new(SqliteConnection::connect_with(options).await?)),
-            Target::Postgres(options) => Self::Postgres(Line::new(postgres(options).await?)),
+            Target::Postgres(options) => Self::Postgres(Line::connect(options).await?),
         })
     }
 
@@ -44,10 +44,7 @@ impl Owned {
     pub(crate) async fn close(self) {
         let closed = match self {
             Self::Sqlite(connection) => connection.close().await,
-            Self::Postgres(line) => match line.into_connection().await {
-                Some(connection) => connection.close().await,
-                None => Ok(()),
-            },
+            Self::Postgres(line) => line.close().await,
         };
         if let Err(error) = closed {
             tracing::debug!(%error, "closing a database connection");
@@ -72,7 +69,8 @@ const BY_KEYS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SE
 const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name = 'default_toast_compression' \
     AND 'lz4' = ANY (enumvals)";
 
-async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+/// A connection for the writer.
+pub(crate) async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     let connected = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options)).await;
     let mut connection = connected.map_err(|_| StoreError::Unavailable(format!("no answer for {PATIENCE:?}")))??;
     let settings = AssertSqlSafe([FORGOTTEN, BY_KEYS, COMPRESSED].join("; "));

@@ -7,8 +7,9 @@ use crate::sql::Ledger;
 use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
 
-/// For how long anything is remembered, so that what was changed by hand in the database is noticed, too.
-const TRUSTED: Duration = Duration::from_secs(1);
+/// For how long anything is remembered, so that what was changed by hand in the database is noticed, too. Reading it
+/// again takes as long as a few transactions.
+const TRUSTED: Duration = Duration::from_secs(5);
 
 /// What was true after the last commit.
 #[derive(Debug, Default)]

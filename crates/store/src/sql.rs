@@ -123,6 +123,22 @@ impl Connection<'_> {
         })
     }
 
+    /// Begins a query that may or may not see what is on its way, and so need not wait for it; `false`: it cannot.
+    pub(crate) async fn read_on(&mut self, sql: String, values: Vec<Value>) -> bool {
+        match self {
+            Self::Writer(line) => line.read_on(sql, values).await,
+            Self::Sqlite(_) | Self::Postgres(_) => false,
+        }
+    }
+
+    /// All rows of the query that was begun so.
+    pub(crate) async fn read(&mut self) -> Option<Vec<Row>> {
+        match self {
+            Self::Writer(line) => line.read().await,
+            Self::Sqlite(_) | Self::Postgres(_) => None,
+        }
+    }
+
     /// The first row of a query, if there is one.
     pub(crate) async fn first(&mut self, sql: &str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
         Ok(self.all(sql, values).await?.into_iter().next())

@@ -382,7 +382,7 @@ impl Command for DeleteProject {
             "DELETE FROM messages WHERE project = $1",
             "DELETE FROM versions WHERE subject = $1 OR subject IN (SELECT id FROM activities WHERE project = $1)",
             "DELETE FROM escalations WHERE project = $1",
-            "DELETE FROM reports WHERE project = $1",
+            "DELETE FROM reports WHERE task IN (SELECT id FROM tasks WHERE project = $1)",
             "DELETE FROM attempts WHERE project = $1",
             "DELETE FROM task_gists WHERE project = $1",
             "DELETE FROM task_deps WHERE dep IN (SELECT id FROM tasks WHERE project = $1)",

@@ -156,10 +156,19 @@ async fn what_was_ready_is_in_the_queue(floor: Floor) {
     let added = tasks::add(&floor, project, vec![tasks::named("a", &[]), tasks::named("b", &["a"])]).await;
     let mut raw = floor.raw().await;
     for sql in [
+        "DROP VIEW all_attempts",
+        "DROP INDEX reports_as_attempts",
+        "DROP INDEX reports_with_scores",
+        "DROP INDEX reports_with_changes",
+        "ALTER TABLE tasks DROP COLUMN noted",
+        "ALTER TABLE reports DROP COLUMN worker_name",
+        "ALTER TABLE reports DROP COLUMN agent",
+        "ALTER TABLE reports DROP COLUMN began",
+        "CREATE INDEX reports_by_project ON reports (project, at)",
         "DROP TABLE task_queue",
         "CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready'",
         "CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL",
-        "DELETE FROM _sqlx_migrations WHERE version = 15",
+        "DELETE FROM _sqlx_migrations WHERE version >= 15",
     ] {
         raw.run(sql).await;
     }

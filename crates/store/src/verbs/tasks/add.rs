@@ -240,6 +240,7 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: pr
         queue_key: engine::order::queue_key(tx.now, priority),
         ready_at: Some(tx.now),
         taken_at: None,
+        noted: true,
         asked: false,
         created_by: author,
         created_at: tx.now,

@@ -54,6 +54,7 @@ impl Tx<'_> {
             let owners: Vec<UserId> =
                 wanted.workers.keys().filter(|(of, _)| *of == project).map(|(_, owner)| *owner).collect();
             self.know_project(project, &owners).await?;
+            self.read_on(project).await;
         }
         for ((project, owner), names) in wanted.workers {
             rows::know_named(self, project, owner, &names).await?;

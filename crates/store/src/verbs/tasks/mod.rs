@@ -27,7 +27,7 @@ pub(crate) use handover::brief_of;
 pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
 pub use moves::evidence::{ShowEvidence, Unseen};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
-pub(crate) use reach::list;
+pub(crate) use reach::{EDGES, list};
 pub use report::{ReportTask, Reported};
 pub use take::TakeTask;
 pub use turn::TurnTasks;

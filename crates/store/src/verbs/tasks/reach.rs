@@ -3,15 +3,16 @@
 //! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
 //! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{ProjectId, TaskId};
 use protocol::WorkSettings;
 
+use super::book::Ahead;
 use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::StoreError;
-use crate::sql::{Value, args, text};
+use crate::sql::{Row, Value, args, text};
 use crate::tx::Tx;
 use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::settings;
@@ -20,7 +21,7 @@ use crate::verbs::workers::settings;
 const IDS: usize = 128;
 
 /// Adds to what a task waits for.
-pub(super) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
+pub(crate) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
 
 /// Says of tasks that are read whether anything waits for them: mostly nothing does, and nobody needs to ask again.
 const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END \
@@ -29,13 +30,14 @@ const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d 
 /// How many tasks of the queue are read at once at least.
 const CHUNK: usize = 128;
 
-/// How many times as much is read when the queue is read on: somebody works through it, and while what was decided last
-/// is on its way nothing can be read; and how much that is at most.
+/// How many times as much is read when the queue is read on: somebody works through it; and up to how much. It is read
+/// beside what is on its way, and should not take longer.
 const FURTHER: usize = 4;
-pub(crate) const FAR: usize = 2048;
+const FURTHEST: usize = 512;
 
 /// How far the queue is looked through for a task that fits; as far as [`FAR`] when none of these does.
 pub(crate) const AHEAD: usize = 64;
+pub(crate) const FAR: usize = 2048;
 
 impl Tx<'_> {
     /// Tasks by their ids, in that order; those that do not exist are left out.
@@ -119,8 +121,9 @@ impl Tx<'_> {
 
     /// The first tasks of a project's queue, in order: so many, if there are.
     pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
-        let window = self.book().windows.get(&project);
-        if !window.is_some_and(|window| window.len() >= count || !window.is_partial()) {
+        // More than once where all that is read was taken by what is on its way.
+        let enough = |window: &Window| window.len() >= count || !window.is_partial();
+        while !self.book().windows.get(&project).is_some_and(enough) {
             self.look_ahead(project, count).await?;
         }
         Ok(self.book().windows.get(&project).into_iter().flat_map(Window::tasks).take(count).collect())
@@ -132,45 +135,86 @@ impl Tx<'_> {
         self.tasks(&ids).await
     }
 
+    /// Begins to read on in a project's queue, if what is known of it will be taken soon.
+    pub(super) async fn read_on(&mut self, project: ProjectId) {
+        let book = self.book();
+        let takes = book.wanted.get(&project).copied().unwrap_or(0);
+        let short = |window: &&Window| window.len() < 2 * takes + CHUNK;
+        let end = book.windows.get(&project).filter(short).and_then(Window::end);
+        if let (Some(end), None) = (end, &book.ahead) {
+            self.begin_to_read(project, end, takes).await;
+        }
+    }
+
+    /// Begins to read what comes after the end of what is known of a queue, and at least so much of it; `false`: it
+    /// cannot be read while something is on its way.
+    async fn begin_to_read(&mut self, project: ProjectId, end: (i64, TaskId), least: usize) -> bool {
+        let wanted = further(least);
+        let (sql, values) = queue(project, Some(end), wanted);
+        let begun = self.read().read_on(sql, values).await;
+        let book = self.book();
+        let (changed, edges) = (book.aloft.clone(), book.edges_aloft);
+        book.ahead = begun.then_some(Ahead { project, end, wanted, changed, edges });
+        begun
+    }
+
     /// Reads more of a project's queue: on from where what is known of it ends.
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
         let book = self.book();
         let end = book.windows.get(&project).and_then(Window::end);
-        // What the group's commands will take, and as many again to choose from; the table still has as ready what was
-        // taken since it was written.
-        let wanted = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
-        let wanted = if end.is_some() { wanted.max((wanted * FURTHER).min(FAR)) } else { wanted }.max(CHUNK);
-        let mut values = args![project.to_string(), wanted as u64];
-        let after = match end {
-            Some((key, task)) => {
-                values.extend(args![key, task.to_string()]);
-                " AND (q.queue_key, q.task) > ($3, $4)"
+        // What the group's commands will take, and some to choose from.
+        let least = book.wanted.get(&project).copied().unwrap_or(0) + count;
+        if let Some(end) = end {
+            let begun = book.ahead.as_ref().is_some_and(|ahead| (ahead.project, ahead.end) == (project, end));
+            if (begun || self.begin_to_read(project, end, least).await)
+                && let Some(rows) = self.read().read().await
+                && let Some(ahead) = self.book().ahead.take()
+            {
+                return self.look_at(project, &rows, ahead.wanted, ahead.changed, ahead.edges);
             }
-            None => "",
+        }
+        let book = self.book();
+        book.ahead = None;
+        let wanted = match end {
+            Some(_) => further(least),
+            // The table still has as ready what was taken since it was written.
+            None => CHUNK.max(least + book.unwritten(project).count()),
         };
-        let sql = format!(
-            "{} JOIN task_queue q ON q.task = t.id WHERE q.project = $1 AND t.status = 'ready'{after} \
-             ORDER BY q.queue_key, q.task LIMIT $2",
-            row::COLUMNS.replacen("SELECT", DEPENDED, 1)
-        );
+        let (sql, values) = queue(project, end, wanted);
         let rows = self.read().all(&sql, values).await?;
-        let unwritten_edges = self.batch().is_waiting(EDGES);
+        self.look_at(project, &rows, wanted, HashSet::new(), false)
+    }
+
+    /// Takes in what was read of a queue, but for tasks that were changed since.
+    fn look_at(
+        &mut self,
+        project: ProjectId,
+        rows: &[Row],
+        wanted: usize,
+        changed: HashSet<TaskId>,
+        edges: bool,
+    ) -> Result<(), StoreError> {
+        let unwritten_edges = edges || self.batch().is_waiting(EDGES);
+        let book = self.book();
         let mut places = Vec::with_capacity(rows.len());
-        for row in &rows {
+        for row in rows {
             let task = TaskRow::read(row)?;
             places.push((task.queue_key, task.id));
-            if !row.flag("depended")? && !unwritten_edges {
-                self.book().dependants.entry(task.id).or_default();
+            if changed.contains(&task.id) {
+                continue;
             }
-            self.book().seen(task);
+            if !row.flag("depended")? && !unwritten_edges {
+                book.dependants.entry(task.id).or_default();
+            }
+            book.seen(task);
         }
         let whole = rows.len() < wanted;
-        let book = self.book();
-        let unwritten: Vec<TaskId> = book.unwritten(project).collect();
+        let newer: Vec<TaskId> = book.unwritten(project).chain(changed).collect();
         let window = book.windows.entry(project).or_default();
         window.extend(places, whole);
-        for task in unwritten.iter().filter_map(|id| book.tasks.get(id)) {
-            window.track(task.id, task.place());
+        for id in newer {
+            let place = book.tasks.get(&id).filter(|task| task.project == project).and_then(TaskRow::place);
+            window.track(id, place);
         }
         Ok(())
     }
@@ -180,7 +224,7 @@ impl Tx<'_> {
         if !self.book().running.contains_key(&project) {
             let sql = format!("SELECT t.id, t.files {HELD} WHERE w.project = $1 AND t.files <> '[]'");
             let rows = self.read().all(&sql, vec![text(project)]).await?;
-            let read = |row: &crate::sql::Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
+            let read = |row: &Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
             let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;
             let book = self.book();
             for task in book.tasks.values().filter(|task| task.project == project) {
@@ -193,6 +237,29 @@ impl Tx<'_> {
         }
         Ok(self.book().running[&project].values().cloned().collect())
     }
+}
+
+/// How much is read on of a queue by whoever needs so much of it.
+fn further(least: usize) -> usize {
+    least.max((least * FURTHER).min(FURTHEST)).max(CHUNK)
+}
+
+/// Reads so much of a project's queue, from its head or after a place in it.
+fn queue(project: ProjectId, after: Option<(i64, TaskId)>, wanted: usize) -> (String, Vec<Value>) {
+    let mut values = args![project.to_string(), wanted as u64];
+    let after = match after {
+        Some((key, task)) => {
+            values.extend(args![key, task.to_string()]);
+            " AND (q.queue_key, q.task) > ($3, $4)"
+        }
+        None => "",
+    };
+    let sql = format!(
+        "{} JOIN task_queue q ON q.task = t.id WHERE q.project = $1 AND t.status = 'ready'{after} \
+         ORDER BY q.queue_key, q.task LIMIT $2",
+        row::COLUMNS.replacen("SELECT", DEPENDED, 1)
+    );
+    (sql, values)
 }
 
 /// Places for ids in a statement. Powers of two keep the number of prepared statements small.

@@ -40,7 +40,7 @@ pub(super) async fn tried(c: &mut Connection<'_>, asked: &mut [Escalation]) -> R
     for some in tasks.chunks(128) {
         let (places, values) = list(some);
         let sql = format!(
-            "SELECT task, number, worker_name, agent, outcome, reason, started_at, ended_at FROM attempts \
+            "SELECT task, number, worker_name, agent, outcome, reason, started_at, ended_at FROM all_attempts \
              WHERE task IN ({places}) ORDER BY task, number"
         );
         for row in c.all(&sql, values).await? {

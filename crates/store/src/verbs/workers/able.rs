@@ -189,12 +189,13 @@ impl Money {
         let sql = "SELECT usage FROM workers WHERE project = $1";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let spent = rows.iter().map(cost).sum::<Result<u64, _>>()?;
+        // Of those that told nothing but that they were done nobody learns what the next one costs.
         let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NOT NULL AND \
                    outcome IN ('accepted', 'refused', 'failed') ORDER BY started_at DESC LIMIT 10";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let last = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
         let expected = expected(&last);
-        let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NULL";
+        let sql = "SELECT usage FROM all_attempts WHERE project = $1 AND ended_at IS NULL";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let open = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
         let promised = open.iter().map(|cost| expected.saturating_sub(*cost)).sum();

@@ -4,6 +4,7 @@ mod access;
 mod adding;
 mod agents;
 mod asking;
+mod attempts;
 mod branches;
 mod dependencies;
 mod leases;

@@ -4,7 +4,7 @@ use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId,
 use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
 use super::evidence::announce;
-use super::{asks, cancel, close_attempt, fail, judge, retry};
+use super::{asks, attempt, cancel, fail, judge, retry};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -91,8 +91,9 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
     let mut row = tx.known_task(task).await?;
     let (worker, session): (Option<WorkerId>, Option<SessionId>) = (row.worker, row.session);
     if ask.kind != EscalationKind::Question {
-        if row.status.is_held() && !ask.judges() {
-            close_attempt(tx, &row, AttemptOutcome::Escalated, Some(&ask.question));
+        match row.status.is_held() && !ask.judges() {
+            true => attempt::close(tx, &mut row, AttemptOutcome::Escalated, Some(&ask.question)).await?,
+            false => attempt::note(tx, &mut row).await?,
         }
         if let Some(worker) = row.worker.take() {
             holds::let_go(tx, worker, task, Ended::Released).await?;

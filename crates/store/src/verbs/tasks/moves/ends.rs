@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use domain::{AttemptOutcome, TaskId, TaskStatus};
 
-use super::{back_to_queue, close_attempt, judge, settle_all};
+use super::{attempt, back_to_queue, judge, settle_all};
 use crate::StoreError;
 use crate::tx::Tx;
 use crate::verbs::sessions;
@@ -123,7 +123,7 @@ async fn end(
     let mut row = tx.known_task(task).await?;
     let (judged, waited) = (row.status == TaskStatus::Escalated, judge::waits(row.status));
     if row.status.is_held() || judged {
-        close_attempt(tx, &row, outcome, reason.as_deref());
+        attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
     }
     if let Some(worker) = row.worker.take() {
         holds::let_go(tx, worker, task, Ended::Released).await?;
@@ -171,7 +171,7 @@ pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>)
     let was_dead = matches!(row.status, TaskStatus::Failed | TaskStatus::Cancelled);
     let (was_asked, why) = (row.status == TaskStatus::Escalated, reason.clone());
     if was_asked {
-        close_attempt(tx, &row, AttemptOutcome::Escalated, reason.as_deref());
+        attempt::close(tx, &mut row, AttemptOutcome::Escalated, reason.as_deref()).await?;
     }
     row.workers_tried = 0;
     row.not_by.clear();

@@ -1,10 +1,12 @@
 //! Holding a task: handing it out, signs of life, letting go.
 
-use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
+use domain::{
+    AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkerKind, WorkspaceId,
+};
 use engine::retry::{Limits, Next, Tries, after_refusal};
-use protocol::{EscalationContext, Usage, WorkSettings};
+use protocol::{EscalationContext, WorkSettings};
 
-use super::{asks, back_to_queue, close_attempt, escalate, first_line, judge};
+use super::{asks, attempt, back_to_queue, escalate, first_line, judge};
 use crate::StoreError;
 use crate::sql::{args, to_json};
 use crate::tx::Tx;
@@ -34,22 +36,11 @@ pub(crate) async fn hand_out(
     row.lease_until = Some(until);
     row.taken_at = Some(tx.now);
     row.refusals = 0;
-    let head = "INSERT INTO attempts (task, number, project, fence, worker, worker_name, agent, sessions, started_at, \
-                outcome, usage)";
-    let values = args![
-        row.id.to_string(),
-        row.attempt,
-        row.project.to_string(),
-        row.fence,
-        worker.to_string(),
-        &slot.view.name,
-        slot.agent(),
-        "[]",
-        tx.now,
-        AttemptOutcome::Open.word(),
-        to_json(&Usage::default()),
-    ];
-    tx.later(head, values);
+    row.noted = false;
+    // Much will be said about it while it lasts.
+    if slot.kind == WorkerKind::Managed {
+        attempt::note(tx, &mut row).await?;
+    }
     let fence = row.fence;
     tx.put_task(row);
     Ok(fence)
@@ -85,6 +76,7 @@ pub(crate) async fn works_in(
     branch: Option<String>,
 ) -> Result<(), StoreError> {
     let mut row = held(tx, task, fence).await?;
+    attempt::note(tx, &mut row).await?;
     row.session = Some(session);
     row.workspace = Some(workspace);
     let (number, worker) = (row.attempt, row.worker);
@@ -231,7 +223,7 @@ async fn hold_ends(
     }
     let settings = tx.work_settings(row.project).await?;
     let worker = row.worker;
-    close_attempt(tx, &row, outcome, reason.as_deref());
+    attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
     if let Some(worker) = worker {
         holds::let_go(tx, worker, task, ended).await?;
     }

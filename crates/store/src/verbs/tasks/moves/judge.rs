@@ -4,9 +4,10 @@ use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, Ta
 use engine::retry::{Next, after_refusal};
 use protocol::{CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
+use super::attempt::Begun;
 use super::hold::{let_go_stuck, limits, tries};
 use super::place::{self, Place, Spot};
-use super::{Ask, asks, close_attempt, ends, escalate, first_line, held, let_go, settle_all};
+use super::{Ask, asks, attempt, ends, escalate, first_line, held, let_go, settle_all};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -66,12 +67,14 @@ pub(crate) fn report(row: &Row) -> Result<Report, StoreError> {
     })
 }
 
-/// Keeps a report, with where it is checked.
-fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<Spot>) {
+/// Keeps a report, with where it is checked, or with what there is to say of an attempt that it ends.
+fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<Spot>, ends: Option<Begun>) {
     let head = "INSERT INTO reports (id, task, project, attempt, fence, worker, at, summary, deliverables, \
-                context_score, usage, collected, verdict, results, reason, runner, workspace)";
+                context_score, usage, collected, verdict, results, reason, runner, workspace, worker_name, agent, began)";
     let (runner, workspace) =
         place.map_or((None, None), |(runner, at)| (Some(runner.to_string()), Some(at.to_string())));
+    let (name, agent, began) =
+        ends.map_or((None, None, None), |ends| (Some(ends.name), Some(ends.agent), Some(ends.at)));
     let row = args![
         made.id.to_string(),
         made.task.to_string(),
@@ -90,6 +93,9 @@ fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Optio
         made.reason.clone(),
         runner,
         workspace,
+        name,
+        agent,
+        began,
     ];
     tx.later(head, row);
 }
@@ -139,24 +145,26 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     }
     // What was collected was read off the attempt: it is counted there already.
     if let Some(usage) = report.usage.clone().filter(|_| !report.collected) {
-        used(tx, &row, worker, &usage).await?;
+        used(tx, &mut row, worker, &usage).await?;
     }
     row.progress = None;
     // What was wrong with an earlier report is not what this one waits for.
     row.reason = None;
     if failed {
         report.verdict = ReportVerdict::Refused;
-        keep(tx, &row, fence, &report, None);
+        keep(tx, &row, fence, &report, None, None);
         tx.put_task(row);
         let_go(tx, task, AttemptOutcome::Failed, report.reason.clone()).await?;
         return Ok(report);
     }
     if row.acceptance.is_empty() && !silent && place.is_none() {
         report.verdict = ReportVerdict::Accepted;
-        keep(tx, &row, fence, &report, None);
+        let ends = attempt::reported(tx, &mut row).await?;
+        keep(tx, &row, fence, &report, None, ends);
         finish(tx, row, report.context_score).await?;
         return Ok(report);
     }
+    attempt::note(tx, &mut row).await?;
     row.lease_until = None;
     let (spot, ask) = match place {
         Some(Place::There(spot)) => (Some(spot), None),
@@ -169,7 +177,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         }
         None => (None, Some(asks::judgement(&row, &[], &report.summary))),
     };
-    keep(tx, &row, fence, &report, spot);
+    keep(tx, &row, fence, &report, spot, None);
     row.status = if spot.is_some() { TaskStatus::Validating } else { TaskStatus::Reported };
     tx.put_task(row);
     if let Some((runner, _)) = spot {
@@ -183,13 +191,14 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
 }
 
 /// What a worker says it used, unless it is read off its sessions.
-async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
+async fn used(tx: &mut Tx<'_>, row: &mut TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
     if let Some(session) = row.session
         && sessions::counts(tx, session).await?
     {
         return Ok(());
     }
     holds::used(tx, worker, usage).await?;
+    attempt::note(tx, row).await?;
     tx.settle().await?;
     let sql = "SELECT usage FROM attempts WHERE task = $1 AND number = $2";
     let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
@@ -209,14 +218,13 @@ pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewRepo
     let report = made(tx, task, found.count("number")?, found.parsed("worker")?, new);
     let why = super::hold::zombie(&row, fence).to_string();
     let report = Report { verdict: ReportVerdict::Late, reason: Some(why), ..report };
-    keep(tx, &row, fence, &report, None);
+    keep(tx, &row, fence, &report, None, None);
     tx.put_task(row);
     Ok(report)
 }
 
-/// Ends a task as done: the attempt is accepted, the worker free, and those that waited for it wait for one less.
+/// Ends a task whose attempt is accepted as done: the worker is free, and those that waited for it wait for one less.
 async fn finish(tx: &mut Tx<'_>, mut row: TaskRow, score: Option<u8>) -> Result<(), StoreError> {
-    close_attempt(tx, &row, AttemptOutcome::Accepted, None);
     let worker = match row.worker.take() {
         Some(worker) => Some(worker),
         None => last_worker(tx, &row).await?,
@@ -281,8 +289,9 @@ async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, O
 
 /// Accepts a report; `false`: the task has gone on without it, and nothing was written.
 pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[CriterionResult]) -> Result<bool, StoreError> {
-    let Some((row, score)) = waiting(tx, report).await? else { return Ok(false) };
+    let Some((mut row, score)) = waiting(tx, report).await? else { return Ok(false) };
     rule(tx, report, ReportVerdict::Accepted, results, None).await?;
+    attempt::close(tx, &mut row, AttemptOutcome::Accepted, None).await?;
     finish(tx, row, score).await?;
     Ok(true)
 }
@@ -400,7 +409,7 @@ async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, Stor
 }
 
 /// A person accepts what was handed back last, or the task as it is.
-pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), StoreError> {
+pub(super) async fn accept_last(tx: &mut Tx<'_>, mut row: TaskRow) -> Result<(), StoreError> {
     if let Some(report) = pending(tx, row.id).await? {
         let sql = format!("{COLUMNS} WHERE r.id = $1");
         let found = tx.read().first(&sql, vec![text(report)]).await?.as_ref().map(self::report).transpose()?;
@@ -410,6 +419,7 @@ pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), Sto
         }
     }
     let score = overrule(tx, &row).await?;
+    attempt::close(tx, &mut row, AttemptOutcome::Accepted, None).await?;
     finish(tx, row, score).await
 }
 

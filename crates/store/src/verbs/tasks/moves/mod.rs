@@ -6,6 +6,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod asks;
+mod attempt;
 mod ends;
 pub(crate) mod evidence;
 mod hold;
@@ -18,27 +19,13 @@ pub(crate) use hold::{gone, hand_out, held, let_go, renew, session_gone, started
 pub(crate) use judge::{NewReport, came_to_nothing, judged, late, not_compared, refuse, report_in};
 pub(crate) use place::{elsewhere, has_repository};
 
-use domain::{AttemptOutcome, TaskStatus, Timestamp};
+use domain::{TaskStatus, Timestamp};
 
 use super::row::TaskRow;
-use crate::sql::{Value, args};
-use crate::tx::Tx;
 
 /// The first line of a reason, short enough to stand in another.
 fn first_line(reason: &str) -> String {
     domain::text::plain(reason.trim().lines().next().unwrap_or_default().trim_end_matches('.'), 300)
-}
-
-/// Writes down how the current hold on a task ended.
-fn close_attempt(tx: &mut Tx<'_>, task: &TaskRow, outcome: AttemptOutcome, reason: Option<&str>) {
-    if task.attempt == 0 {
-        return;
-    }
-    // The last sign of life began the lease that ran out.
-    let lease = tx.book().settings.get(&task.project).map_or(0, |settings| i64::from(settings.lease_seconds) * 1000);
-    let last_sign = task.lease_until.filter(|_| outcome == AttemptOutcome::Lost).map(|until| until.plus_millis(-lease));
-    let end: Vec<Value> = args![tx.now, last_sign, outcome.word(), reason.map(str::to_owned)];
-    tx.change().attempt_ended(task.id, task.attempt, end);
 }
 
 /// Puts a task that nobody holds where its dependencies allow: into the queue, or to wait.

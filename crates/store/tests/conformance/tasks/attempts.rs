@@ -1,0 +1,99 @@
+//! Attempts: shown from their beginning, and kept once.
+
+use domain::AttemptOutcome;
+use protocol::{TakenTask, TaskRelease, Usage};
+use store::ReleaseTask;
+use testkit::Raw;
+
+use super::{add_one, answers, detail, expire, finish, report, shared, taken, task};
+use crate::floor::Floor;
+
+both! {
+    an_attempt_is_shown_from_its_beginning_and_kept_with_its_report,
+    what_its_report_does_not_say_is_kept_of_an_attempt,
+    an_attempt_that_an_earlier_release_began_ends_as_any,
+    who_had_a_task_is_named_with_a_question_about_it,
+}
+
+/// How many attempts have a row of their own.
+async fn rows(raw: &mut Raw) -> i64 {
+    raw.number("SELECT COUNT(*) FROM attempts").await
+}
+
+/// How a worker's attempts ended, the last one first.
+async fn outcomes(floor: &Floor, held: &TakenTask) -> Vec<AttemptOutcome> {
+    let worker = floor.store.worker(&floor.ada, held.lease.worker).await.unwrap();
+    worker.attempts.iter().map(|done| done.attempt.outcome).collect()
+}
+
+async fn an_attempt_is_shown_from_its_beginning_and_kept_with_its_report(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let begun = detail(&floor, id).await.attempts.remove(0);
+    assert_eq!((begun.number, begun.worker, &*begun.worker_name), (1, held.lease.worker, "a"));
+    assert_eq!((begun.outcome, begun.ended_at), (AttemptOutcome::Open, None));
+    assert_eq!(outcomes(&floor, &held).await, [AttemptOutcome::Open]);
+    floor.pass(5_000);
+    let report = finish(&floor, &held).await;
+    let ended = detail(&floor, id).await.attempts;
+    let expected = protocol::Attempt { outcome: AttemptOutcome::Accepted, ended_at: Some(report.at), ..begun };
+    assert_eq!(ended, [expected]);
+    assert_eq!(report.at.as_millis() - ended[0].started_at.as_millis(), 5_000);
+    assert_eq!(outcomes(&floor, &held).await, [AttemptOutcome::Accepted]);
+    assert_eq!(rows(&mut floor.raw().await).await, 0);
+}
+
+async fn what_its_report_does_not_say_is_kept_of_an_attempt(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let input = TaskRelease { fence: held.lease.fence, reason: Some("no time".into()) };
+    floor.done(&floor.ada, ReleaseTask { task: id, input }).await;
+    taken(&floor, project, "a").await;
+    floor.pass(super::LEASE + 1);
+    assert_eq!(expire(&floor).await, [id]);
+    let held = taken(&floor, project, "b").await;
+    let usage = Usage { input_tokens: 10, cached_tokens: 2, output_tokens: 5, cost_micros: Some(77) };
+    let mut costly = report(id, held.lease.fence, "done");
+    costly.input.usage = Some(usage.clone());
+    floor.done(&floor.ada, costly).await;
+    let attempts = detail(&floor, id).await.attempts;
+    let kept: Vec<_> =
+        attempts.iter().map(|attempt| (attempt.number, &*attempt.worker_name, attempt.outcome)).collect();
+    let (released, lost) = (AttemptOutcome::Released, AttemptOutcome::Lost);
+    assert_eq!(kept, [(1, "a", released), (2, "a", lost), (3, "b", AttemptOutcome::Accepted)]);
+    assert_eq!((attempts[0].reason.as_deref(), &attempts[2].usage), (Some("no time"), &usage));
+    assert_eq!(rows(&mut floor.raw().await).await, 3);
+}
+
+async fn an_attempt_that_an_earlier_release_began_ends_as_any(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let mut raw = floor.raw().await;
+    raw.run("INSERT INTO attempts SELECT * FROM all_attempts").await;
+    raw.run("UPDATE tasks SET noted = 1").await;
+    let floor = floor.reopened().await;
+    assert_eq!(detail(&floor, id).await.attempts.len(), 1);
+    finish(&floor, &held).await;
+    let outcomes: Vec<_> = detail(&floor, id).await.attempts.iter().map(|attempt| attempt.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Accepted]);
+    assert_eq!(rows(&mut raw).await, 1);
+}
+
+async fn who_had_a_task_is_named_with_a_question_about_it(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let held = taken(&floor, project, "a").await;
+    let (question, context) = ("Tabs?".to_owned(), String::new());
+    let input = protocol::TaskAsk { fence: held.lease.fence, question, options: Vec::new(), context, give_up: false };
+    let asked = floor.done(&floor.ada, store::AskPerson { task: id, input }).await;
+    let shown = floor.store.escalation(&floor.ada, asked.id).await.unwrap();
+    let tried: Vec<_> = shown.context.attempts.iter().map(|one| (&*one.worker_name, one.outcome)).collect();
+    assert_eq!(tried, [("a", AttemptOutcome::Open)]);
+    floor.done(&floor.ada, answers(asked.id, "Spaces")).await;
+    finish(&floor, &held).await;
+    let shown = floor.store.escalation(&floor.ada, asked.id).await.unwrap();
+    assert_eq!(shown.context.attempts[0].outcome, AttemptOutcome::Accepted);
+}
