@@ -2,8 +2,10 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
+# The cases of property tests that a change must pass are the same for every change; `make properties` looks for others.
+SEED ?= 1
 
-.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api fuzz
+.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api properties fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -71,7 +73,7 @@ test-claude: ## install Claude Code, and test with it
 
 test-rust: page crates/terminal/tests/xterm/node_modules/.stamp ## unit, integration and end-to-end tests of the workspace
 	cargo build --locked -p shopfloor
-	cargo nextest run --workspace --all-features --locked
+	PROPTEST_RNG_SEED=$(SEED) cargo nextest run --workspace --all-features --locked
 
 test-page: page ## unit tests of the page, then real browsers against the real binary
 	cd web && npm run --silent test && npm run --silent size
@@ -87,6 +89,9 @@ protocol: ## write the page's types anew from the protocol
 
 openapi: ## write docs/openapi.json anew from the handlers
 	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
+
+properties: ## the long lane of the property tests: many cases, other ones each time
+	PROPTEST_CASES=5000 cargo nextest run --locked --workspace --lib --bins --retries 0 --no-fail-fast
 
 fuzz: ## let libFuzzer look for frames that break the decoder, for five minutes
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --version 0.13.2 --locked --debug --quiet --root target/tools
