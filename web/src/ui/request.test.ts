@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { Failure } from "../link/failure";
+import { Fetched } from "./request.svelte";
+
+/** Something to ask whose answers come when the test says so, in any order. */
+function asked() {
+  const open: { answer: (value: string) => void; refuse: (detail: string) => void }[] = [];
+  const read = () =>
+    new Promise<string>((resolve, reject) => {
+      open.push({
+        answer: resolve,
+        refuse: (detail) => reject(new Failure({ kind: "unavailable", status: 503, detail })),
+      });
+    });
+  const at = async (index: number) => {
+    await expect.poll(() => open.length, { interval: 1 }).toBeGreaterThan(index);
+    return open[index] as (typeof open)[number];
+  };
+  return { read, at };
+}
+
+describe("what is fetched", () => {
+  it("is the answer to the newest request, though an older one comes later", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    const both = [fetched.load(), fetched.load()];
+    (await hub.at(1)).answer("the last hour");
+    await both[1];
+    expect(fetched.value).toBe("the last hour");
+    (await hub.at(0)).answer("the last 30 days");
+    await both[0];
+    expect(fetched.value).toBe("the last hour");
+  });
+
+  it("is not hidden by an error of an older request", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    const both = [fetched.load(), fetched.load()];
+    (await hub.at(1)).answer("new");
+    (await hub.at(0)).refuse("too slow");
+    await Promise.all(both);
+    expect([fetched.value, fetched.problem]).toEqual(["new", null]);
+  });
+
+  it("is the newest request's error, though an older answer comes later", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    const both = [fetched.load(), fetched.load()];
+    (await hub.at(1)).refuse("gone");
+    (await hub.at(0)).answer("old");
+    await Promise.all(both);
+    expect([fetched.value, fetched.problem?.detail]).toEqual([null, "gone"]);
+  });
+
+  it("is an older answer until a newer one comes: what changes often is seen, too", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    const both = [fetched.load(), fetched.load()];
+    (await hub.at(0)).answer("old");
+    await both[0];
+    expect([fetched.busy, fetched.value]).toEqual([true, "old"]);
+    (await hub.at(1)).answer("new");
+    await both[1];
+    expect([fetched.busy, fetched.value]).toEqual([false, "new"]);
+  });
+
+  it("is no longer on its way when an older answer is", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    void fetched.load();
+    const newest = fetched.load();
+    (await hub.at(1)).answer("new");
+    await newest;
+    expect(fetched.busy).toBe(false);
+  });
+
+  it("is read after what was done, though it was asked for meanwhile", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    let done: () => void = () => undefined;
+    const after = fetched.after(() => new Promise<void>((resolve) => (done = resolve)));
+    const meanwhile = fetched.load();
+    // Whoever asks first need not be answered first.
+    const before = await hub.at(0);
+    done();
+    (await hub.at(1)).answer("without it");
+    await after;
+    before.answer("with it");
+    await meanwhile;
+    expect(fetched.value).toBe("without it");
+  });
+
+  it("says that something could not be done, though it was asked for meanwhile", async () => {
+    const hub = asked();
+    const fetched = new Fetched(hub.read);
+    let fail: (thrown: Error) => void = () => undefined;
+    const after = fetched.after(() => new Promise<void>((_, reject) => (fail = reject)));
+    const meanwhile = fetched.load();
+    fail(new Error("it may not be removed"));
+    await after;
+    (await hub.at(0)).answer("as before");
+    await meanwhile;
+    expect([fetched.value, fetched.problem?.detail]).toEqual(["as before", "it may not be removed"]);
+    expect(fetched.busy).toBe(false);
+  });
+
+  it("is not shown as what it is not about", async () => {
+    const hub = asked();
+    let hours = 720;
+    const fetched = new Fetched(hub.read, () => hours);
+    const first = fetched.load();
+    (await hub.at(0)).answer("the last 30 days");
+    await first;
+    expect(fetched.value).toBe("the last 30 days");
+    const again = fetched.load();
+    hours = 1;
+    const last = fetched.load();
+    expect(fetched.value).toBeNull();
+    (await hub.at(1)).answer("the last 30 days, again");
+    await again;
+    expect([fetched.busy, fetched.value]).toEqual([true, null]);
+    (await hub.at(2)).answer("the last hour");
+    await last;
+    expect([fetched.busy, fetched.value]).toEqual([false, "the last hour"]);
+  });
+});
