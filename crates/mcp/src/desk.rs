@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{ActivityId, EscalationId, ProjectId, SessionId, TaskId, TaskStatus};
+use domain::{ActivityId, EscalationId, ProjectId, ReportId, SessionId, TaskId, TaskStatus};
 use parking_lot::Mutex;
 use protocol::{Call, TakenTask, Task, TaskDetail, TaskFilter, TaskLine, TaskRelease};
 
@@ -49,6 +49,8 @@ pub(crate) struct Held {
     pub(crate) answer: serde_json::Value,
     /// Questions that have not been answered yet.
     pub(crate) asked: Vec<EscalationId>,
+    /// The report whose verdict has not been told yet.
+    pub(crate) handed_in: Option<ReportId>,
     /// Renews the lease; absent where somebody else does.
     keeper: Option<Keeper>,
 }
@@ -106,8 +108,9 @@ impl Desk {
         let start = || Keeper::start(self.floor.clone(), self.pulse.clone(), hold.task, hold.fence, every);
         let keeper = (!spawned_for).then(start);
         let mut all = self.held.lock();
-        all.retain(|held| held.hold.task != hold.task);
-        all.push(Held { hold, worker, answer, asked: Vec::new(), keeper });
+        // A worker has one task: what it handed in before does not come back to it.
+        all.retain(|held| held.hold.task != hold.task && held.worker != worker);
+        all.push(Held { hold, worker, answer, asked: Vec::new(), handed_in: None, keeper });
     }
 
     /// Forgets a task that is not in hand any more.
@@ -192,12 +195,20 @@ impl Desk {
     }
 }
 
+/// Whether a task is still held under a fence, also while its report is checked: there is no lease then.
+pub(crate) fn held_under(detail: &TaskDetail, fence: u64) -> bool {
+    detail.task.status.is_held() && detail.attempts.last().is_some_and(|attempt| attempt.fence == fence)
+}
+
 fn nothing_held(task: Option<TaskId>) -> Trouble {
     match task {
         Some(task) => Trouble::new(format!(
             "You do not hold {task}: it was never taken here, or it is finished. Call take_task with `task` set to it, \
              or give the `fence` that take_task answered earlier."
         )),
-        None => Trouble::new("You hold no task. Call take_task first; it answers with the task and what to do."),
+        None => Trouble::new(
+            "You hold no task. Call take_task first; it answers with the task and what to do. If you took one before the \
+             hub was restarted, give the `task` and `fence` that take_task answered.",
+        ),
     }
 }

@@ -9,6 +9,7 @@ use protocol::{Call, Lease, ProblemKind, TaskDetail, TaskHeartbeat};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::desk::held_under;
 use crate::floor::{Floor, ask};
 
 /// When the caller was last heard from.
@@ -67,7 +68,7 @@ async fn renew(floor: &dyn Floor, task: TaskId, fence: u64) -> bool {
     match problem.kind {
         // While a report is checked nothing can be renewed, but the hold may come back with a refusal.
         ProblemKind::Conflict => match ask::<TaskDetail>(floor, Call::TaskShow { task }).await {
-            Ok(detail) => detail.task.lease.is_some_and(|lease| lease.fence == fence),
+            Ok(detail) => held_under(&detail, fence),
             Err(problem) => passes(problem.kind),
         },
         kind => passes(kind),

@@ -25,7 +25,7 @@ pub(super) static SPEC: Spec = Spec {
     title: "Report work",
     description: "Hands back the task you hold and waits for the verdict. `verdict` in the answer is `accepted` (take the \
         next task), `refused` (fix what `reasons` say and call report again: you still hold the task), or `pending` \
-        (still being checked: call report again with nothing but {\"summary\": \"same\"} to wait on, or take_task). \
+        (still being checked: call report again with nothing but {\"summary\": \"same\"} to hear the verdict, or take_task). \
         Commit your work before you report if the task asks for it. Examples: {\"summary\": \"Added the parser and 12 \
         tests; all pass.\", \"files\": [\"src/parser.rs\", \"tests/parser.rs\"], \"context_score\": 4}. If the task \
         cannot be done: {\"summary\": \"what you tried\", \"failed\": \"why it cannot be done\"}.",
@@ -78,11 +78,14 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let hold = desk.hold(given.task, given.fence).await?;
     let until = Instant::now() + Duration::from_secs(given.wait_seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT));
+    // Whoever asks again after a verdict that had not come wants that verdict, also when it has come meanwhile.
+    if let Some(report) = desk.with(hold.task, |held| held.handed_in).flatten() {
+        return verdict(desk, hold, report, until).await;
+    }
     let input = input(given, hold.fence);
     match ask::<Report>(&*desk.floor, Call::TaskReport { task: hold.task, input }).await {
         Ok(report) => verdict(desk, hold, report.id, until).await,
-        Err(problem) if problem.kind == ProblemKind::Conflict => match waiting(desk, hold).await {
-            // It was reported before and is still being checked: whoever asks again wants the verdict.
+        Err(problem) if problem.kind == ProblemKind::Conflict => match handed_in(desk, hold).await {
             Some(report) => verdict(desk, hold, report, until).await,
             None => Err(beat::lost(desk, hold, problem.into())),
         },
@@ -110,12 +113,12 @@ fn input(given: Arguments, fence: u64) -> TaskReport {
     }
 }
 
-/// The report of this hold that is still being checked.
-async fn waiting(desk: &Desk, hold: Hold) -> Option<ReportId> {
+/// The report that was handed in under this hold before, if one was: it is not remembered here after a restart.
+async fn handed_in(desk: &Desk, hold: Hold) -> Option<ReportId> {
     let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await.ok()?;
-    let mine = detail.task.lease.as_ref().is_some_and(|lease| lease.fence == hold.fence);
-    let checked = matches!(detail.task.status, TaskStatus::Reported | TaskStatus::Validating);
-    detail.reports.last().filter(|report| mine && checked && report.verdict == ReportVerdict::Pending).map(|one| one.id)
+    let attempt = detail.attempts.iter().find(|attempt| attempt.fence == hold.fence)?.number;
+    let in_time = |report: &&Report| report.attempt == attempt && report.verdict != ReportVerdict::Late;
+    detail.reports.iter().rev().find(in_time).map(|report| report.id)
 }
 
 /// Looks at the task until its report is judged, a person is asked, or time is up.
@@ -129,10 +132,11 @@ async fn verdict(desk: &Desk, hold: Hold, report: ReportId, until: Instant) -> R
             return Ok(judged(desk, hold, &detail, found));
         }
         if Instant::now() + pause >= until {
+            desk.with(hold.task, |held| held.handed_in = Some(report));
             return Ok(json!({
                 "task": hold.task,
                 "verdict": "pending",
-                "next": "It is still being checked. Call report again with the same summary to wait on, \
+                "next": "It is still being checked. Call report again with the same summary to hear the verdict, \
                          or take_task to go on with another task.",
             }));
         }
@@ -144,6 +148,7 @@ async fn verdict(desk: &Desk, hold: Hold, report: ReportId, until: Instant) -> R
 fn judged(desk: &Desk, hold: Hold, detail: &TaskDetail, report: &Report) -> Value {
     let task = &detail.task;
     let still_mine = task.lease.as_ref().is_some_and(|lease| lease.fence == hold.fence) && task.status.is_held();
+    desk.with(hold.task, |held| held.handed_in = None);
     if !still_mine {
         desk.forget_hold(hold);
     }

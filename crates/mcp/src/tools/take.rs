@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Spec;
-use crate::desk::Desk;
+use crate::desk::{Desk, held_under};
 use crate::floor::ask;
 use crate::trouble::Trouble;
 use crate::{project, schema};
@@ -93,10 +93,12 @@ async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<V
         return None;
     }
     let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await.ok()?;
-    if detail.task.lease.is_none_or(|lease| lease.fence != hold.fence) {
+    if !held_under(&detail, hold.fence) {
         desk.forget_hold(hold);
         return None;
     }
+    // While its report is checked the worker may take another; if there is none, it may yet come back.
+    detail.task.lease.as_ref()?;
     answer["again"] = json!("You hold this task already. Finish it with report before you take another.");
     if let Some(refused) = detail.reports.last().and_then(|report| report.reason.clone()) {
         answer["refused"] = json!(refused);

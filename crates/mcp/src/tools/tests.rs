@@ -7,8 +7,8 @@ use std::time::Duration;
 use domain::{ProjectId, SessionId, TaskId, TaskStatus, Timestamp, UserId, WorkerId};
 use parking_lot::Mutex;
 use protocol::{
-    Answer, Call, Criterion, CriterionResult, Lease, Problem, ProblemKind, Report, Taken, TakenTask, Task, TaskDetail,
-    UserRef,
+    Answer, Attempt, Call, Criterion, CriterionResult, Lease, Problem, ProblemKind, Report, Taken, TakenTask, Task,
+    TaskDetail, UserRef,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +41,9 @@ fn lease(fence: u64) -> Lease {
     Lease { worker: WorkerId::generate(), fence, expires_at: now() }
 }
 
-fn task(id: TaskId, status: TaskStatus, fence: Option<u64>) -> Task {
+/// There is a lease while somebody works, and none while a report is checked.
+fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
+    let works = matches!(status, TaskStatus::Assigned | TaskStatus::Running);
     Task {
         id,
         project: ProjectId::generate(),
@@ -56,7 +58,7 @@ fn task(id: TaskId, status: TaskStatus, fence: Option<u64>) -> Task {
         status,
         reason: None,
         attempt: 1,
-        lease: fence.map(lease),
+        lease: works.then(|| lease(fence)),
         assigned_to: None,
         session: None,
         progress: None,
@@ -67,7 +69,7 @@ fn task(id: TaskId, status: TaskStatus, fence: Option<u64>) -> Task {
 }
 
 fn taken(id: TaskId, fence: u64) -> Answer {
-    let task = task(id, TaskStatus::Assigned, Some(fence));
+    let task = task(id, TaskStatus::Assigned, fence);
     let brief = "Write it well.".to_owned();
     let taken = TakenTask { task, lease: lease(fence), heartbeat_seconds: 30, handover: None, refused: None, brief };
     Answer::Taken(Taken { taken: Some(taken), why_not: None })
@@ -96,12 +98,27 @@ fn report(id: TaskId, verdict: domain::ReportVerdict, reasons: &[&str]) -> Repor
     }
 }
 
-fn shown(task: Task, reports: Vec<Report>) -> Answer {
+fn shown(task: Task, fence: u64, reports: Vec<Report>) -> Answer {
+    let attempt = Attempt {
+        number: task.attempt,
+        fence,
+        worker: WorkerId::generate(),
+        worker_name: "ann".into(),
+        agent: "external".into(),
+        sessions: vec![],
+        workspace: None,
+        branch: None,
+        started_at: now(),
+        ended_at: None,
+        outcome: domain::AttemptOutcome::Open,
+        reason: None,
+        usage: protocol::Usage::default(),
+    };
     Answer::TaskDetail(TaskDetail {
         task,
         deps: vec![],
         dependants: vec![],
-        attempts: vec![],
+        attempts: vec![attempt],
         reports,
         escalations: vec![],
     })
@@ -127,10 +144,10 @@ async fn the_fence_is_remembered_the_lease_renewed_and_a_refusal_can_be_mended_i
     let (desk, script) = desk([
         Ok(taken(id, 7)),
         Ok(Answer::Report(report(id, domain::ReportVerdict::Pending, &[]))),
-        Ok(shown(task(id, TaskStatus::Validating, Some(7)), vec![report(id, domain::ReportVerdict::Pending, &[])])),
-        Ok(shown(task(id, TaskStatus::Running, Some(7)), vec![refused])),
+        Ok(shown(task(id, TaskStatus::Validating, 7), 7, vec![report(id, domain::ReportVerdict::Pending, &[])])),
+        Ok(shown(task(id, TaskStatus::Running, 7), 7, vec![refused])),
         Ok(Answer::Report(report(id, domain::ReportVerdict::Pending, &[]))),
-        Ok(shown(task(id, TaskStatus::Done, None), vec![accepted])),
+        Ok(shown(task(id, TaskStatus::Done, 7), 7, vec![accepted])),
     ]);
     let answer = call(&desk, "take_task", json!({})).await.unwrap();
     assert_eq!((&answer["task"], &answer["fence"], &answer["taken"]), (&json!(id), &json!(7), &json!(true)));
@@ -165,7 +182,7 @@ async fn the_fence_is_remembered_the_lease_renewed_and_a_refusal_can_be_mended_i
 async fn a_lost_lease_tells_the_model_to_stop() {
     let id = TaskId::generate();
     let conflict = || Problem::new(ProblemKind::Conflict, "another worker has this task");
-    let gone = || Ok(shown(task(id, TaskStatus::Running, Some(8)), vec![]));
+    let gone = || Ok(shown(task(id, TaskStatus::Running, 8), 8, vec![]));
     let (desk, _) = desk([Ok(taken(id, 7)), Err(conflict()), gone()]);
     call(&desk, "take_task", json!({})).await.unwrap();
     let error = call(&desk, "report", json!({ "summary": "done" })).await.unwrap_err();
@@ -173,25 +190,61 @@ async fn a_lost_lease_tells_the_model_to_stop() {
     assert!(desk.is_empty());
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_verdict_that_does_not_come_can_be_waited_for_again() {
-    let id = TaskId::generate();
+/// A desk whose task was handed in, and has no verdict yet.
+async fn handed_in(id: TaskId, later: impl IntoIterator<Item = Result<Answer, Problem>>) -> (Arc<Desk>, Arc<Script>) {
     let pending = || report(id, domain::ReportVerdict::Pending, &[]);
-    let checking = || Ok(shown(task(id, TaskStatus::Validating, Some(7)), vec![pending()]));
-    let conflict = Problem::new(ProblemKind::Conflict, "it is being checked");
-    let (desk, _) = desk([
-        Ok(taken(id, 7)),
-        Ok(Answer::Report(pending())),
-        checking(),
-        Err(conflict),
-        checking(),
-        Ok(shown(task(id, TaskStatus::Done, None), vec![report(id, domain::ReportVerdict::Accepted, &[])])),
-    ]);
+    let checking = shown(task(id, TaskStatus::Validating, 7), 7, vec![pending()]);
+    let first = [Ok(taken(id, 7)), Ok(Answer::Report(pending())), Ok(checking)];
+    let (desk, script) = desk(first.into_iter().chain(later));
     call(&desk, "take_task", json!({})).await.unwrap();
     let answer = call(&desk, "report", json!({ "summary": "done", "wait_seconds": 0 })).await.unwrap();
     assert_eq!(answer["verdict"], "pending");
-    let answer = call(&desk, "report", json!({ "summary": "done" })).await.unwrap();
+    (desk, script)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_that_does_not_come_can_be_waited_for_again() {
+    let id = TaskId::generate();
+    let judged = |verdict, status| Ok(shown(task(id, status, 7), 7, vec![report(id, verdict, &["no tests"])]));
+    let checking = || judged(domain::ReportVerdict::Pending, TaskStatus::Validating);
+
+    let accepted = judged(domain::ReportVerdict::Accepted, TaskStatus::Done);
+    let (desk, _) = handed_in(id, [checking(), accepted]).await;
+    let answer = call(&desk, "report", json!({ "summary": "same" })).await.unwrap();
     assert_eq!(answer["verdict"], "accepted");
+    assert!(desk.is_empty());
+
+    let refused = judged(domain::ReportVerdict::Refused, TaskStatus::Running);
+    let (desk, script) =
+        handed_in(id, [refused, Ok(Answer::Report(report(id, domain::ReportVerdict::Pending, &[]))), checking()]).await;
+    let answer = call(&desk, "report", json!({ "summary": "same" })).await.unwrap();
+    assert_eq!((&answer["verdict"], &answer["reasons"]), (&json!("refused"), &json!(["no tests"])));
+    let reported = || script.asked.lock().iter().filter(|call| matches!(call, Call::TaskReport { .. })).count();
+    assert_eq!(reported(), 1, "whoever asks for the verdict hands in nothing");
+    call(&desk, "report", json!({ "summary": "mended", "wait_seconds": 0 })).await.unwrap();
+    assert_eq!(reported(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_can_be_asked_for_where_nobody_remembers_the_report() {
+    let id = TaskId::generate();
+    let done = || Ok(shown(task(id, TaskStatus::Done, 7), 7, vec![report(id, domain::ReportVerdict::Accepted, &[])]));
+    let conflict = Problem::new(ProblemKind::Conflict, "it is done");
+    let (desk, _) = desk([Err(conflict), done(), done()]);
+    let answer = call(&desk, "report", json!({ "summary": "same", "task": id, "fence": 7 })).await.unwrap();
+    assert_eq!(answer["verdict"], "accepted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_checked_is_kept_until_another_task_is_taken() {
+    let id = TaskId::generate();
+    let checking = || Ok(shown(task(id, TaskStatus::Validating, 7), 7, vec![]));
+    let none = Ok(Answer::Taken(Taken { taken: None, why_not: None }));
+    let (desk, _) = handed_in(id, [checking(), none, checking(), Ok(taken(TaskId::generate(), 3))]).await;
+    assert_eq!(call(&desk, "take_task", json!({})).await.unwrap()["taken"], false);
+    assert!(!desk.is_empty(), "it may be refused, and come back");
+    let other = call(&desk, "take_task", json!({})).await.unwrap();
+    assert_eq!(desk.hold(None, None).await.unwrap().task.to_string(), other["task"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,11 +262,11 @@ async fn whoever_is_silent_for_too_long_over_http_loses_the_lease() {
 #[tokio::test(start_paused = true)]
 async fn the_agent_of_a_session_need_not_take_the_task_that_it_was_spawned_for() {
     let (id, session) = (TaskId::generate(), SessionId::generate());
-    let mut mine = task(id, TaskStatus::Running, Some(3));
+    let mut mine = task(id, TaskStatus::Running, 3);
     mine.session = Some(session);
     let mut theirs = mine.clone();
     theirs.session = Some(SessionId::generate());
-    let answers = [Ok(shown(mine, vec![])), Ok(Answer::Lease(lease(3))), Ok(shown(theirs, vec![]))];
+    let answers = [Ok(shown(mine, 3, vec![])), Ok(Answer::Lease(lease(3))), Ok(shown(theirs, 3, vec![]))];
     let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
     let settings = Settings { session: Some(session), task: Some(id), ..Settings::default() };
     let desk = Arc::new(Desk::new(script.clone(), settings));
