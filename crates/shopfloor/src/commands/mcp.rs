@@ -43,9 +43,11 @@ fn settings(args: McpArgs, context: &Context) -> Settings {
     }
 }
 
-/// A name that no other agent on this machine has now.
+/// A name that no other agent has: process ids are the same in many containers.
 fn own_name() -> String {
-    format!("mcp-{}", std::process::id())
+    let id = domain::WorkerId::generate().to_string();
+    // The end of an id is random; its beginning is the time.
+    format!("mcp-{}", &id[id.len() - 8..])
 }
 
 /// Asks the hub, as whoever has the token.
@@ -59,5 +61,17 @@ impl Floor for ClientFloor {
                 other => Problem::new(ProblemKind::Unavailable, other.to_string()),
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_with_the_same_number_have_names_of_their_own() {
+        let (here, there) = (own_name(), own_name());
+        assert_ne!(here, there);
+        assert!(here.starts_with("mcp-") && here.len() == "mcp-".len() + 8, "{here}");
     }
 }
