@@ -55,6 +55,17 @@ fn instructions_come_ready_made() {
 }
 
 #[test]
+fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
+    let floor = Floor::empty();
+    for agent in ["claude", "codex", "cursor", "agents-md"] {
+        let said = floor.run(&["instructions", "worker", "--for", agent]).stdout;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("push your branch to the project's repository and name it as `branch`"), "{said}");
+        assert!(said.contains("In a session that Shopfloor started"), "it says when that is not needed: {said}");
+    }
+}
+
+#[test]
 fn more_than_a_hub_takes_is_refused_whole() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);

@@ -123,8 +123,9 @@ fn brief(text: &str, name: &str) -> String {
         "{}\n\n## When you are done\n\n\
          Write `reports/{name}.json` (under another name first, then rename it):\n\n\
          {{ \"summary\": \"What I did, in a few sentences.\", \"files\": [\"src/a.rs\"], \"context_score\": 4 }}\n\n\
-         `files`, `branch`, `commits`, `context_score` (from 1, had to guess, to 5, all was clear) and `usage` may be left \
-         out. If it cannot be done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
+         `files`, `commits`, `context_score` (from 1, had to guess, to 5, all was clear) and `usage` may be left out. If \
+         the task is accepted by what is in files or what commands say, push the branch to the project's repository and \
+         name it: \"branch\": \"my-branch\". A machine checks it there; without it a person is asked. If it cannot be done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
          put it right and write the report again. As long as you are at it, `touch assigned/{name}.json` now and then.\n",
         what.trim_end()
     )
@@ -154,6 +155,13 @@ mod tests {
         let brief = brief(told, "do-it");
         assert!(brief.starts_with("# Task\n\nDo it.\n\n## When you are done\n"), "{brief}");
         assert!(brief.contains("`reports/do-it.json`") && !brief.contains("tool"), "{brief}");
+    }
+
+    #[test]
+    fn a_brief_for_files_says_when_a_branch_must_be_named() {
+        let brief = brief("# Task\n\nDo it.\n", "do-it");
+        assert!(brief.contains("push the branch to the project's repository and name it"), "{brief}");
+        assert!(!brief.contains("`branch`, `commits`"), "it is not among what may always be left out: {brief}");
     }
 
     #[test]
