@@ -1,16 +1,38 @@
 //! The example worker in Python against the real hub.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
+use client::Client;
+use domain::TaskStatus;
+use protocol::{
+    AddedTasks, Call, Project, ProjectCreate, Taken, TaskDetail, TaskTake, TasksAdd, WorkConfigure, WorkSettings,
+    Worker, WorkerFilter,
+};
 use serde_json::json;
+use testkit::{HubProcess, wait_until};
 use tokio::process::Command;
 
 use crate::hub::{Hub, examples};
 
-#[tokio::test]
-async fn the_worker_in_python_works_off_a_graph_of_tasks() {
+/// The example's Python, with the hub that it works for.
+fn python(url: &str, token: &str) -> Command {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/python/bin/python");
     assert!(python.exists(), "the example worker's Python is missing: run scripts/tools");
+    let mut command = Command::new(python);
+    command.env("SHOPFLOOR_HUB", url).env("SHOPFLOOR_TOKEN", token).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// Lets what a command says go to a file.
+fn said_to(command: &mut Command, path: &Path) -> PathBuf {
+    let file = std::fs::File::create(path).unwrap();
+    command.stdout(file.try_clone().unwrap()).stderr(file);
+    path.to_owned()
+}
+
+#[tokio::test]
+async fn the_worker_in_python_works_off_a_graph_of_tasks() {
     let hub = Hub::open().await;
     hub.add(json!([
         { "id": "a", "description": "First" },
@@ -18,12 +40,80 @@ async fn the_worker_in_python_works_off_a_graph_of_tasks() {
         { "description": "Third", "deps": ["a", "b"] },
     ]))
     .await;
-    let mut command = Command::new(python);
+    let mut command = python(&hub.url, &hub.token);
     command.arg(examples().join("worker.py")).args(["--project", &hub.project.id.to_string(), "--until-empty"]);
-    command.env("SHOPFLOOR_HUB", &hub.url).env("SHOPFLOOR_TOKEN", &hub.token).kill_on_drop(true);
     let output = command.output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches(": accepted").count(), 3, "{said}");
     hub.check_done_once().await;
+}
+
+#[tokio::test]
+async fn the_worker_in_python_goes_on_when_the_hub_was_killed_while_it_waited() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let data = folder.path().join("hub");
+    let database = format!("sqlite:{}", data.join("shopfloor.db").display());
+    let mut hub = HubProcess::spawn(&data, &database, port);
+    let url = hub.ready().await;
+    let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
+    let ann = Client::new(&url, &token).unwrap();
+    let input: ProjectCreate = serde_json::from_value(json!({ "content": "Taking part" })).unwrap();
+    let project = ann.ask::<Project>(Call::ProjectCreate { input }).await.unwrap().id;
+    let mut command = python(&url, &token);
+    command.arg(examples().join("worker.py")).args(["--project", &project.to_string()]);
+    said_to(&mut command, &folder.path().join("worker.log"));
+    let mut worker = command.spawn().unwrap();
+    wait_until("it waits for a task", async || {
+        let filter = WorkerFilter { project: Some(project) };
+        let workers: Vec<Worker> = ann.ask(Call::WorkerList { filter }).await.ok()?;
+        (!workers.is_empty()).then_some(())
+    })
+    .await;
+    hub.kill().await;
+    let mut hub = HubProcess::spawn(&data, &database, port);
+    hub.ready().await;
+    let input = TasksAdd { tasks: serde_json::from_value(json!([{ "description": "After the fall" }])).unwrap() };
+    let task = ann.ask::<AddedTasks>(Call::TaskAdd { project, input }).await.unwrap().tasks[0].id;
+    wait_until("the task is done", async || {
+        let detail: TaskDetail = ann.ask(Call::TaskShow { task }).await.ok()?;
+        (detail.task.status == TaskStatus::Done).then_some(())
+    })
+    .await;
+    worker.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_worker_in_python_ends_its_work_when_the_lease_is_lost() {
+    let hub = Hub::open().await;
+    let input = WorkConfigure { heartbeat_seconds: Some(1), ..WorkConfigure::default() };
+    hub.ann.ask::<WorkSettings>(Call::WorkConfigure { project: hub.project.id, input }).await.unwrap();
+    let task = hub.add(json!([{ "description": "Takes for ever" }])).await[0].id;
+    let script = "
+import asyncio, worker
+
+async def work(task, brief):
+    print('at work', flush=True)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        print('work ended', flush=True)
+
+worker.work = work
+asyncio.run(worker.main())
+";
+    let mut command = python(&hub.url, &hub.token);
+    command.args(["-c", script, "--project", &hub.project.id.to_string(), "--name", "slow"]);
+    command.env("PYTHONPATH", examples()).env("PYTHONDONTWRITEBYTECODE", "1");
+    let said = said_to(&mut command, &hub.folder().join("worker.log"));
+    let said = || std::fs::read_to_string(&said).unwrap();
+    let mut worker = command.spawn().unwrap();
+    wait_until("it is at work", async || said().contains("at work").then_some(())).await;
+    // The same worker from elsewhere gets the task under a new fence.
+    let input = TaskTake { worker: Some("slow".into()), task: None, abilities: Vec::new(), wait_seconds: None };
+    let taken: Taken = hub.ann.ask(Call::TaskTake { project: hub.project.id, input }).await.unwrap();
+    assert_eq!(taken.taken.map(|taken| taken.task.id), Some(task));
+    wait_until("its work is ended", async || said().contains("work ended").then_some(())).await;
+    worker.kill().await.unwrap();
 }
