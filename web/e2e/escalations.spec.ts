@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
-import type { FromHub } from "../src/protocol";
-import { expect, test } from "./fixtures";
-import { add, start } from "./queue";
+import type { Escalation, FromHub, ToHub } from "../src/protocol";
+import { expect, live, test } from "./fixtures";
+import { add, ask, start, take } from "./queue";
 import { projectWithCode } from "./work";
 
 /** Keeps back what a session showed, and every change after it, until it is let through. */
@@ -50,4 +50,77 @@ test("what comes with the question later is shown once, beside who had the task"
   await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
   await expect(fetched).toHaveCount(0);
   await expect(page.getByRole("region", { name: "What was changed" })).toHaveCount(0);
+});
+
+test("the question that somebody answers stays in its place, whatever else is answered", async ({
+  floor,
+}) => {
+  const project = await floor.project("Plans");
+  await add(floor, project, "Alpha", "Beta is next", "Gamma comes third");
+  for (const worker of ["ann", "bo", "cleo"]) {
+    const taken = await take(floor, project, worker);
+    await ask(floor, taken, `What does ${worker} do?`, ["This", "That"]);
+  }
+  const asked = await floor.hub.api<Escalation[]>("GET", "/api/escalations");
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}`);
+  const [first, second, third] = ["ann", "bo", "cleo"].map((worker) =>
+    page.getByRole("article").filter({ hasText: `What does ${worker} do?` }),
+  );
+  if (!first || !second || !third) throw new Error("there are three");
+  await expect(first).toBeVisible();
+  await page.getByRole("button", { name: "Next" }).click();
+  await second.getByLabel("Words for the worker").fill("as the bank does");
+
+  await floor.hub.api(
+    "POST",
+    `/api/escalations/${asked.find((one) => one.question.includes("ann"))?.id}/answer`,
+    { option: "This" },
+  );
+  await expect(page.getByText("1 of 2 that need somebody")).toBeVisible();
+  await expect(second.getByLabel("Words for the worker")).toHaveValue("as the bank does");
+
+  // A second press must not answer what comes next.
+  await second.getByRole("button", { name: "That" }).dblclick();
+  await expect(second).toContainText("owner answered (answer): That");
+  await expect(third).toHaveCount(0);
+  await expect(third.getByRole("button", { name: "That" })).toBeEnabled();
+  await expect(second).toHaveCount(0);
+
+  await test.step("so it does in the list, where it then says what was answered", async () => {
+    await page.goto(`/p/${project.id}/escalations`);
+    await third.getByRole("button", { name: "This" }).click();
+    await expect(third).toContainText("owner answered (answer): This");
+    await expect(page.getByRole("article").first()).toContainText("What does cleo do?");
+    await expect(page.getByRole("region", { name: "Answered" }).getByRole("article")).toHaveCount(2);
+  });
+});
+
+test("a question that was answered is still there after everything was told anew", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  await add(floor, project, "Round the cents");
+  await ask(floor, await take(floor, project, "ann"), "Half up?", ["Yes", "No"]);
+  const [asked] = await floor.hub.api<Escalation[]>("GET", "/api/escalations");
+  const page = await floor.owner();
+  let drop = () => {};
+  await page.routeWebSocket(/\/api\/ws/, (socket) => {
+    const hub = socket.connectToServer();
+    drop = () => void socket.close({ code: 1012 });
+    // Who says nothing of what they know is told everything.
+    socket.onMessage((message) => {
+      const frame = typeof message === "string" ? (JSON.parse(message) as ToHub) : null;
+      if (frame?.type !== "hello") return hub.send(message);
+      const { type, protocol, client } = frame;
+      hub.send(JSON.stringify({ type, protocol, client }));
+    });
+  });
+  await page.goto(`/e/${asked?.id}`);
+  await page.getByRole("button", { name: "Yes" }).click();
+  await expect(page.getByText("owner answered (answer): Yes")).toBeVisible();
+  drop();
+  await expect(page.locator("[data-connection=live]")).toHaveCount(0);
+  await live(page);
+  await floor.say(project, "it was told anew");
+  await expect(page.getByText("owner answered (answer): Yes")).toBeVisible();
+  await expect(page.getByLabel("Loading the question")).toHaveCount(0);
 });

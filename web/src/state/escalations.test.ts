@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EscalationKind, EscalationOption } from "../protocol";
-import { actsOffered, answerTold, choicesOf, isFree, otherName } from "./escalations";
+import { actsOffered, answerTold, choicesOf, inPlace, isFree, nextOf, otherName } from "./escalations";
 import { escalation } from "./testing/samples";
 
 const FOUR: EscalationOption[] = [
@@ -69,4 +69,38 @@ describe("an answer", () => {
 it("another task is called by its title, else by its id", () => {
   expect(otherName("tsk_1", "Round half up")).toBe("“Round half up”");
   expect(otherName("tsk_1", undefined)).toBe("tsk_1");
+});
+
+describe("what is asked while somebody looks", () => {
+  const asked = (id: string, at: number, answered = false) =>
+    escalation(id, {
+      created_at: `2026-11-15T10:0${at}:00.000Z`,
+      answered_at: answered ? "2026-11-15T11:00:00.000Z" : null,
+    });
+  const known = (...all: ReturnType<typeof asked>[]) => new Map(all.map((one) => [one.id, one]));
+  const ids = (all: readonly { id: string }[]) => all.map((one) => one.id);
+
+  it("stays where it is when it is answered", () => {
+    const [a, b, c] = [asked("a", 1), asked("b", 2, true), asked("c", 3)];
+    expect(ids(inPlace(known(a, b, c), [a, c], new Set(["a", "b", "c"])))).toEqual(["a", "b", "c"]);
+  });
+
+  it("is not there when it was answered before, or is gone", () => {
+    const [a, b] = [asked("a", 1), asked("b", 2, true)];
+    expect(ids(inPlace(known(a, b), [a], new Set(["a", "gone"])))).toEqual(["a"]);
+  });
+
+  it("is turned over one by one, and from the last to the first", () => {
+    const open = [asked("a", 1), asked("b", 2), asked("c", 3)];
+    const [a, , c] = open;
+    expect(nextOf(open, a)?.id).toBe("b");
+    expect(nextOf(open, c)?.id).toBe("a");
+  });
+
+  it("goes on with the next when one was answered", () => {
+    const [a, c] = [asked("a", 1), asked("c", 3)];
+    expect(nextOf([a, c], asked("b", 2, true))?.id).toBe("c");
+    expect(nextOf([a], asked("b", 2, true))?.id).toBe("a");
+    expect(nextOf([], asked("b", 2, true))).toBeUndefined();
+  });
 });

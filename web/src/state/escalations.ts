@@ -50,6 +50,25 @@ export function actsOffered(open: readonly Pick<Escalation, "kind" | "options">[
   return new Set(open.flatMap(choicesOf).map((choice) => choice.does));
 }
 
+/** What is asked, oldest first, with what was answered while somebody looked: nothing is gone under the pointer. */
+export function inPlace(
+  known: ReadonlyMap<string, Escalation>,
+  open: readonly Escalation[],
+  seen: ReadonlySet<string>,
+): Escalation[] {
+  const answered = [...seen].flatMap((id) => known.get(id) ?? []).filter((one) => one.answered_at !== null);
+  return [...open, ...answered].sort((a, b) =>
+    a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0,
+  );
+}
+
+/** The one that comes after another, which may be answered meanwhile; after the last comes the first. */
+export function nextOf(open: readonly Escalation[], after: Escalation | undefined): Escalation | undefined {
+  const at = open.findIndex((one) => one.id === after?.id);
+  const next = at < 0 ? open.find((one) => after && one.created_at >= after.created_at) : open[at + 1];
+  return next ?? open[0];
+}
+
 /** What was answered, after who did. */
 export function answerTold({ answered_by, act, answer }: Escalation): string {
   const did = act && answered_by ? ` (${ACT[act].word.toLowerCase()})` : "";
