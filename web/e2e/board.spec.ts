@@ -95,6 +95,21 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await page.keyboard.press("Escape");
   });
 
+  await test.step("Enter takes what was found to wait for, and adds nothing yet", async () => {
+    await page.getByRole("button", { name: "Add tasks" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("What is to be done?").fill("Write it down");
+    await dialog.getByText("Waits for, priority, files").click();
+    await dialog.getByLabel("Waits for").fill("no such thing");
+    await page.keyboard.press("Enter");
+    await dialog.getByLabel("Waits for").fill("parser");
+    await page.keyboard.press("Enter");
+    await expect(dialog.getByRole("button", { name: /^Do not wait for Fix the parser/ })).toBeVisible();
+    await expect(dialog.getByLabel("Waits for")).toHaveValue("");
+    await page.keyboard.press("Escape");
+    await has(page, "Ready", "Fix the parser for empty input files");
+  });
+
   await test.step("a circle is refused and named, and nothing was added", async () => {
     await paste('[{"id":"a","description":"One","deps":["b"]},{"id":"b","description":"Two","deps":["a"]}]');
     await page.getByRole("button", { name: "Add 2 tasks" }).click();
