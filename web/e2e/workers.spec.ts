@@ -1,5 +1,5 @@
 import { expect, live, test } from "./fixtures";
-import { add, column, has, start } from "./queue";
+import { add, column, has, start, take } from "./queue";
 import { projectWithCode } from "./work";
 
 const WORK = "echo made > made.txt; sleep 0.3; echo all done";
@@ -90,6 +90,36 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await guest.goto(`/p/${project.id}/work`);
     await expect(guest.getByLabel("Lease (s)")).toBeDisabled();
   });
+});
+
+test("a budget that is being written stays while its worker goes on, and says when it stops nothing", async ({
+  floor,
+}) => {
+  const project = await floor.project("Plans");
+  await add(floor, project, "First", "Another thing");
+  const { task, lease } = await take(floor, project, "ann");
+  const usage = { input_tokens: 1_000, cached_tokens: 0, output_tokens: 20, cost_micros: null };
+  await floor.hub.api("POST", `/api/tasks/${task.id}/report`, {
+    fence: lease.fence,
+    summary: "Did it",
+    usage,
+  });
+  const page = await floor.owner();
+  await page.goto(`/p/${project.id}/workers`);
+  await page.getByRole("link", { name: "ann" }).click();
+  const worker = page.getByRole("complementary", { name: "Worker" });
+  await worker.getByRole("button", { name: "Change the budget" }).click();
+  const amount = worker.getByLabel("What it may cost in all, in dollars");
+  await amount.fill("7.5");
+  await take(floor, project, "ann");
+  await expect(worker.getByRole("region", { name: "Current task" })).toContainText("Another thing");
+  await expect(amount).toHaveValue("7.5");
+
+  // What told tokens only has not spent nothing.
+  await worker.getByRole("button", { name: "Set budget" }).click();
+  await expect(worker).toContainText("no cost told of $7.50");
+  await expect(worker).toContainText("until it does, no budget stops it");
+  await expect(page.getByRole("meter")).toHaveCount(0);
 });
 
 test("a worker has one colour: in the pool, at its task, in its terminal", async ({ floor }) => {

@@ -18,6 +18,7 @@ import {
   sessionColours,
   signOf,
   spentOf,
+  tellsNoCost,
   workersOf,
 } from "./workers";
 
@@ -147,6 +148,14 @@ describe("workers", () => {
     expect(spentOf(null, 1_000)).toBe(0);
     expect(spentOf(2_000, 1_000)).toBe(1);
     expect(spentOf(500, null)).toBeNull();
+  });
+
+  it("tell no cost when they told tokens only: then nothing is known of what is spent", () => {
+    const nothing = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: null };
+    expect(tellsNoCost(nothing), "nothing was used").toBe(false);
+    expect(tellsNoCost({ ...nothing, output_tokens: 5 })).toBe(true);
+    expect(tellsNoCost({ ...nothing, input_tokens: 5 })).toBe(true);
+    expect(tellsNoCost({ ...nothing, input_tokens: 5, cost_micros: 0 }), "it is free").toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Escalation, Project, Session, UserRef, Worker, WorkEntry } from "../protocol";
+import type { Escalation, Project, Session, Usage, UserRef, Worker, WorkEntry } from "../protocol";
 import { type Colours, colourOf, coloursOf } from "./colours";
 import type { Floor } from "./floor";
 import { put } from "./maps";
@@ -54,6 +54,11 @@ export function signOf(worker: Pick<Worker, "kind" | "task">): string {
 export function spentOf(used: number | null, budget: number | null): number | null {
   if (budget === null || budget <= 0) return null;
   return Math.min(1, Math.max(0, (used ?? 0) / budget));
+}
+
+/** Whether tokens were told and no cost: what is spent is not known then, and no budget stops it. */
+export function tellsNoCost(usage: Usage): boolean {
+  return usage.cost_micros === null && usage.input_tokens + usage.output_tokens > 0;
 }
 
 /** The escalations that nobody has answered, longest first. */
