@@ -104,3 +104,16 @@ async fn what_may_not_run_is_left_to_a_person() {
     assert!(results[0].reason.contains("bubblewrap"), "{}", results[0].reason);
     assert!(!mark.exists());
 }
+
+#[tokio::test]
+async fn a_command_is_given_as_long_as_a_task_may_ask_for() {
+    let schema = protocol::task_schema();
+    let kinds = schema["$defs"]["Criterion"]["oneOf"].as_array().unwrap();
+    let longest = kinds.iter().find_map(|kind| kind["properties"]["timeout_seconds"]["maximum"].as_u64()).unwrap();
+    let bench = Bench::new().await;
+    let Commands::Run(mut told) = runs(&bench.path()) else { panic!("they run") };
+    let line = r#"printf '{"code":9,"signal":null,"late":false,"fault":null,"tail":"%s"}' "$2""#;
+    told.warden = ["sh", "-c", line, "warden"].map(str::to_owned).to_vec();
+    let results = bench.check_with(&command("true", u32::try_from(longest).unwrap()), Commands::Run(told)).await;
+    assert!(results[0].reason.ends_with(&longest.to_string()), "{}", results[0].reason);
+}
