@@ -4,8 +4,8 @@ use protocol::FileFormat;
 use saphyr_parser::{Event, Parser};
 use serde::de::IgnoredAny;
 
-/// Elements of an XML document that are held at most.
-const MOST_NODES: u32 = 1_000_000;
+use crate::xml;
+
 /// Deeper than any document that somebody wrote.
 const DEEPEST: usize = 256;
 
@@ -24,7 +24,7 @@ pub(crate) fn parses(format: FileFormat, bytes: &[u8]) -> Result<(), String> {
             .map_err(|why| format!("it is not TOML: {why}")),
         FileFormat::Yaml => yaml(text).map_err(|why| format!("it is not YAML: {why}")),
         FileFormat::Csv => csv(text).map_err(|why| format!("it is not CSV: {why}")),
-        FileFormat::Xml => xml(text).map_err(|why| format!("it is not XML: {why}")),
+        FileFormat::Xml => xml::parses(text).map_err(|why| format!("it is not XML: {why}")),
         FileFormat::Text => plain(text),
     }
 }
@@ -80,23 +80,6 @@ fn csv(text: &str) -> Result<(), String> {
         rows += 1;
     }
     if rows == 0 { Err("it has no rows".to_owned()) } else { Ok(()) }
-}
-
-fn xml(text: &str) -> Result<(), String> {
-    // The parser goes down one call for each level.
-    let mut depth = 0_i64;
-    for tag in text.split('<').skip(1) {
-        match tag.as_bytes().first() {
-            Some(b'/') => depth -= 1,
-            Some(b'!' | b'?') | None => {}
-            Some(_) => depth += i64::from(!tag.split('>').next().is_some_and(|tag| tag.ends_with('/'))),
-        }
-        if depth > DEEPEST as i64 {
-            return Err(format!("it is nested deeper than {DEEPEST}"));
-        }
-    }
-    let options = roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, ..Default::default() };
-    roxmltree::Document::parse_with_options(text, options).map(drop).map_err(|error| error.to_string())
 }
 
 /// Refuses brackets within brackets without end before a parser goes down into them.

@@ -15,6 +15,7 @@ mod touches;
 mod tree;
 mod verdict;
 pub mod warden;
+mod xml;
 
 pub use check::{Site, check};
 pub use command::{Commands, Contain, Runs};

@@ -77,6 +77,24 @@ const GOOD: &[Case] = &[
         "",
     ),
     case(
+        "XML with arrows in values",
+        r#"(printf '<testsuite>'; for n in $(seq 300); do printf '<testcase name="x -> y"/>'; done; printf '</testsuite>') > a.xml"#,
+        r#"[{"kind":"file_matches","path":"a.xml","parses":"xml"}]"#,
+        "",
+    ),
+    case(
+        "XML with code in it",
+        r#"(printf '<log><!-- <a> <b> --><![CDATA['; for n in $(seq 300); do printf 'Vec<String> = "\n'; done; printf ']]></log>') > a.xml"#,
+        r#"[{"kind":"file_matches","path":"a.xml","parses":"xml"}]"#,
+        "",
+    ),
+    case(
+        "XML with many entities and prefixes",
+        r#"(printf '<!DOCTYPE a [<!-- " --><!ELEMENT a ANY><!ENTITY who "<b>you &amp;&i;</b>"><!ENTITY i "me">]><a'; for n in $(seq 50); do printf ' xmlns:p%s="urn:%s"' $n $n; done; printf '>'; for n in $(seq 2000); do printf '<p7:c xmlns:d="urn:d" d:e="&i;">&who;</p7:c>'; done; printf '</a>') > a.xml"#,
+        r#"[{"kind":"file_matches","path":"a.xml","parses":"xml"}]"#,
+        "",
+    ),
+    case(
         "text",
         r#"printf 'Größe:\t1 µm\r\n日本\n' > a.txt"#,
         r#"[{"kind":"file_matches","path":"a.txt","parses":"text","min_words":3}]"#,

@@ -102,6 +102,51 @@ async fn documents_that_nest_without_end_are_refused() {
 }
 
 #[tokio::test]
+async fn xml_is_parsed_however_deep_it_is() {
+    let bench = Bench::new().await;
+    let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    std::fs::write(bench.made.path.join("deep.xml"), deep).unwrap();
+    let result = one(&bench, &matches("deep.xml", r#""parses":"xml""#)).await;
+    assert_eq!(result.passed, Some(true), "{}", result.reason);
+}
+
+#[tokio::test]
+async fn xml_that_grows_when_it_is_parsed_is_refused() {
+    let bench = Bench::new().await;
+    let big = format!("<!ENTITY big \"{}\">", "x".repeat(100_000));
+    let many = |n: usize, what: &dyn Fn(usize) -> String| (0..n).map(what).collect::<String>();
+    let refs = "&big;".repeat(200);
+    let declared = many(300, &|n| format!(" xmlns:p{n}='{n}'"));
+    let documents = [
+        (format!("<!DOCTYPE a [{big}]><a>{refs}</a>"), "entities"),
+        (format!("\u{feff}\u{feff}<!DOCTYPE a [{big}]><a>{refs}</a>"), "entities"),
+        (format!("<!DOCTYPE a [{big}]><a b='{refs}'/>"), "entities"),
+        (format!("<!DOCTYPE a [{big}<!ENTITY % all '{refs}'>]><a>&all;</a>"), "entities"),
+        (
+            format!("<?xml version='?>'?><!-- > --><!DOCTYPE a SYSTEM '[' [<!NOTATION '>{big}]><a>{refs}</a>"),
+            "entities",
+        ),
+        (format!("<!DOCTYPE a [{}]><a/>", many(2000, &|n| format!("<!ENTITY e{n} ''>"))), "entities"),
+        (format!("<a{}/>", many(3000, &|n| format!(" b{n}='>'"))), "attributes"),
+        (
+            format!("<!DOCTYPE a [<!ENTITY e \"<a{}/>\">]><a>&e;</a>", many(3000, &|n| format!(" b{n}=''"))),
+            "attributes",
+        ),
+        (format!("<a{declared}>{}</a>", many(20_000, &|n| format!("<b xmlns:c='{n}'/>"))), "namespaces"),
+        (
+            format!("<!DOCTYPE a [<!ENTITY e \"<b xmlns:c=''/>\">]><a{declared}>{}</a>", "&e;".repeat(9000)),
+            "namespaces",
+        ),
+    ];
+    for (document, says) in documents {
+        std::fs::write(bench.made.path.join("a.xml"), &document).unwrap();
+        let result = one(&bench, &matches("a.xml", r#""parses":"xml""#)).await;
+        let start: String = document.chars().take(40).collect();
+        assert!(result.passed == Some(false) && result.reason.contains(says), "{start}: {}", result.reason);
+    }
+}
+
+#[tokio::test]
 async fn schemas_reach_nothing_and_end() {
     let bench = Bench::new().await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
