@@ -59,6 +59,12 @@ const GOOD: &[Case] = &[
         "",
     ),
     case(
+        "TOML with a comment full of brackets",
+        r#"(printf '# '; head -c 20000 /dev/zero | tr '\0' '['; printf '\na = 1\n') > a.toml"#,
+        r#"[{"kind":"file_matches","path":"a.toml","parses":"toml"}]"#,
+        "",
+    ),
+    case(
         "YAML of two documents",
         r#"printf -- '---\na: &x {b: 1}\nc: *x\n---\n- 1\n' > a.yaml"#,
         r#"[{"kind":"file_matches","path":"a.yaml","parses":"yaml"}]"#,
