@@ -30,18 +30,32 @@ pub struct Site<'a> {
 
 /// How each criterion is met, in their order. Commands run last: they may change files.
 pub async fn check(criteria: &[Criterion], site: &Site<'_>) -> Vec<CriterionResult> {
+    check_report(criteria, &[], site).await
+}
+
+/// The same for a report that names files of its own: where work must be committed, these must be, too.
+pub async fn check_report(criteria: &[Criterion], files: &[String], site: &Site<'_>) -> Vec<CriterionResult> {
+    let required = criteria.iter().filter_map(required).chain(files).cloned().collect::<Vec<_>>();
     let mut results: Vec<(usize, Verdict)> = Vec::new();
     let is_command = |criterion: &Criterion| matches!(criterion, Criterion::Command { .. });
     for late in [false, true] {
         for (index, criterion) in criteria.iter().enumerate().filter(|(_, criterion)| is_command(criterion) == late) {
-            results.push((index, one(criterion, site).await));
+            results.push((index, one(criterion, &required, site).await));
         }
     }
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(index, verdict)| verdict.told(index)).collect()
 }
 
-async fn one(criterion: &Criterion, site: &Site<'_>) -> Verdict {
+/// The file that must be there for it.
+fn required(criterion: &Criterion) -> Option<&String> {
+    match criterion {
+        Criterion::FileExists { path } | Criterion::FileMatches { path, .. } => Some(path),
+        _ => None,
+    }
+}
+
+async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>) -> Verdict {
     let facts = site.facts.clone();
     match criterion.clone() {
         Criterion::FileExists { path } => look(site, move |root| file::exists(root, &path)).await,
@@ -54,7 +68,13 @@ async fn one(criterion: &Criterion, site: &Site<'_>) -> Verdict {
         }
         Criterion::OnlyTouches { globs } => look(site, move |root| touches::only(root, &globs, &facts)).await,
         Criterion::NoConflictWithBase {} => git::mergeable(site.repository, &facts),
-        Criterion::Committed {} => git::committed(site.repository, &facts),
+        Criterion::Committed {} => match git::committed(site.repository, &facts) {
+            Verdict::Met(met) => {
+                let required = required.to_vec();
+                look(site, move |root| git::kept(root, &required, &facts, met)).await
+            }
+            other => other,
+        },
         Criterion::Text { text } => Verdict::Unclear(format!("a person must judge: {}", plain(&text, 2000))),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn read(root: &Root, path: &str) -> Result<Content, String> {
 
 fn open(root: &Root, path: &str) -> Result<(std::fs::File, u64), String> {
     let shown = name(path);
-    match find(root, path)? {
+    match find(root, path)?.found {
         Found::File { size: 0, .. } => Err(format!("{shown} is empty")),
         Found::File { file, size, .. } => Ok((file, size)),
         Found::Folder => Err(format!("{shown} is a folder, not a file")),

@@ -1,7 +1,11 @@
 //! What git says of the work: whether it is committed, and whether it can be merged.
 
-use worktree::Examined;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use worktree::{Examined, Found, Root};
+
+use crate::place::find;
 use crate::verdict::{Verdict, names};
 
 const NO_REPOSITORY: &str = "the project has no repository, so that nothing can be committed or merged";
@@ -33,6 +37,34 @@ pub(crate) fn committed(repository: bool, facts: &Examined) -> Verdict {
     Verdict::Met(format!("{} new commits, and nothing that is not committed", facts.new_commits))
 }
 
+/// Whether files that must be there are in the commit, too: what is ignored is nowhere among what is not committed.
+pub(crate) fn kept(root: &Root, paths: &[String], facts: &Examined, met: String) -> Verdict {
+    let places = paths.iter().filter_map(|path| find(root, path).ok());
+    // What is not there at all is another criterion's matter.
+    let files = places.filter(|place| matches!(place.found, Found::File { .. }));
+    let wanted: BTreeSet<PathBuf> = files.flat_map(|place| place.names).collect();
+    if wanted.is_empty() {
+        return Verdict::Met(met);
+    }
+    let Some(committed) = &facts.committed else {
+        return Verdict::Unclear(
+            "the commit has too many files to find out whether all that must be are in it".to_owned(),
+        );
+    };
+    // A submodule stands in the commit for all that is in it.
+    let missing: Vec<PathBuf> =
+        wanted.into_iter().filter(|path| !path.ancestors().any(|above| committed.contains(above))).collect();
+    if missing.is_empty() {
+        return Verdict::Met(met);
+    }
+    let are = if missing.len() == 1 { "is" } else { "are" };
+    Verdict::Not(format!(
+        "{} {are} there, but not in the commit: ignored by git, or in a repository inside; take it out of .gitignore or \
+         use `git add -f`, and commit it",
+        names(&missing)
+    ))
+}
+
 /// Whether the work can be merged into the branch that it started from.
 pub(crate) fn mergeable(repository: bool, facts: &Examined) -> Verdict {
     if !repository {
@@ -46,5 +78,26 @@ pub(crate) fn mergeable(repository: bool, facts: &Examined) -> Verdict {
             "it conflicts with the base in {}; merge or rebase onto the newest base and resolve that",
             names(files)
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_counts_as_committed_with_the_submodule_that_it_is_in() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("sub")).unwrap();
+        std::fs::write(dir.path().join("sub/a"), "a").unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        let facts = |names: &[&str]| Examined {
+            committed: Some(names.iter().map(PathBuf::from).collect()),
+            ..Examined::default()
+        };
+        let check = |facts: &Examined| kept(&root, &["sub/a".to_owned()], facts, String::new());
+        assert_eq!(check(&facts(&["sub"])), Verdict::Met(String::new()));
+        assert!(matches!(check(&facts(&["su", "sub/b"])), Verdict::Not(_)));
+        assert!(matches!(check(&Examined::default()), Verdict::Unclear(_)));
     }
 }

@@ -11,55 +11,83 @@ use crate::verdict::name;
 const MOST_LINKS: usize = 32;
 const LONGEST: usize = 4096;
 
-/// What is at a path of the workspace, with the links on the way resolved; why it cannot be, otherwise.
-pub(crate) fn find(root: &Root, path: &str) -> Result<Found, String> {
-    let shown = name(path);
-    let mut left = parts(path).map_err(|why| format!("{shown} is no path in the workspace: {why}"))?;
-    left.reverse();
-    let mut at = PathBuf::new();
-    let mut links = 0;
-    while let Some(part) = left.pop() {
-        match part {
-            Part::Up => {
-                if !at.pop() {
-                    return Err(format!("{shown} leads out of the workspace by a link"));
-                }
-            }
-            Part::Down(part) => {
-                at.push(part);
-                if at.iter().next().is_some_and(|first| first.eq_ignore_ascii_case(".git")) {
-                    return Err(format!("{shown} is in .git, which is no part of the work"));
-                }
-                match root.look(&at).map_err(|error| format!("{shown} cannot be looked at: {error}"))? {
-                    Found::Link(target) => {
-                        links += 1;
-                        if links > MOST_LINKS {
-                            return Err(format!("{shown} is a loop of links"));
-                        }
-                        left.extend(behind(&at, target).map_err(|why| format!("{shown}: {why}"))?.into_iter().rev());
-                        at.pop();
-                    }
-                    Found::Folder if left.is_empty() => return Ok(Found::Folder),
-                    Found::Folder => {}
-                    found if left.is_empty() => return Ok(found),
-                    Found::Nothing => return Ok(Found::Nothing),
-                    _ => return Err(format!("{shown} is not there: {} is not a folder", name(&at))),
-                }
-            }
-        }
+/// What is at the end of a path, and where.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) found: Found,
+    /// The links on the way, and then where it is itself.
+    pub(crate) names: Vec<PathBuf>,
+}
+
+/// Why a path leads nowhere.
+#[derive(Debug)]
+struct Astray {
+    why: String,
+    /// Whether it would lead out of the workspace.
+    out: bool,
+}
+
+impl From<String> for Astray {
+    fn from(why: String) -> Self {
+        Self { why, out: false }
     }
-    root.look(&at).map_err(|error| format!("{shown} cannot be looked at: {error}"))
+}
+
+/// What is at a path of the workspace, with the links on the way resolved; why it cannot be, otherwise.
+pub(crate) fn find(root: &Root, path: &str) -> Result<Place, String> {
+    follow(root, Path::new(path)).map_err(|astray| astray.why)
 }
 
 /// Where a link at a path of the workspace leads; why it must not be followed, otherwise.
 pub(crate) fn leads_out(root: &Root, at: &Path) -> Option<String> {
     match root.look(at) {
-        Ok(Found::Link(_)) => match find(root, at.to_str()?) {
-            Err(why) if why.contains("out of the workspace") => Some(why),
-            _ => None,
-        },
+        Ok(Found::Link(_)) => follow(root, Path::new(at.to_str()?)).err().filter(|astray| astray.out).map(|astray| astray.why),
         _ => None,
     }
+}
+
+fn follow(root: &Root, path: &Path) -> Result<Place, Astray> {
+    let shown = name(path);
+    let mut left = parts(path).map_err(|why| format!("{shown} is no path in the workspace: {why}"))?;
+    left.reverse();
+    let (mut at, mut names) = (PathBuf::new(), Vec::new());
+    let look = |at: &Path| root.look(at).map_err(|error| format!("{shown} cannot be looked at: {error}"));
+    while let Some(part) = left.pop() {
+        match part {
+            Part::Up => {
+                if !at.pop() {
+                    return Err(Astray { why: format!("{shown} leads out of the workspace by a link"), out: true });
+                }
+            }
+            Part::Down(part) => {
+                at.push(part);
+                if at.iter().next().is_some_and(|first| first.eq_ignore_ascii_case(".git")) {
+                    return Err(format!("{shown} is in .git, which is no part of the work").into());
+                }
+                match look(&at)? {
+                    Found::Link(target) => {
+                        names.push(at.clone());
+                        if names.len() > MOST_LINKS {
+                            return Err(format!("{shown} is a loop of links").into());
+                        }
+                        let behind = behind(&at, target);
+                        let behind = behind.map_err(|why| Astray { why: format!("{shown}: {why}"), out: true })?;
+                        left.extend(behind.into_iter().rev());
+                        at.pop();
+                    }
+                    Found::Folder => {}
+                    found if left.is_empty() => {
+                        names.push(at);
+                        return Ok(Place { found, names });
+                    }
+                    Found::Nothing => return Ok(Place { found: Found::Nothing, names }),
+                    _ => return Err(format!("{shown} is not there: {} is not a folder", name(&at)).into()),
+                }
+            }
+        }
+    }
+    // Every other end of a path has been told.
+    Ok(Place { found: Found::Folder, names })
 }
 
 #[derive(Debug)]
@@ -69,12 +97,13 @@ enum Part {
 }
 
 /// The parts of a criterion's path: relative, and not out of the workspace.
-fn parts(path: &str) -> Result<Vec<Part>, &'static str> {
-    if path.contains('\0') || path.len() > LONGEST {
+fn parts(path: &Path) -> Result<Vec<Part>, &'static str> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.contains(&0) || bytes.len() > LONGEST {
         return Err("it is too long, or has a NUL character");
     }
     let mut parts = Vec::new();
-    for part in Path::new(path).components() {
+    for part in path.components() {
         match part {
             Component::Normal(part) => parts.push(Part::Down(part.to_owned())),
             Component::CurDir => {}

@@ -1,6 +1,6 @@
 //! What a workspace changed, told so that it can be judged and compared with what others changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -49,6 +49,8 @@ pub struct Examined {
     pub commits: Vec<String>,
     /// Whether those commits change anything.
     pub commits_change: bool,
+    /// Every path in the commit that is checked out; absent without one, or when there are too many to list.
+    pub committed: Option<BTreeSet<PathBuf>>,
     /// What is not committed.
     pub uncommitted: Vec<PathBuf>,
     /// Files that would conflict with the base as last fetched; absent when that could not be found out.
@@ -101,11 +103,12 @@ impl Space {
             files.iter().flat_map(|file| file.from.iter().chain([&file.path])).cloned().collect();
         all.extend(self.left_out.keys().cloned());
         let mut uncommitted: Vec<PathBuf> = self.left_out.keys().cloned().collect();
-        let (mut new_commits, mut commits, mut commits_change) = (0, Vec::new(), false);
+        let (mut new_commits, mut commits, mut commits_change, mut committed) = (0, Vec::new(), false, None);
         if let Some(head) = &head {
-            let committed = self.names(start, head.as_str()).await?;
-            commits_change = !committed.is_empty();
-            all.extend(committed);
+            let changed = self.names(start, head.as_str()).await?;
+            commits_change = !changed.is_empty();
+            all.extend(changed);
+            committed = self.committed().await?;
             uncommitted.extend(self.names(head.as_str(), self.tree.as_str()).await?);
             (new_commits, commits) = self.commits(from.as_ref(), head).await?;
         } else if self.facts.location.is_some() {
@@ -130,6 +133,7 @@ impl Space {
             new_commits,
             commits,
             commits_change,
+            committed,
             uncommitted,
             conflicts,
             left_out: self.left_out.values().cloned().collect(),
@@ -160,6 +164,14 @@ impl Space {
     async fn names(&self, from: &str, to: &str) -> Result<Vec<PathBuf>> {
         let git = self.store.git("diff-tree").args(["-r", "-z", "--no-renames", "--name-only"]);
         Ok(paths(&git.operands([from, to]).run().await?))
+    }
+
+    async fn committed(&self) -> Result<Option<BTreeSet<PathBuf>>> {
+        match self.paths_of_head().await {
+            Ok(paths) => Ok(Some(paths)),
+            Err(Error::TooMuch { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// How many commits came since, and the newest of them.

@@ -129,7 +129,8 @@ impl Space {
         Ok(paths(&git.operands([head.as_str(), self.tree.as_str()]).run().await?).into_iter().collect())
     }
 
-    async fn paths_of_head(&self) -> Result<BTreeSet<PathBuf>> {
+    /// Every path in the commit that is checked out.
+    pub(crate) async fn paths_of_head(&self) -> Result<BTreeSet<PathBuf>> {
         let Some(head) = self.refs.as_ref().ok().and_then(|refs| refs.head.clone()) else {
             return Ok(BTreeSet::new());
         };

@@ -1,6 +1,8 @@
 //! Outputs that look done and are not: every one of them is caught, with a reason that helps.
 
-use crate::support::{Case, case, each};
+use acceptance::check_report;
+
+use crate::support::{Bench, Case, case, criteria, each, runs};
 
 const REPORT: &str = r#"[{"kind":"file_exists","path":"report.md"}]"#;
 const JSON: &str = r#"[{"kind":"file_matches","path":"out.json","parses":"json"}]"#;
@@ -16,6 +18,7 @@ const SCHEMA: &str = r#"[{"kind":"file_matches","path":"out.json","json_schema":
 const TESTS: &str = r#"[{"kind":"command","argv":["sh","tests/run.sh"],"timeout_seconds":20}]"#;
 const DOCS: &str = r#"[{"kind":"only_touches","globs":["docs/**"]}]"#;
 const COMMITTED: &str = r#"[{"kind":"committed"}]"#;
+const REPORTED: &str = r#"[{"kind":"file_exists","path":"report.md"},{"kind":"committed"}]"#;
 const MERGES: &str = r#"[{"kind":"no_conflict_with_base"}]"#;
 
 const BAD: &[Case] = &[
@@ -161,6 +164,36 @@ const BAD: &[Case] = &[
         COMMITTED,
         "docs/guide.md",
     ),
+    case(
+        "ignored by a new rule instead of committed",
+        "echo x > report.md; echo /report.md >> .gitignore; git add -A; git commit -qm x",
+        REPORTED,
+        "`report.md` is there, but not in the commit",
+    ),
+    case(
+        "in a folder that was ignored before",
+        "mkdir target; echo '{}' > target/out.json; echo x >> README.md; git commit -qam x",
+        r#"[{"kind":"committed"},{"kind":"file_matches","path":"./target//out.json","parses":"json"}]"#,
+        "`target/out.json` is there, but not in the commit",
+    ),
+    case(
+        "a committed link to an ignored file",
+        "mkdir target; echo x > target/x; ln -s target/x report.md; git add -A; git commit -qm x",
+        REPORTED,
+        "`target/x` is there, but not in the commit",
+    ),
+    case(
+        "an ignored link to a committed file",
+        "ln -s README.md a.log; echo x >> README.md; git commit -qam x",
+        r#"[{"kind":"file_exists","path":"a.log"},{"kind":"committed"}]"#,
+        "`a.log` is there, but not in the commit",
+    ),
+    case(
+        "committed in a repository of its own",
+        "git init -q out; cd out; echo x > r.md; git add -A; git commit -qm x; cd ..; git -c advice.addEmbeddedRepo=false add -A; git commit -qm y",
+        r#"[{"kind":"file_exists","path":"out/r.md"},{"kind":"committed"}]"#,
+        "out/r.md",
+    ),
     // Conflicts with the base.
     case(
         "a conflict with the base",
@@ -206,4 +239,18 @@ async fn every_bad_output_is_caught_and_the_reason_says_why() {
     }
     println!("{} of {} bad outputs were caught", BAD.len() - missed.len(), BAD.len());
     assert!(missed.is_empty(), "not caught:\n{}", missed.join("\n"));
+}
+
+#[tokio::test]
+async fn a_file_that_a_report_names_must_be_committed_where_work_must_be() {
+    let bench = Bench::new().await;
+    bench.work("echo x > build.log; git rm -q docs/guide.md; git commit -qm x");
+    let site = bench.site(runs(&bench.path())).await;
+    let committed = criteria(COMMITTED);
+    let named = ["README.md", "build.log"].map(str::to_owned);
+    let caught = check_report(&committed, &named, &site).await.remove(0);
+    assert!(caught.passed == Some(false) && caught.reason.starts_with("`build.log` is there"), "{}", caught.reason);
+    let named = ["README.md", "docs/guide.md", "docs", "/etc/passwd", "../elsewhere"].map(str::to_owned);
+    let passed = check_report(&committed, &named, &site).await.remove(0);
+    assert_eq!(passed.passed, Some(true), "{}", passed.reason);
 }

@@ -152,6 +152,12 @@ const GOOD: &[Case] = &[
         "",
     ),
     case(
+        "an ignored file, committed by force, and a link",
+        "mkdir target; echo x > target/x; ln -s ../target/x docs/x; git add -A; git add -f target/x; git commit -qm x",
+        r#"[{"kind":"file_exists","path":"target/x"},{"kind":"file_exists","path":"./docs/x"},{"kind":"file_matches","path":"README.md","regex":"hello"},{"kind":"committed"}]"#,
+        "",
+    ),
+    case(
         "on a branch of its own",
         "git checkout -qb mine; echo x >> README.md; git commit -qam x",
         r#"[{"kind":"committed"}]"#,

@@ -71,10 +71,14 @@ impl Bench {
     }
 
     pub(crate) async fn check_with(&self, criteria: &[Criterion], commands: Commands) -> Vec<CriterionResult> {
+        check(criteria, &self.site(commands).await).await
+    }
+
+    pub(crate) async fn site(&self, commands: Commands) -> Site<'_> {
         let location = self.made.facts.location.clone().unwrap();
         self.trees.refresh(&location, &Progress::none()).await.unwrap();
         let facts = Arc::new(self.trees.examine(self.made.facts.id, 1 << 16).await.unwrap());
-        check(criteria, &Site { tree: &self.made.path, repository: true, facts, commands }).await
+        Site { tree: &self.made.path, repository: true, facts, commands }
     }
 }
 
