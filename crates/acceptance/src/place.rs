@@ -41,7 +41,7 @@ pub(crate) fn find(root: &Root, path: &str) -> Result<Place, String> {
 /// Where a link at a path of the workspace leads; why it must not be followed, otherwise.
 pub(crate) fn leads_out(root: &Root, at: &Path) -> Option<String> {
     match root.look(at) {
-        Ok(Found::Link(_)) => follow(root, Path::new(at.to_str()?)).err().filter(|astray| astray.out).map(|astray| astray.why),
+        Ok(Found::Link(_)) => follow(root, at).err().filter(|astray| astray.out).map(|astray| astray.why),
         _ => None,
     }
 }

@@ -147,6 +147,7 @@ const BAD: &[Case] = &[
         "target/x",
     ),
     case("a link out in an allowed folder", "ln -s /etc docs/etc", DOCS, "out of the workspace"),
+    case("a link out whose name is not text", r#"ln -s /etc "$(printf 'docs/\377')""#, DOCS, "out of the workspace"),
     case("a file replaced by a link", "rm README.md; ln -s docs/guide.md README.md", DOCS, "README.md"),
     case("a name that only begins alike", "mkdir docs2; echo x > docs2/x", DOCS, "docs2/x"),
     // Claimed, but not committed.
