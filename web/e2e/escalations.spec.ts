@@ -122,5 +122,5 @@ test("a question that was answered is still there after everything was told anew
   await live(page);
   await floor.say(project, "it was told anew");
   await expect(page.getByText("owner answered (answer): Yes")).toBeVisible();
-  await expect(page.getByLabel("Loading the question")).toHaveCount(0);
+  await expect(page.getByText("Loading the question")).toHaveCount(0);
 });

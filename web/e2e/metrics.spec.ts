@@ -1,3 +1,4 @@
+import type { FromHub, ToHub } from "../src/protocol";
 import { expect, test } from "./fixtures";
 import { add, ask, report, take } from "./queue";
 import { projectWithCode } from "./work";
@@ -67,6 +68,46 @@ test("metrics have plots over time, each in words, as a picture and as a table",
     await expect(figure("Cost")).toContainText("No agent said what its work cost");
     await expect(figure("Tasks that ended").getByRole("img")).toBeVisible();
   });
+});
+
+test("metrics are those of the range that is chosen, whichever answer comes last", async ({ floor }) => {
+  const project = await floor.project("Plans");
+  await add(floor, project, "Alpha");
+  await report(floor, await take(floor, project, "ann"), "Did it");
+  const page = await floor.owner();
+  // The hub takes its time for a long range, and has another number in it.
+  const slow = new Set<number>();
+  const late: (() => void)[] = [];
+  await page.routeWebSocket(/\/api\/ws/, (socket) => {
+    const hub = socket.connectToServer();
+    socket.onMessage((message) => {
+      const frame = typeof message === "string" ? (JSON.parse(message) as ToHub) : null;
+      if (frame?.type === "request" && frame.call.verb === "work.metrics" && frame.call.page.hours === 720)
+        slow.add(frame.id);
+      hub.send(message);
+    });
+    hub.onMessage((message) => {
+      const frame = typeof message === "string" ? (JSON.parse(message) as FromHub) : null;
+      if (frame?.type !== "answer" || !slow.has(frame.id) || frame.answer.kind !== "metrics")
+        return socket.send(message);
+      frame.answer.value.interventions = 77;
+      late.push(() => socket.send(JSON.stringify(frame)));
+    });
+  });
+  await page.goto(`/p/${project.id}/metrics`);
+  const asked = page.getByRole("figure", { name: "Interventions per task", exact: true });
+  await expect(asked).toContainText("for 1 task that is over");
+
+  await page.getByLabel("Range").selectOption("Last 30 days");
+  await expect(page.getByText("Loading the metrics")).toBeVisible();
+  await expect(asked).toHaveCount(0);
+  await page.getByLabel("Range").selectOption("Last hour");
+  await expect(asked).toContainText("for 1 task that is over");
+  await expect.poll(() => late.length).toBe(1);
+  late.forEach((send) => send());
+  await floor.hub.api("PATCH", `/api/projects/${project.id}`, { content: "Other plans" });
+  await expect(page.getByRole("link", { name: "Other plans" }).first()).toBeVisible();
+  await expect(asked).not.toContainText("77");
 });
 
 test("the pool's bar is one line beside an open worker", async ({ floor }) => {
