@@ -1,6 +1,6 @@
 //! Who takes which task.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use domain::{TaskId, WorkerId};
 
@@ -89,18 +89,25 @@ const QUEUE: usize = 2;
 
 /// Decides who takes which of the ready tasks, which come in the order of the queue.
 ///
-/// `running` are the files of tasks that are worked on; what overlaps them comes after what does not. `turn` is what the
-/// last plan said.
+/// `running` are the files of tasks that are worked on; what overlaps them, or what is handed out before it, comes after
+/// what does not. `turn` is what the last plan said.
 pub fn assign(strategy: Strategy, turn: u64, ready: &[Ready], workers: &[Worker], running: &[Vec<String>]) -> Plan {
     let mut plan = Plan { turn, ..Plan::default() };
     let mut free: Vec<&Worker> =
         workers.iter().filter(|worker| worker.takes && !worker.busy && worker.queue.is_empty()).collect();
-    let clashes = |task: &&Ready| running.iter().any(|files| lists_overlap(files, &task.files));
-    let (later, sooner): (Vec<&Ready>, Vec<&Ready>) = ready.iter().partition(clashes);
+    let mut touched: Vec<&[String]> = running.iter().map(Vec::as_slice).collect();
     let mut waiting: BTreeMap<WorkerId, usize> = workers.iter().map(|worker| (worker.id, worker.queue.len())).collect();
-    for task in sooner.into_iter().chain(later) {
-        if let Some(index) = choose(strategy, &mut plan.turn, task, &free) {
-            plan.given.push((task.id, free.remove(index).id));
+    // What overlaps goes to the end of the line, once.
+    let mut line: VecDeque<(&Ready, bool)> = ready.iter().map(|task| (task, false)).collect();
+    while let Some((task, waited)) = line.pop_front() {
+        if !waited && touched.iter().any(|files| lists_overlap(files, &task.files)) {
+            line.push_back((task, true));
+            continue;
+        }
+        if let Some(chosen) = choose(strategy, &mut plan.turn, task, &free, workers) {
+            free.retain(|worker| worker.id != chosen);
+            touched.push(&task.files);
+            plan.given.push((task.id, chosen));
             continue;
         }
         let queue = match strategy {
@@ -126,22 +133,23 @@ fn can(worker: &Worker, task: &Ready) -> bool {
 }
 
 /// Which of the free workers takes the task.
-fn choose(strategy: Strategy, turn: &mut u64, task: &Ready, free: &[&Worker]) -> Option<usize> {
-    let able = free.iter().enumerate().filter(|(_, worker)| can(worker, task));
-    match strategy {
+fn choose(strategy: Strategy, turn: &mut u64, task: &Ready, free: &[&Worker], all: &[Worker]) -> Option<WorkerId> {
+    let able = free.iter().filter(|worker| can(worker, task));
+    let chosen = match strategy {
         Strategy::RoundRobin => {
-            let able: Vec<usize> = able.map(|(index, _)| index).collect();
-            let chosen = *able.get(usize::try_from(*turn % (able.len().max(1) as u64)).unwrap_or(0))?;
-            *turn = turn.wrapping_add(1);
-            Some(chosen)
+            // The first one at or after the place whose turn it is, around the circle of all workers, busy ones too.
+            let round = all.len().max(1);
+            let start = usize::try_from(*turn % round as u64).unwrap_or(0);
+            let mut circle = (0..round).map(|step| (start + step) % round);
+            let free = |place: &usize| able.clone().any(|worker| worker.id == all[*place].id);
+            let place = circle.find(free)?;
+            *turn = place as u64 + 1;
+            Some(&all[place])
         }
-        Strategy::LeastLoaded | Strategy::Stealing => {
-            able.min_by_key(|(_, worker)| (worker.done, worker.id)).map(|(index, _)| index)
-        }
-        Strategy::Capability => {
-            able.min_by_key(|(_, worker)| (worker.abilities.len(), worker.done, worker.id)).map(|(index, _)| index)
-        }
-    }
+        Strategy::LeastLoaded | Strategy::Stealing => able.min_by_key(|worker| (worker.done, worker.id)).copied(),
+        Strategy::Capability => able.min_by_key(|worker| (worker.abilities.len(), worker.done, worker.id)).copied(),
+    };
+    chosen.map(|worker| worker.id)
 }
 
 /// The able worker with the shortest queue that has room.
@@ -220,6 +228,39 @@ mod tests {
         let given = |workers: &[Worker]| assign(Strategy::LeastLoaded, 0, &tasks, workers, &running).given;
         assert_eq!(given(&[worker(&[], false, 0)])[0].0, other.id);
         assert_eq!(given(&[worker(&[], false, 0), worker(&[], false, 0)]).len(), 2);
+    }
+
+    #[test]
+    fn what_overlaps_what_is_handed_out_with_it_comes_later_but_comes() {
+        let lexer = || task(&[], &["src/lexer.rs"]);
+        let tasks = [lexer(), lexer(), task(&[], &["docs"]), task(&[], &[])];
+        let given = |free: usize| {
+            let workers: Vec<Worker> = (0..free).map(|_| worker(&[], false, 0)).collect();
+            let plan = assign(Strategy::LeastLoaded, 0, &tasks, &workers, &[]);
+            plan.given
+                .iter()
+                .map(|(given, _)| tasks.iter().position(|task| task.id == *given).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(given(3), [0, 2, 3]);
+        assert_eq!(given(4), [0, 2, 3, 1]);
+    }
+
+    #[test]
+    fn nobody_is_passed_over_in_turn_however_the_others_come_and_go() {
+        let workers: Vec<Worker> = (0..3).map(|_| worker(&[], false, 0)).collect();
+        let mut turn = 0;
+        let mut next = |busy: &[usize]| {
+            let now: Vec<Worker> = workers
+                .iter()
+                .enumerate()
+                .map(|(at, one)| Worker { busy: busy.contains(&at), ..one.clone() })
+                .collect();
+            let plan = assign(Strategy::RoundRobin, turn, &[task(&[], &[])], &now, &[]);
+            turn = plan.turn;
+            workers.iter().position(|worker| worker.id == plan.given[0].1).unwrap()
+        };
+        assert_eq!([next(&[]), next(&[0]), next(&[1]), next(&[2]), next(&[0])], [0, 1, 2, 0, 1]);
     }
 
     #[test]
