@@ -22,6 +22,8 @@ pub struct Worker {
     pub id: WorkerId,
     /// Since when it has nothing to do; absent: it works.
     pub idle_since: Option<Timestamp>,
+    /// Whether it takes a task by itself, now or when its pause is over; one without a runner or without money does not.
+    pub takes: bool,
 }
 
 /// How deep the queue is, in words.
@@ -57,7 +59,7 @@ pub fn scale(workers: &[Worker], ready: u32, now: Timestamp, limits: Limits) -> 
     let there = u32::try_from(workers.len()).unwrap_or(u32::MAX);
     let most = limits.most.max(limits.least);
     let wanted = ready.div_ceil(limits.tasks_per_worker.max(1)).clamp(limits.least, most);
-    let idle = workers.iter().filter(|worker| worker.idle_since.is_some()).count();
+    let idle = workers.iter().filter(|worker| worker.takes && worker.idle_since.is_some()).count();
     if there < limits.least || (wanted > there && idle == 0) {
         let count = wanted.max(limits.least) - there;
         return Scale::More { count, reason: deep(ready, there) };
@@ -84,8 +86,11 @@ mod tests {
     const LIMITS: Limits = Limits { least: 1, most: 5, tasks_per_worker: 2, idle_ms: 60_000 };
 
     fn workers(idle: &[Option<i64>]) -> Vec<Worker> {
-        let worker =
-            |since: &Option<i64>| Worker { id: WorkerId::generate(), idle_since: since.map(Timestamp::from_millis) };
+        let worker = |since: &Option<i64>| Worker {
+            id: WorkerId::generate(),
+            idle_since: since.map(Timestamp::from_millis),
+            takes: true,
+        };
         idle.iter().map(worker).collect()
     }
 
@@ -95,6 +100,8 @@ mod tests {
         let check = |workers: &[Worker], ready| scale(workers, ready, now, LIMITS);
         assert!(matches!(check(&workers(&[None]), 20), Scale::More { count: 4, .. }));
         assert_eq!(check(&workers(&[None, Some(99_999)]), 20), Scale::Keep, "somebody is free already");
+        let spent = [Worker { takes: false, ..workers(&[Some(99_999)])[0] }];
+        assert!(matches!(check(&spent, 20), Scale::More { count: 4, .. }), "it takes nothing, but it counts");
         assert!(matches!(check(&[], 0), Scale::More { count: 1, .. }));
         let idle = workers(&[Some(50_000), Some(10), Some(20)]);
         let Scale::Fewer { workers, .. } = check(&idle, 0) else { panic!() };

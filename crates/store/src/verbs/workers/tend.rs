@@ -6,11 +6,12 @@ use engine::scale::{self, Limits, Scale, scale};
 use protocol::WorkSettings;
 
 use super::log::decided;
-use super::rows::{self, COLUMNS, Slot, get, put, slot};
+use super::rows::{self, Slot, get, put};
 use super::start;
 use crate::StoreError;
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::projects;
 use crate::verbs::tasks::moves;
 
 /// Looks at every worker of a project that is not just working.
@@ -105,14 +106,17 @@ async fn resize(
     let ready = tx.read().first(sql, vec![text(project)]).await?;
     let ready = ready.map(|row| row.count("total")).transpose()?.unwrap_or(0);
     let idle = |slot: &Slot| slot.idle_since.filter(|_| slot.task.is_none());
-    let all: Vec<scale::Worker> =
-        managed.iter().map(|slot| scale::Worker { id: slot.id, idle_since: idle(slot) }).collect();
+    // A provider's limit, or what opened a breaker, would hold up more workers, too.
+    let takes = |slot: &Slot| matches!(slot.status, WorkerStatus::Idle | WorkerStatus::Paused | WorkerStatus::Offline);
+    let counted = |slot: &Slot, idle_since| scale::Worker { id: slot.id, idle_since, takes: takes(slot) };
+    let all: Vec<scale::Worker> = managed.iter().map(|slot| counted(slot, idle(slot))).collect();
     if let Scale::More { count, reason } = scale(&all, ready, tx.now, limits) {
-        return more(tx, project, &slots, count, reason, connected).await;
+        let Some(model) = model(tx, project, &managed, connected).await? else { return Ok(()) };
+        return more(tx, &model, &slots, count, reason).await;
     }
     // Only what the scale brought does it take away.
-    let own = |slot: &&Slot| scale::Worker { id: slot.id, idle_since: idle(slot).filter(|_| slot.scaled) };
-    let own: Vec<scale::Worker> = managed.iter().map(own).collect();
+    let own: Vec<scale::Worker> =
+        managed.iter().map(|slot| counted(slot, idle(slot).filter(|_| slot.scaled))).collect();
     if let Scale::Fewer { workers, reason } = scale(&own, ready, tx.now, limits) {
         for id in workers {
             if let Some(slot) = get(tx, id).await? {
@@ -124,23 +128,23 @@ async fn resize(
     Ok(())
 }
 
-/// Workers like the ones that are, or were, there.
-async fn more(
+/// The worker that more are made like: the newest of the project's owner, who says how many there may be. What somebody
+/// has stopped or taken away, and what runs with a colleague's credentials, is multiplied by nobody.
+async fn model(
     tx: &mut Tx<'_>,
     project: ProjectId,
-    slots: &[Slot],
-    count: u32,
-    reason: String,
+    managed: &[&Slot],
     connected: &[RunnerId],
-) -> Result<(), StoreError> {
-    let sql = format!(
-        "{COLUMNS} WHERE w.project = $1 AND w.kind = 'managed' ORDER BY w.removed_at IS NOT NULL, \
-                       w.created_at DESC, w.id DESC LIMIT 64"
-    );
-    let rows = tx.read().all(&sql, vec![text(project)]).await?;
-    let known = rows.iter().map(slot).collect::<Result<Vec<_>, _>>()?;
-    let there = |slot: &&Slot| slot.runner.is_some_and(|runner| connected.contains(&runner));
-    let Some(model) = known.iter().find(there) else { return Ok(()) };
+) -> Result<Option<Slot>, StoreError> {
+    let Some(facts) = projects::facts_of(tx.read(), project).await? else { return Ok(None) };
+    let usable =
+        |slot: &&&Slot| slot.owner.id == facts.owner && slot.runner.is_some_and(|runner| connected.contains(&runner));
+    Ok(managed.iter().filter(usable).max_by_key(|slot| (slot.created_at, slot.id)).map(|slot| (*slot).clone()))
+}
+
+/// Workers like one that is there.
+async fn more(tx: &mut Tx<'_>, model: &Slot, slots: &[Slot], count: u32, reason: String) -> Result<(), StoreError> {
+    let project = model.project;
     let mut fresh = Slot::fresh(project, model.owner.clone(), String::new(), WorkerKind::Managed, tx.now);
     fresh.runner = model.runner;
     fresh.agent = model.agent.clone();

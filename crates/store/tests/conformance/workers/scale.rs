@@ -1,12 +1,34 @@
 //! The number of workers follows the queue.
 
 use domain::Timestamp;
-use protocol::{WorkConfigure, WorkerFilter};
+use protocol::{WorkConfigure, WorkerFilter, WorkerStart, WorkerStop};
+use store::StopAllWorkers;
 
 use super::{Shop, plain};
+use crate::execution::runner;
 use crate::floor::Floor;
 
-both!(deep_queues_bring_workers_and_idleness_takes_them);
+both!(
+    deep_queues_bring_workers_and_idleness_takes_them,
+    what_somebody_stopped_stays_stopped,
+    whoever_has_no_money_is_no_help,
+    nobody_multiplies_a_colleagues_workers,
+);
+
+impl Shop {
+    /// Up to so many workers, one for each task that waits; four do.
+    async fn scales(&self, most: u32) {
+        let settings = WorkConfigure { scale_most: Some(most), scale_tasks_per_worker: Some(1), ..Default::default() };
+        self.configure(settings).await;
+        let words = ["Alpha", "Beta is next", "Gamma comes third", "Delta as well"];
+        self.add(words.iter().map(|word| plain(word)).collect()).await;
+    }
+
+    async fn there(&self) -> usize {
+        let filter = WorkerFilter { project: Some(self.project.id) };
+        self.floor.store.workers(&self.floor.ada, filter).await.unwrap().len()
+    }
+}
 
 async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
     let mut shop = Shop::open(floor).await;
@@ -46,4 +68,39 @@ async fn deep_queues_bring_workers_and_idleness_takes_them(floor: Floor) {
     assert_eq!(left.len(), 1, "what the scale brought, it takes");
     assert_eq!(left[0].id, first.id);
     assert!(shop.decided("scaled_down").await);
+}
+
+async fn what_somebody_stopped_stays_stopped(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(2).await;
+    shop.scales(8).await;
+    let stop = StopAllWorkers { project: shop.project.id, input: WorkerStop { force: false } };
+    shop.floor.done(&shop.floor.ada, stop).await;
+    assert_eq!((shop.dispatch().await, shop.there().await), (0, 2));
+}
+
+async fn whoever_has_no_money_is_no_help(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Costly")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.costs(session, 1_000_000).await;
+    shop.exits(session, 0).await;
+    shop.scales(3).await;
+    shop.dispatch().await;
+    assert_eq!(shop.there().await, 3, "it counts, but it takes nothing");
+}
+
+async fn nobody_multiplies_a_colleagues_workers(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let input = WorkerStart { agent: "codex".into(), ..Default::default() };
+    let mut command = shop.starting(input);
+    command.connected = vec![theirs];
+    shop.floor.done(&shop.floor.bo, command).await;
+    shop.scales(8).await;
+    assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
+    assert_eq!((shop.dispatch_with(&[shop.runner, theirs]).await, shop.there().await), (0, 1));
 }
