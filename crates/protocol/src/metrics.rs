@@ -95,7 +95,7 @@ views! {
         context_scores: Vec<u32>,
         /// The mean of all context scores, in hundredths.
         context_score: Option<u32>,
-        /// How much faster it goes than with one worker, in hundredths: time in work by time with any work.
+        /// How much faster it goes than with one worker, in hundredths: time in work that was not in vain by time with any work.
         speed_up: Option<u32>,
         /// How many workers worked at once on average, in hundredths: time in work by all the time that is measured.
         busy: u32,

@@ -115,7 +115,14 @@ impl Seen {
         self.holds.iter().map(|hold| hold.span).collect()
     }
 
-    /// The same, with who worked.
+    /// Those that came to something, or may, with who worked.
+    pub(super) fn useful(&self) -> Vec<(WorkerId, Span)> {
+        use AttemptOutcome::{Accepted, Escalated, Open, TakenOver};
+        let useful = |hold: &&Hold| matches!(hold.outcome, Open | Accepted | TakenOver | Escalated);
+        self.holds.iter().filter(useful).map(|hold| (hold.worker, hold.span)).collect()
+    }
+
+    /// When each hold was worked under, with who worked.
     pub(super) fn work(&self) -> Vec<(WorkerId, Span)> {
         self.holds.iter().map(|hold| (hold.worker, hold.span)).collect()
     }

@@ -24,7 +24,7 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
     let pairs: Vec<(u32, u32)> =
         asked.iter().zip(&over).map(|(asked, over)| (small(asked.len()), small(over.len()))).collect();
     let per_task = so_far(&pairs);
-    let (spans, work) = (seen.spans(), seen.work());
+    let (spans, work, useful) = (seen.spans(), seen.work(), seen.useful());
     let point = |(index, stretch): (usize, Span)| {
         let ended = &ended[index];
         // The last stretch has the end itself, at which nobody can have worked yet.
@@ -41,7 +41,7 @@ pub(super) fn points(seen: &Seen, window: Span) -> Vec<MetricsPoint> {
             interventions_per_task: per_task[index],
             context_scores: scores.to_vec(),
             context_score: mean(&scores),
-            speed_up: spans::speed_up(&spans, lasted),
+            speed_up: spans::speed_up(&useful, &spans, lasted),
             busy: spans::average(&spans, lasted),
             peak: spans::peak(&work, lasted),
             vanished: noticed(ended.iter().filter_map(|hold| hold.lost_for())),
