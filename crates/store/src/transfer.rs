@@ -244,41 +244,13 @@ async fn insert(c: &mut Connection<'_>, table: &str, row: Map<String, Json>) -> 
         if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
             return Err(StoreError::Corrupt(format!("`{name}` is not a column")));
         }
-        // PostgreSQL wants a typed null: only these columns hold text that may be missing.
-        let no_text = [
-            "project",
-            "audience",
-            "facts_before",
-            "message",
-            "actor",
-            "actor_name",
-            "private_to",
-            "runner",
-            "user_id",
-            "observer",
-            "accepted_by",
-            "about",
-            "journal",
-            "session",
-            "execution_of",
-            "repository",
-            "base",
-            "path",
-            "detail",
-            "ports",
-            "stats",
-            "model",
-            "sandbox",
-            "stop",
-            "conversation",
-            "resumes",
-            "link",
-        ];
+        // What is missing stays out: PostgreSQL wants to know of which kind it is, and remembers that of the first row.
+        if value.is_null() {
+            continue;
+        }
         values.push(match value {
             Json::String(text) => Value::Text(text),
             Json::Number(number) => Value::Integer(number.as_i64().unwrap_or(0)),
-            Json::Null if no_text.contains(&name.as_str()) => Value::NoText,
-            Json::Null => Value::NoInteger,
             other => return Err(StoreError::Corrupt(format!("`{name}` holds {other}"))),
         });
         names.push(name);

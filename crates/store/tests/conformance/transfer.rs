@@ -90,10 +90,32 @@ async fn fill(floor: &Floor) {
     floor.done(&Caller::hub("x"), UseObserverLink { hash, client: client.clone(), address: address.clone() }).await;
     let login = "octo".to_owned();
     floor.done(&Caller::hub("x"), EnterByGithub { github_id: i64::MAX, login, client, address }).await;
+    work(floor).await;
     floor.done(&Caller::hub("x"), Compact { keep: 1000 }).await;
 }
 
-const TABLES: [&str; 18] = [
+/// Tasks that nobody has, that wait, that were handed back with much to say and with little, and one that somebody asks about.
+async fn work(floor: &Floor) {
+    let project = tasks::shared(floor).await;
+    let named = |name: &str, deps: &[&str]| tasks::named(name, deps);
+    tasks::add(floor, project, vec![named("first", &[]), named("waits", &["first"])]).await;
+    let costly = tasks::taken(floor, project, "worker-1").await;
+    let mut report = tasks::report(costly.task.id, costly.lease.fence, "Ünïcode 🦀");
+    report.input.usage = Some(Usage { input_tokens: 1, cached_tokens: 0, output_tokens: 2, cost_micros: Some(3) });
+    floor.done(&floor.ada, report).await;
+    tasks::finish(floor, &tasks::taken(floor, project, "worker-1").await).await;
+    tasks::add(floor, project, ["asked", "held", "ready"].map(tasks::task).into()).await;
+    let asked = tasks::taken(floor, project, "worker-2").await;
+    let (question, options, context) = ("Tabs?".to_owned(), vec![], String::new());
+    let input = protocol::TaskAsk { fence: asked.lease.fence, question, options, context, give_up: true };
+    floor.done(&floor.ada, store::AskPerson { task: asked.task.id, input }).await;
+    tasks::taken(floor, project, "worker-2").await;
+    let input = protocol::WorkConfigure { lease_seconds: Some(100), ..Default::default() };
+    floor.done(&floor.ada, store::ConfigureWork { project, input }).await;
+    floor.done(&floor.ada, store::FreezeFloor { input: protocol::Freeze { project: Some(project) } }).await;
+}
+
+const TABLES: [&str; 29] = [
     "ledger",
     "users",
     "projects",
@@ -104,6 +126,17 @@ const TABLES: [&str; 18] = [
     "runners",
     "workspaces",
     "sessions",
+    "tasks",
+    "task_queue",
+    "task_deps",
+    "task_gists",
+    "attempts",
+    "reports",
+    "escalations",
+    "workers",
+    "work_settings",
+    "work_log",
+    "freezes",
     "tokens",
     "observers",
     "logins",
