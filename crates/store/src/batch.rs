@@ -75,6 +75,9 @@ pub(crate) struct Batch {
     begun: bool,
     /// Whether anything was written other than from what is remembered.
     by_hand: bool,
+    /// Whether something was written only in part, or not as it must be: nothing of it may be committed, whatever the
+    /// command that it was written for makes of that.
+    pub(crate) torn: bool,
     /// Whether somebody else wrote since what is remembered was true.
     moved: bool,
     began: Option<Instant>,
@@ -159,8 +162,10 @@ impl Batch {
         let (inserts, updates) = self.parts();
         if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
             self.by_hand = true;
+            self.torn = true;
             self.begin(c).await?;
             write(c, inserts, updates).await?;
+            self.torn = false;
         }
         self.book.forget_all();
         self.crew.forget_all();

@@ -119,9 +119,11 @@ impl<C: Command> Job for Queued<C> {
             let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
             let mut tx = Tx::new(connection, batch, &self.caller, now);
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
+            let torn = tx.batch().torn;
             let ran = match &result {
-                Ok(_) => Ran::Done,
                 Err(error) if error.is_trouble() => Ran::Spoiled(Some(error.repeat())),
+                _ if torn => Ran::Spoiled(None),
+                Ok(_) => Ran::Done,
                 Err(error) if tx.wrote() || error.is_of_the_database() => Ran::Spoiled(None),
                 Err(_) => Ran::Refused,
             };

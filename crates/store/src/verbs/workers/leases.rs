@@ -81,8 +81,8 @@ impl Command for RenewLeases {
 }
 
 /// Lets every lease hold as long as if its worker had just been heard from: while there was no hub, nobody could be, and
-/// whoever was answered last before that may count on its lease. What is ready is in the queue then, whoever wrote
-/// meanwhile: a hub of an earlier release keeps none.
+/// whoever was answered last before that may count on its lease. What is ready is in the queue then, and attempts are
+/// noted as they are, whoever wrote meanwhile: a hub of an earlier release knows of neither.
 #[derive(Debug, Serialize)]
 pub struct GraceLeases {
     /// How long at least, from now.
@@ -119,6 +119,9 @@ impl Command for GraceLeases {
                 "INSERT INTO task_queue (project, queue_key, task) SELECT t.project, t.queue_key, t.id FROM tasks t \
                  WHERE t.status = 'ready' AND NOT EXISTS ({queued})"
             ),
+            "UPDATE tasks SET noted = 1 WHERE noted = 0 AND EXISTS (SELECT 1 FROM attempts a WHERE a.task = tasks.id AND \
+             a.number = tasks.attempt)"
+                .to_owned(),
         ] {
             tx.run(&sql, args![]).await?;
         }
