@@ -12,6 +12,7 @@ use crate::floor::Floor;
 both! {
     a_branch_is_checked_by_a_runner_of_the_worker_s_owner,
     a_branch_that_is_not_there_goes_back_to_its_worker,
+    a_report_that_names_no_branch_goes_back_to_its_worker,
     a_runner_that_cannot_reach_it_lets_another_try,
     a_runner_that_goes_away_lets_another_check,
     where_nobody_can_check_a_person_decides,
@@ -119,6 +120,21 @@ async fn a_branch_that_is_not_there_goes_back_to_its_worker(floor: Floor) {
     assert_eq!((shown.task.status, shown.task.lease.is_some()), (TaskStatus::Running, true));
     assert_eq!(shown.reports[0].verdict, ReportVerdict::Refused);
     assert_eq!(shown.reports[0].reason.as_deref(), Some("branch `theirs` is not at /srv/parser; push it"));
+    assert!(shown.escalations.is_empty());
+    let next = out.report("theirs").await;
+    assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");
+}
+
+async fn a_report_that_names_no_branch_goes_back_to_its_worker(floor: Floor) {
+    let out = Outside::open(floor).await;
+    let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
+    let silent = report(out.task, out.held.lease.fence, "done");
+    let Reported::Taken(refused) = out.floor.done(&out.floor.ada, silent).await else { panic!("it is in time") };
+    assert_eq!(refused.verdict, ReportVerdict::Refused);
+    assert!(refused.reason.unwrap().contains("push the branch"));
+    let shown = detail(&out.floor, out.task).await;
+    assert_eq!((shown.task.status, shown.task.attempt), (TaskStatus::Running, 1), "back to its worker");
+    assert_eq!(shown.reports[0].verdict, ReportVerdict::Refused);
     assert!(shown.escalations.is_empty());
     let next = out.report("theirs").await;
     assert_eq!(out.checks(box_).await[0].report, next, "pushed, and reported again");

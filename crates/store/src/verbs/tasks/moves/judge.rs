@@ -166,11 +166,21 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     }
     attempt::note(tx, &mut row).await?;
     row.lease_until = None;
+    if let Some(Place::Unsaid(why)) = &place
+        && !words_only
+    {
+        let why = why.clone();
+        keep(tx, &row, fence, &report, None, None);
+        row.status = TaskStatus::Reported;
+        tx.put_task(row);
+        refuse(tx, report.id, &[], &why, None).await?;
+        return Ok(Report { verdict: ReportVerdict::Refused, reason: Some(why), ..report });
+    }
     let (spot, ask) = match place {
         Some(Place::There(spot)) => (Some(spot), None),
         Some(Place::Branch(branch)) => (Some(branch.make(tx, &mut row, report.id).await?), None),
-        Some(Place::Nowhere(why)) if words_only => (None, Some(asks::silence(&why))),
-        Some(Place::Nowhere(why)) => {
+        Some(Place::Nowhere(why) | Place::Unsaid(why)) if words_only => (None, Some(asks::silence(&why))),
+        Some(Place::Nowhere(why) | Place::Unsaid(why)) => {
             let question = format!("The acceptance needs files, and {why}. Is the work accepted?");
             let context = EscalationContext { text: report.summary.clone(), ..Default::default() };
             (None, Some(Ask::new(EscalationKind::Uncheckable, question, context)))

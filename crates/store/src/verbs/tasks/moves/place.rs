@@ -21,6 +21,8 @@ pub(super) enum Place {
     There(Spot),
     /// In a workspace that is to be made.
     Branch(Branch),
+    /// Nowhere before its worker says where the work is; what it must do.
+    Unsaid(String),
     /// Nowhere, and why.
     Nowhere(String),
 }
@@ -35,6 +37,9 @@ pub(super) struct Branch {
     owner: UserRef,
 }
 
+const UNSAID: &str = "the acceptance is checked on a branch, and the report names none: commit the work, push the branch to \
+    the project's repository, and name it as `branch` when you report again";
+
 /// Finds where a report can be checked; writes nothing. Refuses a name that can be no branch.
 pub(super) async fn find(tx: &mut Tx<'_>, row: &TaskRow, made: &Deliverables) -> Result<Place, StoreError> {
     // What an earlier worker left in a workspace says nothing about the work of one that was never there.
@@ -46,7 +51,10 @@ pub(super) async fn find(tx: &mut Tx<'_>, row: &TaskRow, made: &Deliverables) ->
         });
     }
     let (Some(name), Some(worker)) = (&made.branch, row.worker) else {
-        return Ok(Place::Nowhere("the report names no branch that has them".into()));
+        return Ok(match has_repository(tx, row.project).await? {
+            true => Place::Unsaid(UNSAID.into()),
+            false => Place::Nowhere("the project names no repository, and the report no branch".into()),
+        });
     };
     branch::check(name).map_err(|error| {
         StoreError::invalid("deliverables", format!("`deliverables.branch` is `{}`: {error}", name.escape_debug()))
@@ -65,7 +73,7 @@ pub(super) async fn to_compare(
         return Ok(None);
     }
     let found = find(tx, row, made).await?;
-    if matches!(found, Place::Nowhere(_)) || !has_repository(tx, row.project).await? {
+    if matches!(found, Place::Nowhere(_) | Place::Unsaid(_)) || !has_repository(tx, row.project).await? {
         return Ok(None);
     }
     // An activity that somebody ended is not begun again for this.
