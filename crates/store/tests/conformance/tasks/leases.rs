@@ -1,6 +1,6 @@
 //! Leases and fences: renewed by signs of life, lost without, and a zombie writes nothing.
 
-use domain::{AttemptOutcome, TaskStatus, Timestamp};
+use domain::{AttemptOutcome, EscalationKind, TaskStatus, Timestamp};
 use protocol::{Change, TaskHeartbeat, TaskRelease};
 use store::{EventBody, HeartbeatTask, ReleaseTask, Reported, StoreError};
 
@@ -17,6 +17,7 @@ both! {
     what_is_reported_twice_is_said,
     a_lost_lease_is_a_decision_with_its_reason,
     the_next_end_is_known,
+    a_task_that_loses_everybody_goes_to_a_person,
 }
 
 async fn a_lease_ends_unless_it_is_renewed(floor: Floor) {
@@ -36,6 +37,20 @@ async fn a_lease_ends_unless_it_is_renewed(floor: Floor) {
     let next = taken(&floor, project, "b").await;
     assert_eq!((next.task.id, next.lease.fence, next.task.attempt), (id, 2, 2));
     assert_eq!(next.handover.unwrap().outcome, AttemptOutcome::Lost);
+}
+
+async fn a_task_that_loses_everybody_goes_to_a_person(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("freezes its machine")).await;
+    for taken_by in 1..=5 {
+        assert_eq!(status(&floor, id).await, TaskStatus::Ready);
+        taken(&floor, project, &format!("worker-{taken_by}")).await;
+        floor.pass(LEASE);
+        assert_eq!(expire(&floor).await, [id]);
+    }
+    let shown = detail(&floor, id).await;
+    assert_eq!((shown.task.status, shown.escalations[0].kind), (TaskStatus::Escalated, EscalationKind::Stuck));
+    assert!(shown.escalations[0].question.contains("was lost, 5 times in a row"), "{:?}", shown.escalations[0]);
 }
 
 async fn a_zombie_writes_nothing(floor: Floor) {

@@ -209,7 +209,7 @@ async fn a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person(floor: 
     let detail = shop.detail(task).await;
     assert!(detail.attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Lost));
     let question = &detail.escalations[0].question;
-    assert!(question.starts_with("The sessions of this task were lost 5 times in a row"), "{question}");
+    assert!(question.starts_with("Whoever took this task was lost, 5 times in a row"), "{question}");
     assert_eq!(shop.dispatch().await, 0);
 }
 

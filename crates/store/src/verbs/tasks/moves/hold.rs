@@ -167,16 +167,10 @@ pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) 
         let why = format!("{reason}: the task goes back into the queue, and that is no failure of its worker");
         decided(tx, after.project, worker, Some(task), "session_lost", why).await?;
     }
-    if after.status == TaskStatus::Ready && lost_again(tx, task).await? {
-        let context = EscalationContext { text: reason.clone(), ..Default::default() };
-        let why = format!("The sessions of this task were lost {LOST} times in a row");
-        escalate(tx, task, asks::stopped(EscalationKind::Stuck, &why, Some(&reason), context)).await?;
-        return tx.known_task(task).await;
-    }
     Ok(after)
 }
 
-/// After so many sessions that were lost one after the other a person is asked: something about the task kills them.
+/// After so many workers that were lost one after the other a person is asked: something about the task kills them.
 const LOST: usize = 5;
 
 /// Whether so many of a task's last attempts were lost, one after the other.
@@ -253,8 +247,14 @@ async fn hold_ends(
         decided(tx, row.project, worker, Some(task), "to_another", why).await?;
     }
     back_to_queue(&mut row, tx.now);
-    row.reason = reason;
+    row.reason = reason.clone();
     tx.put_task(row.clone());
+    if outcome == AttemptOutcome::Lost && lost_again(tx, task).await? {
+        let context = EscalationContext { text: reason.clone().unwrap_or_default(), ..Default::default() };
+        let why = format!("Whoever took this task was lost, {LOST} times in a row");
+        escalate(tx, task, asks::stopped(EscalationKind::Stuck, &why, reason.as_deref(), context)).await?;
+        return tx.known_task(task).await;
+    }
     Ok(row)
 }
 
