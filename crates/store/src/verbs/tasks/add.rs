@@ -180,6 +180,8 @@ impl Command for AddTasks {
             row.waits_for = u32::try_from(row.deps.iter().filter(open).count()).unwrap_or(u32::MAX);
             if row.waits_for > 0 {
                 row.status = TaskStatus::Blocked;
+                // Whoever waits for others does not wait for a worker yet.
+                row.ready_at = None;
                 row.reason = match old {
                     true => vain(tx, &row.deps).await?,
                     false => None,

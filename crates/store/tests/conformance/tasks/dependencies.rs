@@ -11,6 +11,7 @@ use crate::floor::Floor;
 
 both! {
     what_waits_becomes_ready_with_the_last,
+    whoever_waits_for_others_does_not_grow_older,
     a_cancelled_dependency_blocks_visibly_and_retry_takes_that_back,
     a_failed_dependency_blocks_visibly,
     what_is_done_already_is_not_waited_for,
@@ -24,6 +25,18 @@ both! {
 
 fn id(added: &AddedTasks, name: &str) -> TaskId {
     added.names.iter().find(|named| named.name == name).unwrap().task
+}
+
+async fn whoever_waits_for_others_does_not_grow_older(floor: Floor) {
+    let project = shared(&floor).await;
+    let added = add(&floor, project, vec![named("first", &[]), named("blocked", &["first"])]).await;
+    let first = taken(&floor, project, "a").await;
+    floor.pass(60_000);
+    let later = add_one(&floor, project, task("came later, and could have been done")).await;
+    floor.pass(1_000);
+    finish(&floor, &first).await;
+    assert_eq!(taken(&floor, project, "a").await.task.id, later);
+    assert_eq!(taken(&floor, project, "b").await.task.id, id(&added, "blocked"));
 }
 
 async fn what_waits_becomes_ready_with_the_last(floor: Floor) {
