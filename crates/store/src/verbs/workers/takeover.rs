@@ -1,6 +1,6 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
-use domain::{Action, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
+use domain::{Action, AnswerAct, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
 use protocol::{Task, TaskTakeOver, UserRef};
 use serde::Serialize;
 
@@ -72,6 +72,7 @@ impl Command for TakeOver {
         }
         if tx.known_task(self.task).await?.status == TaskStatus::Escalated {
             moves::retry(tx, self.task, Some(reason.clone())).await?;
+            moves::answer_all(tx, self.task, AnswerAct::Retry, "", &me).await?;
         }
         let slot = self.worker(tx, &row, &plan, before.as_ref(), &me).await?;
         let settings = tx.work_settings(row.project).await?;

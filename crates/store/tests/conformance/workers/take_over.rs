@@ -24,6 +24,7 @@ both!(
     whoever_is_handed_a_task_whose_runner_is_away_starts_afresh,
     work_that_never_arrived_is_fetched_from_where_it_is,
     what_a_person_works_in_stays_where_it_is,
+    nobody_needs_to_answer_about_what_was_taken_over,
 );
 
 /// A task that a session of Ada's is at, and a runner of Bo's.
@@ -295,4 +296,19 @@ async fn what_a_person_works_in_stays_where_it_is(floor: Floor) {
     shop.floor.done(&shop.floor.bo, start).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
     assert_eq!(shop.floor.store.moving().await.unwrap(), []);
+}
+
+async fn nobody_needs_to_answer_about_what_was_taken_over(floor: Floor) {
+    let half = Half::done(floor).await;
+    let fence = half.shop.task(half.task).await.lease.unwrap().fence;
+    let (question, options) = ("Which one?".to_owned(), vec![]);
+    let input = protocol::TaskAsk { fence, question, options, context: String::new(), give_up: true };
+    half.shop.floor.done(&half.shop.floor.ada, store::AskPerson { task: half.task, input }).await;
+    assert_eq!(half.shop.task(half.task).await.status, TaskStatus::Escalated);
+    let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
+    let taking = TakeOver { input, ..half.taking(&[half.shop.runner, half.theirs]) };
+    half.shop.floor.done(&half.shop.floor.bo, taking).await;
+    let detail = half.shop.detail(half.task).await;
+    let by = detail.escalations[0].answered_by.as_ref().map(|by| by.name.as_str());
+    assert_eq!((detail.task.status, by), (TaskStatus::Assigned, Some("Bo")));
 }
