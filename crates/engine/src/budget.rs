@@ -35,16 +35,14 @@ pub fn refuses(purse: Purse, expected: Micros) -> Option<String> {
     })
 }
 
-/// Why work that runs must stop now: one more step as dear as the last would spend more than there is.
-pub fn must_stop(purse: Purse, step: Micros) -> Option<String> {
+/// Why work that runs must stop now: all is spent, or one more step as dear as the last would spend more than there is.
+/// Absent: nothing is known of what a step costs.
+pub fn must_stop(purse: Purse, step: Option<Micros>) -> Option<String> {
     let limit = purse.limit?;
-    (purse.spent >= limit || purse.spent.saturating_add(step) > limit).then(|| {
-        format!(
-            "{} of {} dollars are spent, and the last step cost {}",
-            dollars(purse.spent),
-            dollars(limit),
-            dollars(step)
-        )
+    let after = purse.spent.saturating_add(step.unwrap_or(0));
+    (purse.spent >= limit || after > limit).then(|| {
+        let last = step.map(|step| format!(", and the last step cost {}", dollars(step))).unwrap_or_default();
+        format!("{} of {} dollars are spent{last}", dollars(purse.spent), dollars(limit))
     })
 }
 
@@ -70,11 +68,13 @@ mod tests {
     #[test]
     fn work_stops_before_a_step_that_is_too_dear() {
         let purse = Purse { limit: Some(1_000_000), spent: 700_000, promised: 0 };
-        assert_eq!(must_stop(purse, 300_000), None);
-        let reason = must_stop(purse, 300_001).unwrap();
+        assert_eq!(must_stop(purse, Some(300_000)), None);
+        assert_eq!(must_stop(purse, None), None);
+        let reason = must_stop(purse, Some(300_001)).unwrap();
         assert_eq!(reason, "0.70 of 1.00 dollars are spent, and the last step cost 0.30");
-        assert!(must_stop(Purse { spent: 1_000_000, ..purse }, 0).is_some());
-        assert_eq!(must_stop(Purse { limit: None, ..purse }, u64::MAX), None);
+        let reason = must_stop(Purse { spent: 1_000_000, ..purse }, None).unwrap();
+        assert_eq!(reason, "1.00 of 1.00 dollars are spent");
+        assert_eq!(must_stop(Purse { limit: None, ..purse }, Some(u64::MAX)), None);
     }
 
     proptest! {
@@ -84,7 +84,7 @@ mod tests {
             let mut spent = 0;
             for step in steps {
                 spent += step;
-                if must_stop(Purse { limit: Some(limit), spent, promised: 0 }, step).is_some() {
+                if must_stop(Purse { limit: Some(limit), spent, promised: 0 }, Some(step)).is_some() {
                     break;
                 }
             }

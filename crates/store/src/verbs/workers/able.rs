@@ -107,17 +107,38 @@ pub(crate) async fn able(
 }
 
 async fn owner(tx: &mut Tx<'_>, project: ProjectId, id: UserId, connected: &[RunnerId]) -> Result<Owner, StoreError> {
+    Ok(Owner { refused: refused(tx, project, id).await?, runners: candidates(tx, id, connected).await? })
+}
+
+/// Why nobody works for a person in a project.
+async fn refused(tx: &mut Tx<'_>, project: ProjectId, id: UserId) -> Result<Option<&'static str>, StoreError> {
     let facts = projects::facts_of(tx.read(), project).await?;
     let writes =
         |facts| can(&Actor::User { id, hub_owner: false }, Action::Write, Resource::Project(facts)).is_allowed();
     let person = users::find(tx.read(), id).await?;
-    let refused = match () {
+    Ok(match () {
         () if !facts.as_ref().is_some_and(writes) => Some("its owner may not write in this project any more"),
         () if person.is_none_or(|person| person.disabled) => Some("its owner was disabled"),
         () if freeze::frozen(tx.read(), id, project).await? => Some(freeze::REASON),
         () => None,
-    };
-    Ok(Owner { refused, runners: candidates(tx, id, connected).await? })
+    })
+}
+
+/// Why a worker may not go on with what it has, once its session is over.
+pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &Slot) -> Result<Option<String>, StoreError> {
+    if let Some(why) = refused(tx, slot.project, slot.owner.id).await? {
+        return Ok(Some(format!("`{}` may not go on: {why}", slot.name)));
+    }
+    let settings = tx.work_settings(slot.project).await?;
+    let money = Money::read(tx, slot.project).await?;
+    let whose = [
+        (slot.budget_micros, slot.usage.cost_micros.unwrap_or(0), "its"),
+        (settings.budget_micros, money.spent, "the project's"),
+    ];
+    let over = whose
+        .into_iter()
+        .find_map(|(limit, spent, whose)| Some((whose, refuses(Purse { limit, spent, promised: 0 }, 0)?)));
+    Ok(over.map(|(whose, reason)| format!("`{}` may not go on: {whose} budget is spent: {reason}", slot.name)))
 }
 
 /// Why a worker takes nothing, whatever its owner and runner are at.

@@ -66,8 +66,9 @@ pub(crate) async fn state(tx: &mut Tx<'_>, session: &Session, under: Under) -> R
         SessionStatus::Working | SessionStatus::Waiting => moves::started(tx, under.task, under.fence).await,
         SessionStatus::Idle => {
             moves::started(tx, under.task, under.fence).await?;
-            // Its turn is over, but it stays: what it said is its report, unless it reports itself.
-            match session.mode == SessionMode::Interactive && said(tx, under).await?.is_some() {
+            // Its turn is over, but it stays: what it said is its report, unless it reports itself or waits for an answer.
+            let spoke = session.mode == SessionMode::Interactive && said(tx, under).await?.is_some();
+            match spoke && moves::open_question(tx, under.task, session.id).await?.is_none() {
                 true => collect(tx, session, under).await,
                 false => Ok(()),
             }
@@ -106,7 +107,11 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         };
     }
     if session.state.status == SessionStatus::Exited && session.state.code == Some(0) && !session.stopping {
-        return collect(tx, session, under).await;
+        // Whoever asked and left is not done: somebody goes on with the answer.
+        return match moves::open_question(tx, under.task, session.id).await? {
+            Some(question) => moves::wait_for_answer(tx, under.task, &question).await,
+            None => collect(tx, session, under).await,
+        };
     }
     let how = match (session.state.code, session.state.signal) {
         _ if session.state.status == SessionStatus::Lost => "its session was lost".to_owned(),
@@ -168,7 +173,8 @@ async fn said(tx: &mut Tx<'_>, under: Under) -> Result<Option<String>, StoreErro
 
 /// Makes a report out of what the agent said: it did not report itself.
 async fn collect(tx: &mut Tx<'_>, session: &Session, under: Under) -> Result<(), StoreError> {
-    if reported(tx, session, under).await?.is_some() {
+    // What it says after a refusal is another report.
+    if reported(tx, session, under).await?.is_some_and(|(verdict, _)| verdict != "refused") {
         return Ok(());
     }
     moves::started(tx, under.task, under.fence).await?;
@@ -206,11 +212,12 @@ pub(crate) async fn used(tx: &mut Tx<'_>, before: &Session, now: &Usage, under: 
     tx.run(sql, args![to_json(&all), under.task.to_string(), under.fence]).await?;
     let Some(slot) = holds::used(tx, slot.id, &more).await? else { return Ok(()) };
     blind(tx, &slot, &more, under.task).await?;
-    let step = more.cost_micros.unwrap_or(0);
     let at_it = |row: &TaskRow| matches!(row.status, TaskStatus::Assigned | TaskStatus::Running);
-    if step == 0 || !under.current(tx, before.id).await?.as_ref().is_some_and(at_it) {
+    if more.cost_micros.unwrap_or(0) == 0 || !under.current(tx, before.id).await?.as_ref().is_some_and(at_it) {
         return Ok(());
     }
+    // What is told first may be all that it costs, told at its end: it says nothing about steps to come.
+    let step = more.cost_micros.filter(|_| before.usage.cost_micros.is_some_and(|cost| cost > 0));
     let own = Purse { limit: slot.budget_micros, spent: slot.usage.cost_micros.unwrap_or(0), promised: 0 };
     if let Some(reason) = must_stop(own, step) {
         stop::release(tx, &slot, &format!("its worker's budget is spent: {reason}"), false).await?;
@@ -243,14 +250,16 @@ async fn blind(tx: &mut Tx<'_>, slot: &Slot, more: &Usage, task: TaskId) -> Resu
     decided(tx, slot.project, Some(slot.id), Some(task), "budget_blind", reason).await
 }
 
-/// What came since; a session that counts anew is taken at its word.
+/// What came since; a session that counts anew is taken at its word, and a cost that is corrected downwards is no new one.
 fn difference(before: &Usage, now: &Usage) -> Usage {
     let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
+    let anew = now.input_tokens < before.input_tokens || now.output_tokens < before.output_tokens;
+    let cost = |before: u64, now: u64| if anew { since(before, now) } else { now.saturating_sub(before) };
     Usage {
         input_tokens: since(before.input_tokens, now.input_tokens),
         cached_tokens: since(before.cached_tokens, now.cached_tokens),
         output_tokens: since(before.output_tokens, now.output_tokens),
-        cost_micros: now.cost_micros.map(|now| since(before.cost_micros.unwrap_or(0), now)),
+        cost_micros: now.cost_micros.map(|now| cost(before.cost_micros.unwrap_or(0), now)),
     }
 }
 
@@ -290,6 +299,12 @@ pub(crate) async fn back(tx: &mut Tx<'_>, task: TaskId, reasons: &str) -> Result
         return Ok(None);
     }
     let talks = session.mode == SessionMode::Interactive;
+    if talks {
+        // What it said before was its report.
+        tx.settle().await?;
+        let sql = "UPDATE attempts SET said = NULL WHERE task = $1 AND fence = $2";
+        tx.run(sql, args![task.to_string(), row.fence]).await?;
+    }
     Ok(talks.then(|| Say { runner: session.runner, session: id, text: told(reasons) }))
 }
 

@@ -1,12 +1,13 @@
 //! The session that works on a task: its activity, its workspace, its row, and going on after a refusal.
 
 use domain::text::plain;
-use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
+use domain::{Action, ActivityStatus, AttemptOutcome, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use protocol::link::StartFrom;
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace};
 
+use super::log::decided;
 use super::rows::{Slot, get};
-use super::{lines, moving};
+use super::{able, lines, moving};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
@@ -79,7 +80,8 @@ pub(crate) async fn launch(
     Ok(made)
 }
 
-/// The task goes back to its worker, whose session is over: another one in the same workspace, with the reasons.
+/// The task goes back to its worker, whose session is over: another one in the same workspace, with the reasons. If that
+/// worker may not go on, the task goes back into the queue.
 pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> Result<(), StoreError> {
     let Some(slot) = (match row.worker {
         Some(worker) => get(tx, worker).await?,
@@ -87,6 +89,10 @@ pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> R
     }) else {
         return Ok(());
     };
+    if let Some(why) = able::may_not_go_on(tx, &slot).await? {
+        moves::let_go(tx, row.id, AttemptOutcome::Released, Some(why.clone())).await?;
+        return decided(tx, slot.project, Some(slot.id), Some(row.id), "let_go", why).await;
+    }
     let how = How { resumes: Some(after), from: None };
     launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
 }

@@ -18,6 +18,8 @@ both!(
     whoever_takes_tasks_itself_keeps_to_the_budget,
     what_an_agent_that_nobody_follows_says_it_cost_counts,
     what_several_reports_say_they_cost_is_added_up_once,
+    what_tells_its_cost_at_the_end_is_not_done_in_vain,
+    a_cost_that_is_corrected_is_counted_once,
 );
 
 async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
@@ -60,9 +62,14 @@ async fn a_project_begins_nothing_that_it_cannot_pay(floor: Floor) {
     assert_eq!(why.status, TaskStatus::Ready);
     let task = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
     let session = task.iter().find_map(|task| task.session).unwrap();
-    shop.costs(session, 350_000).await;
-    let running = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
-    assert!(running.iter().all(|task| task.session.is_none()), "0.75 are spent, and the last step cost 0.35");
+    let running = async |shop: &Shop| {
+        let tasks = shop.floor.store.tasks(&shop.floor.ada, &Default::default()).await.unwrap();
+        tasks.iter().filter(|task| task.session.is_some()).count()
+    };
+    shop.costs(session, 310_000).await;
+    assert_eq!(running(&shop).await, 1, "0.71 are spent, and that may be all of it");
+    shop.costs(session, 460_000).await;
+    assert_eq!(running(&shop).await, 0, "0.86 are spent, and the last step cost 0.15");
     assert!(shop.decided("budget_spent").await);
     assert_eq!(shop.dispatch().await, 0);
     let why = shop.task(tasks[1]).await.reason.unwrap();
@@ -188,4 +195,34 @@ async fn what_several_reports_say_they_cost_is_added_up_once(floor: Floor) {
     let attempt = shop.detail(task).await.attempts.remove(0);
     let costs = (attempt.usage.cost_micros, shop.worker(worker).await.usage.cost_micros);
     assert_eq!(costs, (Some(3_000_000), Some(3_000_000)), "and what is collected says nothing new");
+}
+
+async fn what_tells_its_cost_at_the_end_is_not_done_in_vain(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let input = WorkerStart { agent: "codex".into(), budget_micros: Some(1_000_000), ..Default::default() };
+    let worker = shop.start_as(&shop.floor.ada, input).await.remove(0);
+    for done in 1..=2 {
+        let task = shop.add(vec![plain(&format!("Number {done} of them"))]).await[0];
+        assert_eq!(shop.dispatch().await, 1);
+        let session = shop.session(task).await;
+        shop.at(session, SessionStatus::Working).await;
+        shop.says(session, "Done.").await;
+        shop.costs(session, 400_000).await;
+        shop.exits(session, 0).await;
+        shop.looked_at(task, None).await;
+        assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+    }
+    shop.add(vec![plain("One too many")]).await;
+    assert_eq!((shop.dispatch().await, shop.worker(worker.id).await.status), (0, WorkerStatus::Spent));
+}
+
+async fn a_cost_that_is_corrected_is_counted_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Estimated")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.costs(session, 500_000).await;
+    shop.costs(session, 450_000).await;
+    assert_eq!(shop.worker(worker.id).await.usage.cost_micros, Some(500_000));
 }

@@ -10,6 +10,7 @@ mod evidence;
 mod filled_in;
 mod flow;
 mod freeze;
+mod go_on;
 mod hand_out;
 mod lines;
 mod lost;

@@ -91,20 +91,8 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
     let mut row = tx.known_task(task).await?;
     let (worker, session): (Option<WorkerId>, Option<SessionId>) = (row.worker, row.session);
     if ask.kind != EscalationKind::Question {
-        match row.status.is_held() && !ask.judges() {
-            true => attempt::close(tx, &mut row, AttemptOutcome::Escalated, Some(&ask.question)).await?,
-            false => attempt::note(tx, &mut row).await?,
-        }
-        if let Some(worker) = row.worker.take() {
-            holds::let_go(tx, worker, task, Ended::Released).await?;
-        }
-        row.lease_until = None;
-        row.session = None;
-        row.progress = None;
-        row.status = TaskStatus::Escalated;
-        row.reason = Some(ask.question.clone());
-        row.asked = true;
-        tx.put_task(row.clone());
+        let ends = row.status.is_held() && !ask.judges();
+        row = put_aside(tx, row, &ask.question, ends).await?;
     } else if !row.asked {
         row.asked = true;
         tx.put_task_quietly(row.clone());
@@ -145,6 +133,44 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
     let reason = format!("{}: {}", asked.kind.word().replace('_', " "), asked.question);
     decided(tx, asked.project, worker, Some(task), "escalated", reason).await?;
     Ok(asked)
+}
+
+/// What a session has asked about a task and nobody has answered: its first question.
+pub(crate) async fn open_question(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    session: SessionId,
+) -> Result<Option<String>, StoreError> {
+    let asked = |open: &Escalation| open.kind == EscalationKind::Question && open.session == Some(session);
+    Ok(all_open(tx, task).await?.into_iter().find(asked).map(|open| open.question))
+}
+
+/// Whoever held a task asked, and left without a report: nobody works on it until there is an answer.
+pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &str) -> Result<(), StoreError> {
+    let row = tx.known_task(task).await?;
+    let (project, worker) = (row.project, row.worker);
+    put_aside(tx, row, question, true).await?;
+    let why = format!("its session ended with a question: {question}");
+    decided(tx, project, worker, Some(task), "waits_for_answer", why).await
+}
+
+/// Takes a task from whoever has it until a person has decided; `ends`: the attempt is over, too.
+async fn put_aside(tx: &mut Tx<'_>, mut row: TaskRow, question: &str, ends: bool) -> Result<TaskRow, StoreError> {
+    match ends {
+        true => attempt::close(tx, &mut row, AttemptOutcome::Escalated, Some(question)).await?,
+        false => attempt::note(tx, &mut row).await?,
+    }
+    if let Some(worker) = row.worker.take() {
+        holds::let_go(tx, worker, row.id, Ended::Released).await?;
+    }
+    row.lease_until = None;
+    row.session = None;
+    row.progress = None;
+    row.status = TaskStatus::Escalated;
+    row.reason = Some(question.to_owned());
+    row.asked = true;
+    tx.put_task(row.clone());
+    Ok(row)
 }
 
 /// Writes an answer down, does what it says with the task, and tells clients. The caller checked that it is open.
