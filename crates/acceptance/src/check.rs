@@ -28,13 +28,9 @@ pub struct Site<'a> {
     pub commands: Commands,
 }
 
-/// How each criterion is met, in their order. Commands run last: they may change files.
-pub async fn check(criteria: &[Criterion], site: &Site<'_>) -> Vec<CriterionResult> {
-    check_report(criteria, &[], site).await
-}
-
-/// The same for a report that names files of its own: where work must be committed, these must be, too.
-pub async fn check_report(criteria: &[Criterion], files: &[String], site: &Site<'_>) -> Vec<CriterionResult> {
+/// How each criterion is met, in their order. Where work must be committed, the files that the report names must be, too.
+/// Commands run last: they may change files.
+pub async fn check(criteria: &[Criterion], files: &[String], site: &Site<'_>) -> Vec<CriterionResult> {
     let required = criteria.iter().filter_map(required).chain(files).cloned().collect::<Vec<_>>();
     let mut results: Vec<(usize, Verdict)> = Vec::new();
     let is_command = |criterion: &Criterion| matches!(criterion, Criterion::Command { .. });

@@ -17,5 +17,5 @@ mod verdict;
 pub mod warden;
 mod xml;
 
-pub use check::{Site, check, check_report};
+pub use check::{Site, check};
 pub use command::{Commands, Contain, Runs};

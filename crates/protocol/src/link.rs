@@ -392,6 +392,9 @@ pub struct DesiredCheck {
     pub activity: Option<ActivityId>,
     /// What it must meet; results name the place in this list.
     pub criteria: Vec<Criterion>,
+    /// The files that the report says it made or changed.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// Where; made first if it is not there.
     pub workspace: DesiredWorkspace,
     /// Whether commands of this project may run here.

@@ -1,6 +1,6 @@
 //! Outputs that look done and are not: every one of them is caught, with a reason that helps.
 
-use acceptance::check_report;
+use acceptance::check;
 
 use crate::support::{Bench, Case, case, criteria, each, runs};
 
@@ -249,9 +249,9 @@ async fn a_file_that_a_report_names_must_be_committed_where_work_must_be() {
     let site = bench.site(runs(&bench.path())).await;
     let committed = criteria(COMMITTED);
     let named = ["README.md", "build.log"].map(str::to_owned);
-    let caught = check_report(&committed, &named, &site).await.remove(0);
+    let caught = check(&committed, &named, &site).await.remove(0);
     assert!(caught.passed == Some(false) && caught.reason.starts_with("`build.log` is there"), "{}", caught.reason);
     let named = ["README.md", "docs/guide.md", "docs", "/etc/passwd", "../elsewhere"].map(str::to_owned);
-    let passed = check_report(&committed, &named, &site).await.remove(0);
+    let passed = check(&committed, &named, &site).await.remove(0);
     assert_eq!(passed.passed, Some(true), "{}", passed.reason);
 }

@@ -71,7 +71,7 @@ impl Bench {
     }
 
     pub(crate) async fn check_with(&self, criteria: &[Criterion], commands: Commands) -> Vec<CriterionResult> {
-        check(criteria, &self.site(commands).await).await
+        check(criteria, &[], &self.site(commands).await).await
     }
 
     pub(crate) async fn site(&self, commands: Commands) -> Site<'_> {

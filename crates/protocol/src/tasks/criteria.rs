@@ -56,7 +56,7 @@ pub enum Criterion {
     },
     /// The work can be merged into the branch that it started from.
     NoConflictWithBase {},
-    /// Everything is committed, and at least one commit is new.
+    /// Everything is committed, and at least one commit is new. Files that other criteria or the report name are in it.
     Committed {},
     /// Words for a person to judge; never passes by itself.
     Text {

@@ -29,7 +29,7 @@ pub(super) async fn perform(
     let commands = commands::commands(floor, check, &place, runs).await?;
     let repository = check.workspace.repository.is_some();
     let site = Site { tree: &place.path, repository, facts, commands };
-    Ok((acceptance::check(&check.criteria, &site).await, told))
+    Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
 }
 
 /// Gets the newest base; without it, the one that was fetched last counts.

@@ -16,6 +16,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         project: ProjectId::generate(),
         activity: None,
         criteria,
+        files: Vec::new(),
         workspace,
         trusted: true,
         sandbox: None,
@@ -41,6 +42,28 @@ fn alive(pid: &str) -> bool {
 
 fn lines(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn what_a_report_names_is_committed_and_not_only_ignored() {
+    let origin = fixture(&[("README.md", "one\n"), (".gitignore", "/out\n")]);
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let line = "echo two > README.md; echo x > out; git -c user.name=a -c user.email=a@b.c commit -qam work";
+    let mut session = shell(line);
+    session.workspace = workspace(origin.path());
+    hub.desire(vec![session.clone()]);
+    assert_eq!(hub.over(session.session).await.code, Some(0));
+    for (named, passes) in [("README.md", true), ("out", false)] {
+        let check = DesiredCheck {
+            files: vec![named.to_owned()],
+            ..check(session.workspace.clone(), vec![Criterion::Committed {}])
+        };
+        hub.want_checked(vec![check.clone()]);
+        let (results, _) = hub.checked(&check).await.unwrap();
+        assert_eq!(results[0].passed, Some(passes), "{results:?}");
+    }
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         project: ProjectId::generate(),
         activity: None,
         criteria: lines.iter().map(command).collect(),
+        files: Vec::new(),
         workspace: empty_workspace(),
         trusted: true,
         sandbox: Some(sandbox),

@@ -2,8 +2,8 @@
 
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::liveness::sign_seconds;
-use protocol::EscalationContext;
 use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, StartFrom};
+use protocol::{Deliverables, EscalationContext};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
@@ -135,7 +135,7 @@ async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Reten
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
                w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox, \
-               t.status, e.context AS asked FROM reports r \
+               t.status, r.deliverables, e.context AS asked FROM reports r \
                JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
                JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
                LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
@@ -162,6 +162,7 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         project: row.parsed("project")?,
         activity: row.text_or_none("activity")?.and_then(|id| id.parse().ok()),
         criteria: row.json("acceptance")?,
+        files: row.json::<Deliverables>("deliverables")?.files,
         workspace: workspace(row, trusted)?,
         trusted,
         sandbox: json_or_none(row, "sandbox")?,
