@@ -39,7 +39,7 @@ context_scores: Array<number>,
  */
 context_score: number | null, 
 /**
- * How much faster it goes than with one worker, in hundredths: time in work by time with any work.
+ * How much faster it goes than with one worker, in hundredths: time in work that was not in vain by time with any work.
  */
 speed_up: number | null, 
 /**
