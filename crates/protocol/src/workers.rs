@@ -116,6 +116,9 @@ views! {
         heartbeat_seconds: u32,
         /// How many of those may be missed before it is restarted.
         missed: u32,
+        /// How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+        #[serde(default)]
+        task_minutes: u32,
         /// How often refused work goes back to the same worker.
         tries_per_worker: u32,
         /// How many workers try before a person is asked.
@@ -243,6 +246,9 @@ inputs! {
         /// How many of those may be missed before it is restarted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missed: Option<u32>,
+        /// How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_minutes: Option<u32>,
         /// How often refused work goes back to the same worker.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tries_per_worker: Option<u32>,

@@ -47,6 +47,9 @@ pub(crate) struct ConfigureArgs {
     /// How many signs of life may be missed before a worker is restarted
     #[arg(long, value_name = "N")]
     missed: Option<u32>,
+    /// How long a worker may have one task, with all its tries, in minutes; 0: as long as it gives signs of life
+    #[arg(long, value_name = "MINUTES")]
+    task_minutes: Option<u32>,
     /// How often refused work goes back to the same worker
     #[arg(long, value_name = "N")]
     tries: Option<u32>,
@@ -99,6 +102,7 @@ async fn configure(args: ConfigureArgs, client: &Client, out: &Output) -> Result
         lease_seconds: args.lease,
         heartbeat_seconds: args.heartbeat,
         missed: args.missed,
+        task_minutes: args.task_minutes,
         tries_per_worker: args.tries,
         workers_per_task: args.workers_per_task,
         breaker_failures: args.breaker,
@@ -130,6 +134,10 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
             settings.scale_least, settings.scale_tasks_per_worker, settings.scale_idle_seconds
         ),
     };
+    let longest = match settings.task_minutes {
+        0 => "a worker may have a task as long as it gives signs of life".to_owned(),
+        minutes => format!("a worker may have a task for {minutes} min"),
+    };
     let budget =
         settings.budget_micros.filter(|budget| *budget > 0).map_or_else(|| "anything".to_owned(), words::money);
     let by: Vec<&str> = settings.frozen_by.iter().map(|person| person.name.as_str()).collect();
@@ -142,6 +150,7 @@ fn pairs(settings: &WorkSettings) -> Vec<(&'static str, Cell)> {
         ("strategy", format!("{strategy}: {}", strategy.meaning()).into()),
         ("lease", format!("{lease_seconds} s").into()),
         ("heartbeat", format!("every {heartbeat_seconds} s; {missed} missed restart a worker").into()),
+        ("longest", longest.into()),
         (
             "refused work",
             format!(

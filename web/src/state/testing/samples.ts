@@ -263,6 +263,7 @@ export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
     lease_seconds: 90,
     heartbeat_seconds: 30,
     missed: 3,
+    task_minutes: 0,
     tries_per_worker: 2,
     workers_per_task: 2,
     breaker_failures: 3,

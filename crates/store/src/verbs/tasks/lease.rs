@@ -12,6 +12,7 @@ use crate::verbs::sessions;
 use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows;
+use crate::verbs::workers::settings::{hold_ms, lease_end};
 use crate::{Caller, Command, StoreError};
 use domain::AnswerAct;
 use domain::text::Field;
@@ -64,7 +65,7 @@ impl Command for HeartbeatTask {
         }
         let row = holding(tx, self.task, self.input.fence).await?;
         let settings = tx.work_settings(row.project).await?;
-        let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
+        let until = lease_end(&settings, tx.now, row.taken_at);
         let row = moves::renew(tx, self.task, self.input.fence, until, self.input.progress.clone()).await?;
         let worker = row.worker.ok_or_else(|| StoreError::Corrupt(format!("{} is held by nobody", row.id)))?;
         if let Some(mut slot) = rows::get(tx, worker).await? {
@@ -178,7 +179,12 @@ impl Command for ExpireLeases {
                     reason
                 }
                 None => {
-                    let reason = format!("{name} was not heard from until its lease ended at {until}");
+                    let settings = tx.work_settings(project).await?;
+                    let most = hold_ms(&settings).zip(row.taken_at).map(|(most, taken)| taken.plus_millis(most));
+                    let reason = match most.is_some_and(|most| most <= until) {
+                        true => format!("{name} had it for {} min, which is the longest", settings.task_minutes),
+                        false => format!("{name} was not heard from until its lease ended at {until}"),
+                    };
                     moves::let_go(tx, *id, AttemptOutcome::Lost, Some(reason.clone())).await?;
                     reason
                 }

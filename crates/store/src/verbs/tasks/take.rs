@@ -14,6 +14,7 @@ use super::{before, brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
 use crate::verbs::workers::able::{LATELY, Money};
+use crate::verbs::workers::settings::lease_end;
 use crate::verbs::workers::{freeze, rows};
 use crate::verbs::workspaces;
 use crate::{Caller, Command, StoreError, Who};
@@ -149,7 +150,7 @@ async fn as_worker(
         Err(why) => return Ok(nothing(why)),
     };
     let settings = tx.work_settings(project).await?;
-    let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
+    let until = lease_end(&settings, tx.now, Some(tx.now));
     let fence = moves::hand_out(tx, task, worker.id, until).await?;
     if let Some(session) = session {
         works_in_session(tx, task, fence, session).await?;

@@ -199,7 +199,7 @@ impl Round<'_> {
 
     async fn hand(&self, tx: &mut Tx<'_>, task: TaskId, worker: WorkerId) -> Result<(), StoreError> {
         let Some(before) = get(tx, worker).await? else { return Ok(()) };
-        let until = tx.now.plus_millis(i64::from(self.settings.lease_seconds) * 1000);
+        let until = settings::lease_end(&self.settings, tx.now, Some(tx.now));
         let fence = moves::hand_out(tx, task, worker, until).await?;
         if before.status == WorkerStatus::Offline {
             let reason = "its cool-down is over: one task shows whether it works again";

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use domain::{ProjectId, RunnerId, SessionId, TaskId, Timestamp, WorkerId};
 use serde::Serialize;
 
+use super::settings::hold_ms;
+
 use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
 use crate::{Command, StoreError};
@@ -57,21 +59,28 @@ impl Command for RenewLeases {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<u32, StoreError> {
         let linked: Vec<RunnerId> = self.runners.iter().map(|heard| heard.runner).collect();
         let held = held_on(tx.read(), &linked).await?;
-        let mut alike: BTreeMap<(u32, u32), Vec<&Held>> = BTreeMap::new();
+        let mut alike: BTreeMap<(u32, Option<i64>, u32), Vec<&Held>> = BTreeMap::new();
         for hold in &held {
             let heard = self.runners.iter().find(|heard| heard.runner == hold.runner);
             let ago = heard.map_or(0, |heard| heard.of(hold.session));
-            let lease = tx.work_settings(hold.project).await?.lease_seconds;
-            alike.entry((lease, ago)).or_default().push(hold);
+            let settings = tx.work_settings(hold.project).await?;
+            alike.entry((settings.lease_seconds, hold_ms(&settings), ago)).or_default().push(hold);
         }
-        for ((lease, ago), holds) in alike {
+        for ((lease, most, ago), holds) in alike {
             let heard = tx.now.plus_millis(-i64::from(ago));
             let until = heard.plus_millis(i64::from(lease) * 1000);
             for some in holds.chunks(128) {
                 let tasks: Vec<TaskId> = some.iter().map(|hold| hold.task).collect();
-                let head =
-                    "UPDATE tasks SET lease_until = $1 WHERE lease_until IS NOT NULL AND lease_until < $1 AND id";
-                write_in(tx, head, until, &tasks).await?;
+                // Whoever hangs gives signs of life, too.
+                let until_then = match most {
+                    Some(most) => format!("CASE WHEN taken_at + {most} < $1 THEN taken_at + {most} ELSE $1 END"),
+                    None => "$1".to_owned(),
+                };
+                let head = format!(
+                    "UPDATE tasks SET lease_until = {until_then} WHERE lease_until IS NOT NULL AND lease_until < \
+                     {until_then} AND id"
+                );
+                write_in(tx, &head, until, &tasks).await?;
                 let workers: Vec<WorkerId> = some.iter().map(|hold| hold.worker).collect();
                 write_in(tx, "UPDATE workers SET seen_at = $1 WHERE seen_at < $1 AND id", heard, &workers).await?;
             }

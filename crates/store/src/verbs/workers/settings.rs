@@ -1,6 +1,6 @@
 //! How a project hands out its tasks.
 
-use domain::{Action, AssignStrategy, ProjectId};
+use domain::{Action, AssignStrategy, ProjectId, Timestamp};
 use protocol::{Change, UserRef, WorkConfigure, WorkSettings};
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ pub(crate) const DEFAULTS: WorkSettings = WorkSettings {
     lease_seconds: 90,
     heartbeat_seconds: 30,
     missed: 3,
+    task_minutes: 0,
     tries_per_worker: 2,
     workers_per_task: 2,
     breaker_failures: 3,
@@ -69,6 +70,20 @@ pub(crate) async fn all(
         found.push((row.parsed("project")?, settings(c, row).await?));
     }
     Ok(found)
+}
+
+/// Until when a lease holds that was renewed at some time, of a task that was taken at another.
+pub(crate) fn lease_end(settings: &WorkSettings, renewed: Timestamp, taken: Option<Timestamp>) -> Timestamp {
+    let lease = renewed.plus_millis(i64::from(settings.lease_seconds) * 1000);
+    match (hold_ms(settings), taken) {
+        (Some(most), Some(taken)) => lease.min(taken.plus_millis(most)),
+        _ => lease,
+    }
+}
+
+/// For how long a worker may have a task, if that is limited.
+pub(crate) fn hold_ms(settings: &WorkSettings) -> Option<i64> {
+    (settings.task_minutes > 0).then_some(i64::from(settings.task_minutes) * 60_000)
 }
 
 /// Whose turn it is.
@@ -154,6 +169,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
         lease_seconds: within("lease_seconds", input.lease_seconds, before.lease_seconds, 2, 86_400)?,
         heartbeat_seconds: within("heartbeat_seconds", input.heartbeat_seconds, before.heartbeat_seconds, 1, 3_600)?,
         missed: within("missed", input.missed, before.missed, 1, 100)?,
+        task_minutes: within("task_minutes", input.task_minutes, before.task_minutes, 0, 10_080)?,
         tries_per_worker: within("tries_per_worker", input.tries_per_worker, before.tries_per_worker, 0, 20)?,
         workers_per_task: within("workers_per_task", input.workers_per_task, before.workers_per_task, 1, 20)?,
         breaker_failures: within("breaker_failures", input.breaker_failures, before.breaker_failures, 1, 100)?,
@@ -196,6 +212,7 @@ fn changed(before: &WorkSettings, input: &WorkConfigure) -> Result<WorkSettings,
 fn in_words(field: &str) -> String {
     let words = match field {
         "missed" => "the number of missed signs of life".to_owned(),
+        "task_minutes" => "the time for which a worker may have a task, in minutes,".to_owned(),
         "tries_per_worker" => "the number of tries per worker".to_owned(),
         "workers_per_task" => "the number of workers per task".to_owned(),
         "breaker_failures" => "the number of failures that open a breaker".to_owned(),

@@ -8,6 +8,7 @@ use super::launch::{self, How};
 use super::log::decided;
 use super::moving::Work;
 use super::rows::{self, Slot, get};
+use super::settings::lease_end;
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::tasks::moves;
@@ -76,7 +77,7 @@ impl Command for TakeOver {
         }
         let slot = self.worker(tx, &row, &plan, before.as_ref(), &me).await?;
         let settings = tx.work_settings(row.project).await?;
-        let until = tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000);
+        let until = lease_end(&settings, tx.now, Some(tx.now));
         let fence = moves::hand_out(tx, self.task, slot.id, until).await?;
         let made = launch::launch(tx, &slot, self.task, fence, How::default()).await?;
         if let Work::At(from) = plan.work {

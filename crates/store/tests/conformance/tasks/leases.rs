@@ -18,6 +18,7 @@ both! {
     a_lost_lease_is_a_decision_with_its_reason,
     the_next_end_is_known,
     a_task_that_loses_everybody_goes_to_a_person,
+    signs_of_life_do_not_keep_a_task_for_ever_where_that_is_limited,
 }
 
 async fn a_lease_ends_unless_it_is_renewed(floor: Floor) {
@@ -185,4 +186,21 @@ async fn the_next_end_is_known(floor: Floor) {
     assert_eq!(next().await, Some(held.lease.expires_at));
     finish(&floor, &held).await;
     assert_eq!(next().await, None);
+}
+
+async fn signs_of_life_do_not_keep_a_task_for_ever_where_that_is_limited(floor: Floor) {
+    let project = shared(&floor).await;
+    let input = protocol::WorkConfigure { task_minutes: Some(2), ..Default::default() };
+    floor.done(&floor.ada, store::ConfigureWork { project, input }).await;
+    let id = add_one(&floor, project, task("hangs")).await;
+    let held = taken(&floor, project, "a").await;
+    let begun = floor.store.now();
+    floor.pass(60_000);
+    let lease = floor.done(&floor.ada, beat(id, held.lease.fence)).await;
+    assert_eq!(lease.expires_at, begun.plus_millis(120_000), "a lease of 90 s would be longer");
+    floor.pass(59_999);
+    floor.done(&floor.ada, beat(id, held.lease.fence)).await;
+    assert!(expire(&floor).await.is_empty());
+    floor.pass(1);
+    assert_eq!(expire(&floor).await, [id]);
 }

@@ -5,7 +5,7 @@ use protocol::WorkConfigure;
 use store::{Caller, Dispatch, ExpireLeases, GraceLeases, LastHeard, RenewLeases};
 
 use super::{Shop, plain};
-use crate::execution::runner;
+use crate::execution::{runner, show};
 use crate::floor::Floor;
 
 both!(
@@ -18,6 +18,7 @@ both!(
     a_session_whose_host_is_gone_is_lost_and_not_failed,
     a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person,
     a_runner_is_told_how_often_it_is_to_be_heard,
+    whoever_hangs_loses_its_lease_though_it_is_heard,
 );
 
 fn hub() -> Caller {
@@ -229,4 +230,24 @@ async fn a_runner_is_told_how_often_it_is_to_be_heard(floor: Floor) {
     assert_eq!(short.heartbeat_seconds, Some(2));
     assert_eq!(short.sessions[0].task.as_ref().unwrap().lease_seconds, Some(6));
     assert!(short.generation > usual.generation, "it is told at once");
+}
+
+async fn whoever_hangs_loses_its_lease_though_it_is_heard(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.configure(WorkConfigure { task_minutes: Some(5), ..Default::default() }).await;
+    let worker = shop.start(1).await.remove(0);
+    let task = shop.add(vec![plain("Wait for a socket that is dead")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    for _ in 0..5 {
+        assert_eq!(shop.floor.done(&hub(), ExpireLeases { heard: vec![shop.runner] }).await, []);
+        shop.floor.pass(60_000);
+        shop.floor.done(&hub(), heard(&shop, 0)).await;
+    }
+    assert_eq!(shop.floor.done(&hub(), ExpireLeases { heard: vec![shop.runner] }).await, [task]);
+    let detail = shop.detail(task).await;
+    assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Lost));
+    assert_eq!(detail.task.reason, Some(format!("`{}` had it for 5 min, which is the longest", worker.name)));
+    assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
 }
