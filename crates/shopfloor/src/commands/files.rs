@@ -1,6 +1,7 @@
 //! `shopfloor files`: a folder that is kept in step with the queue, for workers that only read and write files.
 
 mod arrivals;
+mod door;
 mod hands;
 mod intake;
 mod news;
@@ -24,7 +25,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::news::News;
 use self::paper::Paper;
-use self::settle::Settling;
+use self::settle::{Looks, Settling};
 use self::state::State;
 use self::tree::{Folder, Tree};
 use crate::pick::pick;
@@ -79,6 +80,8 @@ struct Desk<'a> {
     state: State,
     /// Every task that is known here, by the name of its file; those in `completed` by name only.
     papers: HashMap<String, (Folder, Paper)>,
+    /// How the files in `pending` look that were seen to be ours.
+    ours: HashMap<String, Looks>,
     settling: Settling,
     news: News,
     hands: hands::Hands,
@@ -96,6 +99,7 @@ pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failur
     let mut desk = Desk {
         news: News::start(&client, project),
         papers: tree.papers()?,
+        ours: HashMap::new(),
         settling: Settling::new(Duration::from_secs(args.patience)),
         hands: hands::Hands::default(),
         out: &context.out,

@@ -6,6 +6,7 @@ mod attach;
 mod commands;
 mod demo;
 mod endings;
+mod files;
 mod floor;
 mod process;
 mod pseudo_terminal;

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::door::Found;
 use super::{Desk, Trouble};
 use crate::Failure;
 
-/// A larger file is no task and no report.
-const LARGEST: u64 = 8 * 1024 * 1024;
+/// A file with a longer name cannot be kept: what it is for is put before its name, or behind it.
+const LONGEST_NAME: usize = 200;
 /// A list on lines may go on; it is whole when nothing came for this long.
 const STILL: Duration = Duration::from_secs(1);
 
@@ -22,19 +23,23 @@ impl Desk<'_> {
         if self.settling.was_told(path) {
             return Ok(None);
         }
-        if !looks.is_file() {
-            self.complain(path, "it is not a plain file")?;
-            return Ok(None);
-        }
-        if looks.len() > LARGEST {
-            self.complain(path, &format!("it has more than {LARGEST} bytes: split it"))?;
+        let name = path.file_name().unwrap_or_default();
+        if name.len() > LONGEST_NAME || name.to_str().is_none() {
+            self.complain(path, &format!("its name has more than {LONGEST_NAME} bytes, or is not UTF-8: rename it"))?;
             return Ok(None);
         }
         let lines = path.extension().is_none_or(|end| end != "json");
         if lines && still < STILL {
             return Ok(None);
         }
-        Ok(fs::read(path).ok())
+        match self.tree.read(path) {
+            Found::File(bytes, _) => Ok(Some(bytes)),
+            Found::Nothing => Ok(None),
+            Found::Odd(why) => {
+                self.complain(path, &why)?;
+                Ok(None)
+            }
+        }
     }
 
     /// Says beside a file what is wrong with it, once it has not changed for a while.
@@ -45,7 +50,8 @@ impl Desk<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let text =
             format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
-        self.tree.write(&beside(path, "error"), &text)?;
+        // Where nothing can be written beside it, whoever looks at the process is told at least.
+        let _ = self.tree.write(&beside(path, "error"), &text);
         self.out.note(&format!("{}: {}", path.display(), why.lines().next().unwrap_or_default()));
         Ok(())
     }
@@ -54,10 +60,10 @@ impl Desk<'_> {
     pub(super) fn keep_only(&mut self, folder: &Path, there: &[PathBuf]) -> Result<(), Failure> {
         self.settling.keep_only(folder, there);
         let said: HashSet<PathBuf> = there.iter().map(|path| beside(path, "error")).collect();
-        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            let note = path.to_str().is_some_and(|name| name.ends_with(".error.txt")) && !said.contains(&path);
+        for path in self.tree.notes(folder)? {
             // Only a note of ours: somebody may keep a file of that name.
-            if note && fs::read_to_string(&path).is_ok_and(|text| text.contains(" was not taken.\n")) {
+            let ours = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(" was not taken.\n");
+            if !said.contains(&path) && matches!(self.tree.read(&path), Found::File(bytes, _) if ours(&bytes)) {
                 self.tree.remove(&path)?;
             }
         }
@@ -72,7 +78,12 @@ impl Desk<'_> {
     }
 }
 
-/// `NAME.error.txt` for `NAME.json`.
+/// `NAME.error.txt` for `NAME.json`; of a name that is too long for that, its beginning.
 pub(super) fn beside(path: &Path, what: &str) -> PathBuf {
-    path.with_extension(format!("{what}.txt"))
+    let stem = path.file_stem().unwrap_or_default();
+    if stem.len() <= LONGEST_NAME && stem.to_str().is_some() {
+        return path.with_extension(format!("{what}.txt"));
+    }
+    let short: String = stem.to_string_lossy().chars().take(LONGEST_NAME / 4).collect();
+    path.with_file_name(format!("{short}.{what}.txt"))
 }

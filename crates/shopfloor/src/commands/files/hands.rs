@@ -88,7 +88,7 @@ impl Desk<'_> {
         let works = matches!(status, TaskStatus::Assigned | TaskStatus::Running);
         let limit = Duration::from_secs(self.args.give_back.saturating_mul(60));
         let path = self.tree.path(Folder::Assigned, name);
-        let touched = std::fs::metadata(path).and_then(|looks| looks.modified()).ok();
+        let touched = std::fs::symlink_metadata(path).and_then(|looks| looks.modified()).ok();
         works && touched.and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= limit)
     }
 

@@ -1,7 +1,6 @@
 //! `pending/`: files become tasks.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use client::ClientError;
@@ -9,8 +8,10 @@ use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
 use serde_json::Value;
 
 use super::arrivals::beside;
+use super::door::Found;
 use super::paper::{Paper, plain_name};
-use super::tree::Folder;
+use super::settle::Looks;
+use super::tree::{Folder, is_there};
 use super::{Desk, Trouble, passes};
 use crate::task_file::{self, TaskFile};
 
@@ -30,7 +31,7 @@ impl Desk<'_> {
 
     /// A file of somebody's: claimed by a rename as soon as it can be read, so that it cannot change any more.
     async fn arrival(&mut self, path: &Path) -> Result<(), Trouble> {
-        if self.is_ours(path) {
+        if self.is_ours(path)? {
             return Ok(());
         }
         let Some(bytes) = self.arrived(path)? else { return Ok(()) };
@@ -48,21 +49,43 @@ impl Desk<'_> {
         let key = self.state.next_key();
         self.state.save(&self.tree)?;
         let claimed = self.tree.own("incoming").join(format!("{key}~{name}"));
-        self.tree.rename(path, &claimed)?;
+        if let Err(failure) = self.tree.rename(path, &claimed) {
+            return Ok(self.complain(path, &failure.render(false))?);
+        }
         self.taken_in(path)?;
         self.add(&claimed).await
     }
 
-    fn is_ours(&self, path: &Path) -> bool {
-        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
-        name.and_then(|name| self.papers.get(name)).is_some_and(|(folder, _)| *folder == Folder::Pending)
+    /// Whether a file is what we put there; another of the same name is somebody's.
+    fn is_ours(&mut self, path: &Path) -> Result<bool, Trouble> {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")) else {
+            return Ok(false);
+        };
+        let Some((Folder::Pending, paper)) = self.papers.get(name) else { return Ok(false) };
+        let looks = fs::symlink_metadata(path).ok().map(|looks| Looks::of(&looks));
+        if looks.is_some() && self.ours.get(name) == looks.as_ref() {
+            return Ok(true);
+        }
+        let Found::File(bytes, looks) = self.tree.read(path) else { return Ok(false) };
+        let same = bytes == paper.text().as_bytes()
+            || serde_json::from_slice::<Paper>(&bytes).is_ok_and(|written| written == *paper);
+        if same {
+            self.ours.insert(name.to_owned(), Looks::of(&looks));
+            self.taken_in(path)?;
+        }
+        Ok(same)
     }
 
     /// Adds a claimed file; its key sees to it that this happens once.
     async fn add(&mut self, claimed: &Path) -> Result<(), Trouble> {
         let full = claimed.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some((key, name)) = full.split_once('~') else { return Ok(()) };
-        let Ok(bytes) = fs::read(claimed) else { return Ok(()) };
+        let bytes = match self.tree.read(claimed) {
+            Found::File(bytes, _) => bytes,
+            Found::Nothing => return Ok(()),
+            // It was put in the place of what was read.
+            Found::Odd(why) => return self.refuse(claimed, name, &why),
+        };
         let TaskFile { tasks, faults, .. } = self.read(Path::new(name), &bytes);
         if !faults.is_empty() {
             // It could be read when it was claimed; a newer program may see it otherwise.
@@ -97,11 +120,7 @@ impl Desk<'_> {
 
     /// Gives a file back that the hub does not take, and says why beside it.
     fn refuse(&mut self, claimed: &Path, name: &str, why: &str) -> Result<(), Trouble> {
-        let mut back = self.tree.pending().join(name);
-        if back.exists() {
-            back = self.tree.pending().join(format!("refused-{name}"));
-        }
-        self.tree.rename(claimed, &back)?;
+        let back = self.tree.give_back_as(claimed, name)?;
         let text =
             format!("{name} was not taken.\n\n{}\n\nCorrect it; it is read again when it changes.\n", why.trim());
         self.tree.write(&beside(&back, "error"), &text)?;
@@ -129,7 +148,7 @@ impl Desk<'_> {
     /// A name that no file has yet.
     pub(super) fn free_name(&self, wanted: &str) -> String {
         let numbered = (2..).map(|number| format!("{wanted}-{number}"));
-        let taken = |name: &String| self.papers.contains_key(name) || self.tree.path(Folder::Pending, name).exists();
+        let taken = |name: &String| self.papers.contains_key(name) || !self.tree.is_free(name);
         let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
         names.find(|name| !taken(name)).unwrap_or_else(|| wanted.to_owned())
     }
@@ -144,12 +163,14 @@ impl Desk<'_> {
     /// Finishes moves that were begun before a kill, and writes the files of open tasks again that somebody removed.
     pub(super) fn straighten(&mut self) -> Result<(), Trouble> {
         for (name, (folder, paper)) in &mut self.papers {
-            let open = matches!(folder, Folder::Pending | Folder::Assigned) && !paper.mark.status.is_over();
-            let path = self.tree.path(*folder, name);
-            if open && fs::symlink_metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-                self.tree.write(&path, &paper.text())?;
+            if *folder == Folder::Pending && self.tree.is_moving(name) {
+                *folder = self.tree.arrive(name, paper)?;
+                continue;
             }
-            *folder = self.tree.settle(*folder, name, paper)?;
+            let open = matches!(folder, Folder::Pending | Folder::Assigned) && !paper.mark.status.is_over();
+            if paper.place() != *folder || (open && !is_there(&self.tree.path(*folder, name))) {
+                *folder = self.tree.file(*folder, name, paper)?;
+            }
         }
         Ok(())
     }

@@ -176,7 +176,7 @@ impl Desk<'_> {
         if paper.mark.hold.is_none() {
             self.tree.remove(&beside(&self.tree.reports().join(format!("{name}.json")), "refused"))?;
         }
-        if paper != before || !self.tree.path(folder, name).exists() {
+        if paper != before {
             self.place(name, folder, paper)?;
         }
         Ok(())

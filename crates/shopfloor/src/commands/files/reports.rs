@@ -8,6 +8,7 @@ use protocol::{Call, Deliverables, ProblemKind, Report, TaskReport, Usage};
 use serde::Deserialize;
 
 use super::arrivals::beside;
+use super::door::Found;
 use super::paper::Hold;
 use super::tree::Folder;
 use super::{Desk, Trouble};
@@ -78,7 +79,10 @@ impl Desk<'_> {
             }
             // Claimed by a rename, with its number: the same report is not sent twice, another one is another.
             let claimed = self.tree.own("reports").join(format!("{}~{name}.json", hold.reports));
-            self.tree.rename(&path, &claimed)?;
+            if let Err(failure) = self.tree.rename(&path, &claimed) {
+                self.complain(&path, &failure.render(false))?;
+                continue;
+            }
             self.taken_in(&path)?;
             self.tree.remove(&beside(&path, "refused"))?;
             self.send(&claimed).await?;
@@ -97,7 +101,10 @@ impl Desk<'_> {
             .split_once('~')
             .and_then(|(number, name)| Some((number.parse::<u32>().ok()?, name.strip_suffix(".json")?.to_owned())));
         let Some((number, name)) = parts else { return Ok(()) };
-        let file = fs::read(claimed).ok().and_then(|bytes| serde_json::from_slice::<ReportFile>(&bytes).ok());
+        let file = match self.tree.read(claimed) {
+            Found::File(bytes, _) => serde_json::from_slice::<ReportFile>(&bytes).ok(),
+            Found::Odd(_) | Found::Nothing => None,
+        };
         let (Some(hold), Some(file)) = (self.held(&name).filter(|hold| hold.reports == number), file) else {
             // It was sent before, or the task is not held any more.
             self.tree.remove(claimed)?;
@@ -118,7 +125,10 @@ impl Desk<'_> {
             Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::Invalid => {
                 // The worker can put it right: the file goes back to where it came from.
                 let back = self.tree.reports().join(format!("{name}.json"));
-                self.tree.rename(claimed, &back)?;
+                if !self.tree.rename_new(claimed, &back)? {
+                    // There is a newer one already.
+                    return Ok(self.tree.remove(claimed)?);
+                }
                 self.tree
                     .write(&beside(&back, "error"), &format!("{name}.json was not taken.\n\n{}\n", problem.detail))?;
                 if let Ok(looks) = fs::symlink_metadata(&back) {

@@ -2,12 +2,27 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+/// By what it is seen that a file has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Looks {
+    inode: u64,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Looks {
+    pub(super) fn of(file: &Metadata) -> Self {
+        Self { inode: file.ino(), bytes: file.len(), modified: file.modified().ok() }
+    }
+}
+
 /// What was seen of a file, and since when it has not changed.
 struct Seen {
-    looks: (u64, Option<SystemTime>),
+    looks: Looks,
     since: Instant,
     told: bool,
 }
@@ -25,9 +40,9 @@ impl Settling {
 
     /// Since when the file has not changed, as far as anybody looked.
     pub(super) fn unchanged_for(&mut self, path: &Path, now: &Metadata) -> Duration {
-        let looks = (now.len(), now.modified().ok());
+        let looks = Looks::of(now);
         // A file that was finished before anybody looked need not be watched first.
-        let age = looks.1.and_then(|at| at.elapsed().ok()).unwrap_or_default();
+        let age = looks.modified.and_then(|at| at.elapsed().ok()).unwrap_or_default();
         let since = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
         let fresh = || Seen { looks, since, told: false };
         let seen = self.seen.entry(path.to_owned()).or_insert_with(fresh);

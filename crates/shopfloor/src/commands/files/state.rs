@@ -1,11 +1,10 @@
 //! What must be known after being killed: who we are to the hub, and which task was being taken.
 
-use std::fs;
-
 use domain::ProjectId;
 use serde::{Deserialize, Serialize};
 
-use super::tree::{Tree, wrong};
+use super::door::Found;
+use super::tree::{Tree, fresh};
 use crate::Failure;
 
 /// What is kept in `.shopfloor/state.json`.
@@ -33,13 +32,16 @@ impl State {
     /// Reads it, or begins it.
     pub(super) fn open(tree: &Tree, project: ProjectId) -> Result<Self, Failure> {
         let path = tree.own("state.json");
-        if !path.exists() {
-            let state = Self { id: fresh(), project, asked: 0, taking: None };
-            state.save(tree)?;
-            return Ok(state);
-        }
-        let text = fs::read_to_string(&path).map_err(|error| wrong(&path, &error))?;
-        let state: Self = serde_json::from_str(&text).map_err(|error| {
+        let bytes = match tree.read(&path) {
+            Found::File(bytes, _) => bytes,
+            Found::Odd(why) => return Err(Failure::other(format!("{}: {why}", path.display()))),
+            Found::Nothing => {
+                let state = Self { id: fresh(), project, asked: 0, taking: None };
+                state.save(tree)?;
+                return Ok(state);
+            }
+        };
+        let state: Self = serde_json::from_slice(&bytes).map_err(|error| {
             Failure::other(format!("{} cannot be read: {error}", path.display()))
                 .advise("restore it, or use another --dir")
         })?;
@@ -60,9 +62,4 @@ impl State {
         self.asked += 1;
         format!("files-{}-{}", self.id, self.asked)
     }
-}
-
-/// Text that no other folder has.
-fn fresh() -> String {
-    domain::TaskId::generate().to_string().trim_start_matches("tsk_").to_owned()
 }

@@ -1,12 +1,14 @@
-//! The folders: what is in them, and how files move, each by one rename.
+//! The folders: what is in them, and how files move without anybody's being lost.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::door::{Door, Found};
 use super::paper::Paper;
 use super::readme;
 use crate::Failure;
@@ -36,29 +38,37 @@ impl Folder {
 /// The folders, for one process at a time.
 pub(super) struct Tree {
     root: PathBuf,
+    /// Opened once: what is put in a folder's place later is not followed.
+    doors: HashMap<PathBuf, Door>,
     _lock: fs::File,
 }
 
 impl Tree {
     /// Makes what is missing, and sees to it that nobody else serves the same folder.
     pub(super) fn open(root: &Path) -> Result<Self, Failure> {
-        let own = root.join(".shopfloor");
-        let folders = Folder::ALL.map(|folder| root.join(folder.word()));
-        let more = [root.join("reports"), own.join("incoming"), own.join("reports"), own.join("tmp")];
-        for folder in folders.iter().chain(&more) {
-            fs::create_dir_all(folder).map_err(|error| wrong(folder, &error))?;
-        }
-        let lock = own.join("lock");
-        let file = fs::File::options().create(true).truncate(false).write(true).open(&lock);
-        let file = file.map_err(|error| wrong(&lock, &error))?;
+        fs::create_dir_all(root).map_err(|error| wrong(root, &error))?;
+        let top = Door::outer(root).map_err(|error| wrong(root, &error))?;
+        let own_path = root.join(".shopfloor");
+        let own = top.inner(&own_path)?;
+        let lock = own_path.join("lock");
+        let file = own.lock(OsStr::new("lock")).map_err(|error| wrong(&lock, &error))?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let shown = root.display();
             return Err(Failure::usage(format!("another `shopfloor files` serves {shown}")).advise("end it first"));
         }
-        let tree = Self { root: root.to_owned(), _lock: file };
-        tree.sweep();
+        let mut doors = HashMap::new();
+        for name in Folder::ALL.map(Folder::word).into_iter().chain(["reports"]) {
+            doors.insert(root.join(name), top.inner(&root.join(name))?);
+        }
+        for name in ["incoming", "reports", "moving", "aside", "tmp"] {
+            doors.insert(own_path.join(name), own.inner(&own_path.join(name))?);
+        }
+        doors.insert(root.to_owned(), top);
+        doors.insert(own_path, own);
+        let tree = Self { root: root.to_owned(), doors, _lock: file };
+        tree.sweep()?;
         let readme = root.join("README.md");
-        if !readme.exists() {
+        if !is_there(&readme) {
             tree.write(&readme, readme::TEXT)?;
         }
         Ok(tree)
@@ -68,11 +78,29 @@ impl Tree {
         self.root.display().to_string()
     }
 
-    /// What was being written when an earlier process was killed.
-    fn sweep(&self) {
-        let left = fs::read_dir(self.own("tmp")).into_iter().flatten().flatten();
-        // What cannot be removed is written over.
-        left.for_each(|entry| drop(fs::remove_file(entry.path())));
+    /// What was being written or moved when an earlier process was killed.
+    fn sweep(&self) -> Result<(), Failure> {
+        let tmp = self.own("tmp");
+        for name in self.door(&tmp).and_then(Door::names).unwrap_or_default() {
+            // What cannot be removed is in nobody's way: each file has a name of its own there.
+            let _ = self.door(&tmp).and_then(|door| door.remove(&name));
+        }
+        for path in self.files(&self.own("aside"))? {
+            self.decide(&path)?;
+        }
+        Ok(())
+    }
+
+    fn door(&self, folder: &Path) -> io::Result<&Door> {
+        self.doors.get(folder).ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// The folder of a file, and its name in it.
+    fn at<'a>(&self, path: &'a Path) -> io::Result<(&Door, &'a OsStr)> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(ErrorKind::InvalidInput.into());
+        };
+        Ok((self.door(folder)?, name))
     }
 
     /// A place that only we use.
@@ -97,70 +125,174 @@ impl Tree {
         self.root.join(folder.word()).join(format!("{name}.json"))
     }
 
-    /// Every task's file, by its name.
+    /// Where a task's file is while it moves to or from `pending/`.
+    fn moving(&self, name: &str) -> PathBuf {
+        self.own("moving").join(format!("{name}.json"))
+    }
+
+    /// Every task's file, by its name; what moves belongs to `pending/` until it has arrived.
     pub(super) fn papers(&self) -> Result<HashMap<String, (Folder, Paper)>, Failure> {
         let mut found = HashMap::new();
-        for folder in Folder::ALL {
-            for path in self.files(&self.root.join(folder.word()))? {
-                let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json")) else {
-                    continue;
-                };
-                let bytes = fs::read(&path).map_err(|error| wrong(&path, &error))?;
-                if let Ok(paper) = serde_json::from_slice::<Paper>(&bytes) {
-                    found.insert(name.to_owned(), (folder, paper));
-                }
+        let folders = Folder::ALL.map(|folder| (folder, self.root.join(folder.word())));
+        for (folder, place) in folders.into_iter().chain([(Folder::Pending, self.own("moving"))]) {
+            for path in self.files(&place)? {
+                let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".json"));
+                let (Some(name), Some(paper)) = (name, self.paper(&path)) else { continue };
+                found.insert(name.to_owned(), (folder, paper));
             }
         }
         Ok(found)
     }
 
-    /// The plain files of a folder that are meant to be read, by name.
+    /// A task's file, if it is one of ours.
+    fn paper(&self, path: &Path) -> Option<Paper> {
+        match self.read(path) {
+            Found::File(bytes, _) => serde_json::from_slice(&bytes).ok(),
+            Found::Odd(_) | Found::Nothing => None,
+        }
+    }
+
+    /// The files of a folder that are meant to be read, by name.
     pub(super) fn files(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-        let entries = fs::read_dir(folder).map_err(|error| wrong(folder, &error))?;
+        let names = self.door(folder).and_then(Door::names).map_err(|error| wrong(folder, &error))?;
         let mut paths: Vec<PathBuf> =
-            entries.flatten().map(|entry| entry.path()).filter(|path| is_meant(path)).collect();
+            names.iter().filter(|name| is_meant(name)).map(|name| folder.join(name)).collect();
         paths.sort();
         Ok(paths)
     }
 
+    /// What was said beside files of a folder.
+    pub(super) fn notes(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+        let names = self.door(folder).and_then(Door::names).map_err(|error| wrong(folder, &error))?;
+        let is_note = |name: &&std::ffi::OsString| name.as_encoded_bytes().ends_with(b".error.txt");
+        Ok(names.iter().filter(is_note).map(|name| folder.join(name)).collect())
+    }
+
+    /// What is under a path: it is not followed, and not waited for.
+    pub(super) fn read(&self, path: &Path) -> Found {
+        self.at(path).map_or(Found::Nothing, |(door, name)| door.read(name))
+    }
+
     /// Writes a file so that it is whole or as it was.
     pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let part = self.own("tmp").join(name);
-        let written = fs::File::create(&part).and_then(|mut file| {
+        // A name that nobody can know before: nothing is planted under it.
+        let part = self.own("tmp").join(fresh());
+        let written = || {
+            let (tmp, part) = self.at(&part)?;
+            let mut file = tmp.create(part)?;
             file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.and_then(|()| fs::rename(&part, path)).map_err(|error| wrong(path, &error))
+            file.sync_all()?;
+            let (door, name) = self.at(path)?;
+            tmp.rename(part, door, name)
+        };
+        written().map_err(|error| {
+            // What is left of it is swept at the next start.
+            let _ = self.remove(&part);
+            wrong(path, &error)
+        })
     }
 
     /// Writes a task's file where it is, then moves it to where it belongs.
     pub(super) fn file(&self, folder: Folder, name: &str, paper: &Paper) -> Result<Folder, Failure> {
-        self.write(&self.path(folder, name), &paper.text())?;
-        self.settle(folder, name, paper)
-    }
-
-    /// Moves a task's file to where it belongs.
-    pub(super) fn settle(&self, folder: Folder, name: &str, paper: &Paper) -> Result<Folder, Failure> {
-        let place = paper.place();
+        let (path, place) = (self.path(folder, name), paper.place());
+        if folder == Folder::Pending {
+            self.write(&self.moving(name), &paper.text())?;
+            return self.arrive(name, paper);
+        }
+        self.write(&path, &paper.text())?;
+        if place == Folder::Pending {
+            self.rename(&path, &self.moving(name))?;
+            return self.arrive(name, paper);
+        }
         if place != folder {
-            self.rename(&self.path(folder, name), &self.path(place, name))?;
+            self.rename(&path, &self.path(place, name))?;
         }
         Ok(place)
     }
 
+    /// Whether a task's file has not arrived where it belongs.
+    pub(super) fn is_moving(&self, name: &str) -> bool {
+        is_there(&self.moving(name))
+    }
+
+    /// Moves a task's file on; if somebody's is where it belongs in `pending/`, it waits.
+    pub(super) fn arrive(&self, name: &str, paper: &Paper) -> Result<Folder, Failure> {
+        let (from, old, place) = (self.moving(name), self.path(Folder::Pending, name), paper.place());
+        if self.paper(&old).is_some_and(|old| old.mark.task == paper.mark.task) {
+            let aside = self.own("aside").join(format!("{name}.json"));
+            match self.at(&old).and_then(|(door, name)| door.rename(name, self.door(&self.own("aside"))?, name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(wrong(&old, &error)),
+                // Looked at after the move: somebody may have put another there in the last moment.
+                _ => self.decide(&aside)?,
+            }
+        }
+        match place {
+            Folder::Pending => drop(self.rename_new(&from, &old)?),
+            _ => self.rename(&from, &self.path(place, name))?,
+        }
+        Ok(place)
+    }
+
+    /// Removes what was taken out of `pending/` if it is ours, and gives it back if it is not.
+    fn decide(&self, aside: &Path) -> Result<(), Failure> {
+        match self.paper(aside) {
+            Some(_) => self.remove(aside),
+            None if is_there(aside) => self.give_back(aside).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts somebody's file back into `pending/`, under another name if there is one of its name; where it is now.
+    pub(super) fn give_back(&self, from: &Path) -> Result<PathBuf, Failure> {
+        let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.give_back_as(from, &name)
+    }
+
+    /// The same under a name of its own.
+    pub(super) fn give_back_as(&self, from: &Path, name: &str) -> Result<PathBuf, Failure> {
+        let mut back = self.pending().join(name);
+        let mut number = 2;
+        while !self.rename_new(from, &back)? {
+            back = self.pending().join(format!("{number}-{name}"));
+            number += 1;
+        }
+        Ok(back)
+    }
+
+    /// Whether a task's file can be called so.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        !Folder::ALL.iter().any(|folder| is_there(&self.path(*folder, name))) && !self.is_moving(name)
+    }
+
     /// Moves a file; one that is gone already has been moved before.
     pub(super) fn rename(&self, from: &Path, to: &Path) -> Result<(), Failure> {
-        match fs::rename(from, to) {
-            Err(error) if error.kind() == ErrorKind::NotFound && to.exists() => Ok(()),
+        let moved = self.at(from).and_then(|(door, name)| {
+            let (there, new) = self.at(to)?;
+            door.rename(name, there, new)
+        });
+        match moved {
+            Err(error) if error.kind() == ErrorKind::NotFound && is_there(to) => Ok(()),
             Err(error) => Err(wrong(from, &error)),
             Ok(()) => Ok(()),
         }
     }
 
+    /// Moves a file to where nothing is; whether it could.
+    pub(super) fn rename_new(&self, from: &Path, to: &Path) -> Result<bool, Failure> {
+        let moved = self.at(from).and_then(|(door, name)| {
+            let (there, new) = self.at(to)?;
+            door.rename_new(name, there, new)
+        });
+        match moved {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(wrong(from, &error)),
+            Ok(()) => Ok(true),
+        }
+    }
+
     /// Removes a file, if it is there.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Failure> {
-        match fs::remove_file(path) {
+        match self.at(path).and_then(|(door, name)| door.remove(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(wrong(path, &error)),
             _ => Ok(()),
         }
@@ -172,9 +304,19 @@ pub(super) fn wrong(path: &Path, error: &std::io::Error) -> Failure {
     Failure::other(format!("{}: {error}", path.display()))
 }
 
+/// Whether anything is there, a link that leads nowhere included.
+pub(super) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Text that nobody else has.
+pub(super) fn fresh() -> String {
+    domain::TaskId::generate().to_string().trim_start_matches("tsk_").to_owned()
+}
+
 /// Whether a file is meant to be read: not hidden, not a note of ours, not what an editor leaves while it writes.
-fn is_meant(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+fn is_meant(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
     let passing = [".tmp", ".part", ".swp", "~", ".error.txt", ".refused.txt"];
-    !name.starts_with('.') && !passing.iter().any(|end| name.ends_with(end)) && !path.is_dir()
+    !name.starts_with(b".") && !passing.iter().any(|end| name.ends_with(end.as_bytes()))
 }

@@ -1,0 +1,204 @@
+//! `shopfloor files`: what is put into its folders, by whomever and in whatever shape, is neither lost nor followed.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::floor::Floor;
+use crate::process::{Running, wait_until};
+
+/// A folder beside a hub, and whoever writes into it.
+struct Desk {
+    floor: Floor,
+}
+
+impl Desk {
+    fn open() -> Self {
+        let floor = Floor::up();
+        floor.text(&["project", "create", "Parser"]);
+        Self { floor }
+    }
+
+    fn serve(&self, more: &[&str]) -> Running {
+        let mut command = self.floor.command();
+        command.args(["files", "--patience", "1", "--project", "Parser", "--dir"]).arg(self.path("")).args(more);
+        Running::spawn(&mut command)
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.floor.path("tasks").join(path)
+    }
+
+    /// Puts a file there as a careful writer does: under another name first.
+    fn put(&self, path: &str, value: &Value) {
+        let (path, part) = (self.path(path), self.floor.path("part"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&part, value.to_string()).unwrap();
+        fs::rename(part, path).unwrap();
+    }
+
+    /// A file, if it is there and whole.
+    fn file(&self, path: &str) -> Option<Value> {
+        serde_json::from_slice(&fs::read(self.path(path)).ok()?).ok()
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_default()
+    }
+
+    fn wait_for(&self, path: &str) {
+        wait_until(&format!("there is {path}"), || fs::symlink_metadata(self.path(path)).is_ok());
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The titles of all tasks, sorted.
+    fn titles(&self) -> Vec<String> {
+        let tasks = self.floor.json(&["task", "list", "--project", "Parser", "--all"]);
+        let title = |task: &Value| task["title"].as_str().unwrap().to_owned();
+        let mut titles: Vec<String> = tasks.as_array().unwrap().iter().map(title).collect();
+        titles.sort();
+        titles
+    }
+}
+
+#[test]
+fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
+    let desk = Desk::open();
+    let process = desk.serve(&["--assign", "0"]);
+    desk.put("pending/task.json", &json!({ "description": "First" }));
+    wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
+    desk.put("pending/task.json", &json!({ "description": "Second" }));
+    wait_until("both are tasks", || desk.titles() == ["First", "Second"]);
+    let described = |name: &str| desk.file(name).and_then(|file| Some(file["description"].as_str()?.to_owned()));
+    wait_until("each has a file", || {
+        described("pending/task.json").as_deref() == Some("First")
+            && described("pending/task-2.json").as_deref() == Some("Second")
+    });
+    // In place, as a shell writes it.
+    fs::write(desk.path("pending/task.json"), "{\"description\": \"Th").unwrap();
+    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    fs::write(desk.path("pending/task.json"), "{\"description\": \"Third\"}").unwrap();
+    wait_until("it is a task", || desk.titles() == ["First", "Second", "Third"]);
+    wait_until("each has a file", || desk.names("pending") == ["task-2.json", "task-3.json", "task.json"]);
+    process.kill();
+}
+
+#[test]
+fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
+    let desk = Desk::open();
+    let process = desk.serve(&["--assign", "0"]);
+    desk.put("pending/task.json", &json!({ "description": "First" }));
+    wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
+    let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
+    fs::write(desk.path("pending/task.json"), "{\"description\": \"Sec").unwrap();
+    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    desk.floor.text(&["task", "cancel", &task]);
+    desk.wait_for("failed/task.json");
+    assert_eq!(desk.file("failed/task.json").unwrap()["shopfloor"]["task"], task.as_str());
+    let half = desk.names("pending").into_iter().find(|name| name.ends_with(".json")).unwrap();
+    assert_eq!(desk.text(&format!("pending/{half}")), "{\"description\": \"Sec");
+    fs::write(desk.path(&format!("pending/{half}")), "{\"description\": \"Second\"}").unwrap();
+    wait_until("it is a task", || desk.titles() == ["First", "Second"]);
+    process.kill();
+}
+
+#[test]
+fn files_of_the_same_name_are_each_a_task_once_however_often_it_is_killed() {
+    let desk = Desk::open();
+    let wanted: Vec<String> = (1..=8).map(|n| format!("Task {n}")).collect();
+    let mut kills = 0_u64;
+    for (at, title) in wanted.iter().enumerate() {
+        let text = json!({ "description": title });
+        desk.put("pending/task.json", &text);
+        while desk.titles().len() <= at {
+            let process = desk.serve(&["--assign", "0"]);
+            // Early kills meet the start, late ones the work.
+            std::thread::sleep(Duration::from_millis(20 + kills * 37 % 300));
+            process.kill();
+            kills += 1;
+            assert!(kills < 300, "it gets nowhere: {:?}", desk.names("pending"));
+        }
+        let left = desk.file("pending/task.json");
+        assert!(left.as_ref() != Some(&text), "what is a task is not there again: {left:?}");
+    }
+    assert_eq!(desk.titles(), wanted, "each was added once");
+}
+
+#[test]
+fn what_is_planted_where_it_writes_is_not_written_through() {
+    let desk = Desk::open();
+    let victim = desk.floor.path("victim");
+    fs::write(&victim, "mine").unwrap();
+    let process = desk.serve(&[]);
+    desk.wait_for("README.md");
+    for name in ["state.json", "task.json", "task.error.txt"] {
+        symlink(&victim, desk.path(".shopfloor/tmp").join(name)).unwrap();
+        symlink(&victim, desk.path("assigned").join(name)).unwrap();
+    }
+    desk.put("pending/task.json", &json!({ "description": "Write it" }));
+    wait_until("it is given to the folder", || {
+        desk.names("assigned")
+            .iter()
+            .any(|name| desk.file(&format!("assigned/{name}")).is_some_and(|file| file["brief"].is_string()))
+    });
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    process.kill();
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_refused_and_nothing_behind_it_is_touched() {
+    let desk = Desk::open();
+    let home = desk.floor.path("somewhere");
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("kept.json"), "{\"description\": \"A secret\"}").unwrap();
+    for name in [".shopfloor/tmp", ".shopfloor/incoming", "pending", "completed"] {
+        let path = desk.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_dir_all(&path);
+        symlink(&home, &path).unwrap();
+        let said = desk.floor.fail(1, &["files", "--project", "Parser", "--dir", desk.path("").to_str().unwrap()]);
+        assert!(said.contains(name) && said.contains("link"), "{said}");
+        fs::remove_file(&path).unwrap();
+    }
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
+    assert_eq!(desk.titles(), Vec::<String>::new());
+}
+
+#[test]
+fn odd_files_are_told_so_and_the_rest_goes_on() {
+    let desk = Desk::open();
+    let long = "x".repeat(240);
+    for folder in ["pending", "assigned", "reports", "completed", "failed"] {
+        let path = |name: &str| desk.path(folder).join(name);
+        fs::create_dir_all(path("")).unwrap();
+        symlink("/nowhere/at/all", path("dangling.json")).unwrap();
+        symlink(desk.floor.path("data/token"), path("token.json")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo.json"), rustix::fs::Mode::RWXU).unwrap();
+        fs::write(path(&format!("{long}.json")), "{\"description\": \"Too long a name\"}").unwrap();
+        fs::create_dir(path("folder.json")).unwrap();
+    }
+    let process = desk.serve(&[]);
+    desk.put("pending/plain.json", &json!({ "description": "Write it" }));
+    desk.wait_for("assigned/plain.json");
+    for folder in ["pending", "assigned", "reports"] {
+        for (name, says) in [("dangling", "link"), ("token", "link"), ("fifo", "not a plain file")] {
+            let note = format!("{folder}/{name}.error.txt");
+            wait_until(&format!("{note} says so"), || desk.text(&note).contains(says));
+        }
+    }
+    let note = |name: &String| name.starts_with("xxx") && name.ends_with(".error.txt");
+    wait_until("a long name is told so", || desk.names("pending").iter().any(note));
+    desk.put("reports/plain.json", &json!({ "summary": "Done" }));
+    desk.wait_for("completed/plain.json");
+    assert_eq!(desk.titles(), ["Write it"]);
+    process.kill();
+}
