@@ -206,12 +206,19 @@ impl Adapter {
 
     /// Whether its sessions tell, in this mode, what they used of their model: a rule reads it off its lines or its log.
     pub fn counts(&self, mode: Mode) -> bool {
-        let counts = |rule: &EventRule| {
-            let tokens = [&rule.input, &rule.cached, &rule.output];
-            rule.cost.is_some() || tokens.iter().any(|paths| !paths.is_empty())
-        };
+        let tokens = |rule: &EventRule| [&rule.input, &rule.cached, &rule.output].iter().any(|paths| !paths.is_empty());
+        self.hears(mode, |rule| rule.cost.is_some() || tokens(rule))
+    }
+
+    /// Whether its sessions tell, in this mode, what they cost.
+    pub fn tells_cost(&self, mode: Mode) -> bool {
+        self.hears(mode, |rule| rule.cost.is_some())
+    }
+
+    /// Whether one of its rules is so, and its lines or its log are read in this mode.
+    fn hears(&self, mode: Mode, is: impl FnMut(&EventRule) -> bool) -> bool {
         let heard = self.start(mode).is_some_and(|start| start.lines || self.log.is_some());
-        heard && self.event.iter().any(counts)
+        heard && self.event.iter().any(is)
     }
 
     /// The program it needs, if that is always the same one.

@@ -55,6 +55,11 @@ impl Prices {
         Ok(prices)
     }
 
+    /// Whether tokens of an agent have a price, of some of its models at least.
+    pub fn knows(&self, agent: &str) -> bool {
+        self.price.iter().any(|price| price.agent.as_deref().is_none_or(|only| only == agent))
+    }
+
     /// What an agent's tokens cost, in US dollars, by the first price that fits; `None`: nobody said.
     pub fn cost(&self, agent: &str, model: Option<&str>, used: &Usage) -> Option<f64> {
         let fits = |price: &&Price| {
@@ -88,6 +93,7 @@ mod tests {
         let used = Usage { input: 1_000_000, cached: 400_000, output: 100_000, cost: None };
         assert_eq!(prices.cost("codex", Some("gpt-5.1-codex"), &used), Some(0.6 + 0.04 + 1.0));
         assert_eq!(prices.cost("gemini", None, &used), Some(0.6 * 2.0 + 0.4 * 2.0 + 0.4));
+        assert!(prices.knows("codex"));
         assert_eq!(prices.cost("codex", Some("o9"), &used), None);
         assert_eq!(prices.cost("codex", None, &used), None, "nobody knows which model it is");
     }

@@ -55,6 +55,11 @@ views! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         counts: Option<bool>,
+        /// Whether that becomes money: its sessions tell what they cost, or its owner wrote down what tokens cost; absent
+        /// when the runner does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        costs: Option<bool>,
         /// Whether it runs a program that is named with it; absent when the runner does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::{Adapter, Mode};
+use agents::{Adapter, Mode, Prices};
 use domain::SessionMode;
 use protocol::{AgentMode, FoundAgent, RunnerAbout};
 use tokio::sync::watch;
@@ -63,7 +63,7 @@ fn about(floor: &Floor, found: Vec<agents::FoundAgent>) -> RunnerAbout {
         let adapter = adapters.get(&found.name);
         let here = found.path.is_some() || found.any;
         FoundAgent {
-            modes: adapter.map(|adapter| modes(adapter)),
+            modes: adapter.map(|adapter| modes(adapter, adapters.prices())),
             headless: adapter.is_some_and(|adapter| adapter.supports(Mode::Headless)),
             name: found.name,
             label: found.label,
@@ -80,7 +80,7 @@ fn about(floor: &Floor, found: Vec<agents::FoundAgent>) -> RunnerAbout {
     }
 }
 
-fn modes(adapter: &Adapter) -> Vec<AgentMode> {
+fn modes(adapter: &Adapter, prices: &Prices) -> Vec<AgentMode> {
     let both = [(Mode::Interactive, SessionMode::Interactive), (Mode::Headless, SessionMode::Headless)];
     let can = both.into_iter().filter(|(mode, _)| adapter.supports(*mode));
     let told = |(way, mode): (Mode, SessionMode)| AgentMode {
@@ -88,6 +88,7 @@ fn modes(adapter: &Adapter) -> Vec<AgentMode> {
         prompt: adapter.takes_prompt(way),
         resumes: adapter.resumes(way),
         counts: Some(adapter.counts(way)),
+        costs: Some(adapter.tells_cost(way) || (adapter.counts(way) && prices.knows(&adapter.name.to_string()))),
         argv: Some(adapter.takes_argv(way)),
     };
     can.map(told).collect()

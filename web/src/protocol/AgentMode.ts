@@ -22,6 +22,11 @@ resumes: boolean,
  */
 counts?: boolean, 
 /**
+ * Whether that becomes money: its sessions tell what they cost, or its owner wrote down what tokens cost; absent
+ * when the runner does not say.
+ */
+costs?: boolean, 
+/**
  * Whether it runs a program that is named with it; absent when the runner does not say.
  */
 argv?: boolean, };

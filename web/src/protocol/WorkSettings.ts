@@ -23,6 +23,10 @@ heartbeat_seconds: number,
  */
 missed: number, 
 /**
+ * How long a worker may have one task, with all its tries; 0: as long as it gives signs of life.
+ */
+task_minutes: number, 
+/**
  * How often refused work goes back to the same worker.
  */
 tries_per_worker: number, 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FoundAgent, Workspace } from "../protocol";
-import { agentChoices, argvOf, diskOf, lineOf, nameFromLocation, runnerAdvice } from "./agents";
+import { agentChoices, argvOf, diskOf, lineOf, nameFromLocation, runnerAdvice, tellsNoCost } from "./agents";
 import { EMPTY, type Floor } from "./floor";
 import { runner, user, workspace } from "./testing/samples";
 
@@ -37,6 +37,19 @@ describe("agents", () => {
 
   it("there are none without a connected runner", () => {
     expect(agentChoices({ ...floor, runners: new Map() })).toEqual([]);
+  });
+
+  it("that tell no cost are stopped by no budget", () => {
+    const mode = (costs?: boolean) => ({ mode: "headless" as const, prompt: true, resumes: true, costs });
+    const choice = (name: string, ...modes: ReturnType<typeof mode>[]) => ({
+      ...agent(name, "1"),
+      modes,
+      runners: [],
+    });
+    expect(tellsNoCost(choice("codex", mode(false)))).toBe(true);
+    expect(tellsNoCost(choice("claude", mode(false), mode(true)))).toBe(false);
+    expect(tellsNoCost(choice("older", mode()))).toBe(false);
+    expect(tellsNoCost(choice("command", mode(false)))).toBe(false);
   });
 
   it("need a runner: whoever was invited connects one, and does not start a hub", () => {

@@ -48,6 +48,13 @@ export function agentChoices(floor: Floor): AgentChoice[] {
   return [...found.values()].sort((a, b) => rank(a) - rank(b));
 }
 
+/** Whether what an agent uses becomes money nowhere: no budget stops it. What a runner does not say is taken for granted. */
+export function tellsNoCost(choice: AgentChoice | undefined): boolean {
+  if (!choice || isPlain(choice.name)) return false;
+  const modes = choice.modes ?? [];
+  return modes.length > 0 && modes.every((mode) => mode.costs === false);
+}
+
 /** How this person gets a runner: whoever owns the hub may have it beside the hub, everybody else connects a machine. */
 export function runnerAdvice(floor: Floor, origin: string): { text: string; commands: string[] } {
   const own = "Agents run on your own machine, with your own credentials.";

@@ -22,6 +22,7 @@ fn those_that_come_with_us_are_without_fault() {
             assert!(adapter.supports(mode) && adapter.resumes(mode), "{agent} {mode:?}");
         }
         assert!(adapter.counts(Mode::Headless) && !adapter.takes_argv(Mode::Headless), "{agent}");
+        assert_eq!(adapter.tells_cost(Mode::Headless), matches!(agent, "claude" | "opencode"), "{agent}");
     }
     for agent in ["command", "shell"] {
         let adapter = adapters.get(agent).unwrap();

@@ -90,7 +90,26 @@ async fn start(args: StartArgs, client: &Client, out: &Output) -> Result<(), Fai
     {
         out.note("you stopped everything: they take nothing until `shopfloor thaw`");
     }
+    if args.budget.is_some()
+        && let Some(worker) = workers.first()
+        && !tells_cost(worker, client).await?
+    {
+        out.note(&format!(
+            "`{}` tells no cost: the budget stops nothing until `prices.toml` on its runner says what its tokens cost",
+            worker.agent
+        ));
+    }
     Ok(())
+}
+
+/// Whether what a worker uses becomes money, as far as its runner says.
+async fn tells_cost(worker: &Worker, client: &Client) -> Result<bool, Failure> {
+    let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+    let about = runners.into_iter().find(|runner| Some(runner.id) == worker.runner).and_then(|runner| runner.about);
+    let modes = about.and_then(|about| about.agents.into_iter().find(|agent| agent.name == worker.agent)?.modes);
+    // A program of one's own may say it with its report.
+    let silent = modes.is_some_and(|modes| !modes.is_empty() && modes.iter().all(|mode| mode.costs == Some(false)));
+    Ok(worker.agent == "command" || !silent)
 }
 
 async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), Failure> {

@@ -21,6 +21,7 @@ fn agent(name: &str, modes: &[(SessionMode, bool, bool)]) -> FoundAgent {
         prompt,
         resumes,
         counts: None,
+        costs: None,
         argv: Some(false),
     };
     let mut agent = about(1).agents.remove(0);

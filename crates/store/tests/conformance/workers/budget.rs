@@ -139,8 +139,14 @@ async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
 /// The runner has another agent, whose sessions tell what they use or do not.
 async fn knows(shop: &Shop, name: &str, counts: bool) {
     let mut about = about(8);
-    let mode =
-        AgentMode { mode: SessionMode::Headless, prompt: true, resumes: false, counts: Some(counts), argv: None };
+    let mode = AgentMode {
+        mode: SessionMode::Headless,
+        prompt: true,
+        resumes: false,
+        counts: Some(counts),
+        costs: None,
+        argv: None,
+    };
     let agent = FoundAgent { name: name.into(), modes: Some(vec![mode]), ..about.agents[0].clone() };
     about.agents.push(agent);
     let seen = SeeRunner { runner: shop.runner, link: "box".into(), about: Some(about) };
