@@ -9,6 +9,7 @@ mod paper;
 mod readme;
 mod reports;
 mod settle;
+mod shown;
 mod state;
 mod tree;
 
@@ -26,6 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::news::News;
 use self::paper::Paper;
 use self::settle::{Looks, Settling};
+use self::shown::Showing;
 use self::state::State;
 use self::tree::{Folder, Tree};
 use crate::pick::pick;
@@ -56,6 +58,9 @@ pub(crate) struct FilesArgs {
     /// After how many minutes without a report or a change of its file a task is given back
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     give_back: u64,
+    /// How many tasks that others added are shown in `pending` at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    show: usize,
     /// End when nothing is left to do: no task is open, and no file waits
     #[arg(long)]
     until_done: bool,
@@ -82,6 +87,7 @@ struct Desk<'a> {
     papers: HashMap<String, (Folder, Paper)>,
     /// How the files in `pending` look that were seen to be ours.
     ours: HashMap<String, Looks>,
+    showing: Showing,
     settling: Settling,
     news: News,
     hands: hands::Hands,
@@ -100,6 +106,7 @@ pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failur
         news: News::start(&client, project),
         papers: tree.papers()?,
         ours: HashMap::new(),
+        showing: Showing::default(),
         settling: Settling::new(Duration::from_secs(args.patience)),
         hands: hands::Hands::default(),
         out: &context.out,
@@ -181,7 +188,7 @@ impl Desk<'_> {
             Folder::Assigned => true,
             Folder::Completed | Folder::Failed => false,
         };
-        !self.papers.values().any(open) && !self.settling.waits() && self.news.is_quiet()
+        !self.papers.values().any(open) && !self.showing.leaves_out() && !self.settling.waits() && self.news.is_quiet()
     }
 
     /// The name of the file that a task has here.

@@ -131,6 +131,9 @@ fn files_of_the_same_name_are_each_a_task_once_however_often_it_is_killed() {
         assert!(left.as_ref() != Some(&text), "what is a task is not there again: {left:?}");
     }
     assert_eq!(desk.titles(), wanted, "each was added once");
+    let process = desk.serve(&["--assign", "0"]);
+    wait_until("each has a file", || desk.names("pending").len() == wanted.len());
+    process.kill();
 }
 
 #[test]
@@ -200,5 +203,65 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
     desk.put("reports/plain.json", &json!({ "summary": "Done" }));
     desk.wait_for("completed/plain.json");
     assert_eq!(desk.titles(), ["Write it"]);
+    process.kill();
+}
+
+#[test]
+fn tasks_that_others_added_wait_in_pending_too_and_move_when_they_are_over() {
+    let desk = Desk::open();
+    desk.floor.text(&["task", "add", "--project", "Parser", "Before it"]);
+    let process = desk.serve(&["--assign", "0", "--until-done"]);
+    desk.wait_for("pending/Before-it.json");
+    desk.floor.text(&["task", "add", "--project", "Parser", "While it looks"]);
+    desk.wait_for("pending/While-it-looks.json");
+    let file = desk.file("pending/While-it-looks.json").unwrap();
+    assert_eq!((&file["description"], &file["shopfloor"]["status"]), (&json!("While it looks"), &json!("ready")));
+    // Others do the one, and nobody the other.
+    let taken = desk.floor.json(&["task", "take", "--project", "Parser", "--worker", "eve"]);
+    let (task, fence) = (taken["taken"]["task"]["id"].as_str().unwrap(), taken["taken"]["lease"]["fence"].to_string());
+    wait_until("it says who has it", || desk.text("pending/Before-it.json").contains("\"assigned\""));
+    desk.floor.text(&["task", "report", task, "--fence", &fence, "Done"]);
+    desk.wait_for("completed/Before-it.json");
+    let other = file["shopfloor"]["task"].as_str().unwrap();
+    desk.floor.text(&["task", "cancel", other]);
+    desk.wait_for("failed/While-it-looks.json");
+    assert_eq!(process.wait(), Some(0), "nothing is left to do");
+    assert_eq!(desk.names("pending"), Vec::<String>::new());
+}
+
+#[test]
+fn more_tasks_than_a_folder_shows_are_told_so_and_follow() {
+    let desk = Desk::open();
+    let lines: String = (1..=5).map(|n| format!("{{\"description\": \"Task {n}\"}}\n")).collect();
+    let list = desk.floor.path("list.jsonl");
+    fs::write(&list, lines).unwrap();
+    desk.floor.text(&["task", "add", "--project", "Parser", "--file", list.to_str().unwrap()]);
+    let process = desk.serve(&["--assign", "0", "--show", "3"]);
+    wait_until("it says how many there are", || desk.text("MORE.txt").contains("2 more"));
+    assert_eq!(desk.names("pending"), ["Task-1.json", "Task-2.json", "Task-3.json"]);
+    desk.put("pending/mine.json", &json!({ "description": "Mine" }));
+    wait_until("what is added here is shown in any case", || {
+        desk.file("pending/mine.json").is_some_and(|file| file["shopfloor"].is_object())
+    });
+    for name in ["Task-1", "Task-2"] {
+        let file = desk.file(&format!("pending/{name}.json")).unwrap();
+        desk.floor.text(&["task", "cancel", file["shopfloor"]["task"].as_str().unwrap()]);
+    }
+    wait_until("the others follow", || {
+        desk.names("pending") == ["Task-3.json", "Task-4.json", "Task-5.json", "mine.json"]
+    });
+    wait_until("there are no more", || !desk.path("MORE.txt").exists());
+    process.kill();
+}
+
+#[test]
+fn lines_can_depend_on_another_file() {
+    let desk = Desk::open();
+    let process = desk.serve(&["--assign", "0"]);
+    desk.put("pending/parser.json", &json!({ "description": "Write the parser" }));
+    wait_until("it is a task", || desk.file("pending/parser.json").is_some_and(|file| file["shopfloor"].is_object()));
+    let lines = "{\"id\": \"a\", \"description\": \"A\", \"deps\": [\"parser\"]}\n{\"description\": \"B\", \"deps\": [\"a\"]}\n";
+    fs::write(desk.path("pending/lines.jsonl"), lines).unwrap();
+    wait_until("all are tasks", || desk.titles() == ["A", "B", "Write the parser"]);
     process.kill();
 }

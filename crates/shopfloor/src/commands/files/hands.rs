@@ -154,7 +154,7 @@ impl Desk<'_> {
                 });
                 let known = self.papers.get(&name).cloned();
                 let fresh = || {
-                    let mark = Mark { task: taken.task.id, status: taken.task.status, hold: None };
+                    let mark = Mark { task: taken.task.id, status: taken.task.status, shown: false, hold: None };
                     (Folder::Pending, Paper { mark, content: Default::default() })
                 };
                 let (folder, mut paper) = known.unwrap_or_else(fresh);

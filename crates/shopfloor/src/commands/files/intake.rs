@@ -137,10 +137,12 @@ impl Desk<'_> {
     fn read(&self, path: &Path, bytes: &[u8]) -> TaskFile {
         let name = path.display().to_string();
         let known = |dep: &str| self.papers.get(dep).map(|(_, paper)| paper.mark.task.to_string());
-        if let Ok(mut value) = serde_json::from_slice::<Value>(bytes)
-            && name_deps(&mut value, &known)
+        let values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>().collect::<Result<Vec<_>, _>>();
+        if let Ok(mut values) = values
+            && name_deps(&mut values, &known)
         {
-            return task_file::read(value.to_string().as_bytes(), &name, None);
+            let lines: Vec<String> = values.iter().map(Value::to_string).collect();
+            return task_file::read(lines.join("\n").as_bytes(), &name, None);
         }
         task_file::read(bytes, &name, None)
     }
@@ -207,14 +209,8 @@ fn wanted(stem: &str, many: usize, index: usize, task: &TaskAdd) -> String {
 }
 
 /// Replaces names of other files in `deps` by ids; whether there were any.
-fn name_deps(value: &mut Value, known: &dyn Fn(&str) -> Option<String>) -> bool {
-    let tasks: Vec<&mut Value> = match value {
-        Value::Array(list) => list.iter_mut().collect(),
-        Value::Object(fields) if fields.contains_key("tasks") => {
-            fields.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten().collect()
-        }
-        other => vec![other],
-    };
+fn name_deps(values: &mut [Value], known: &dyn Fn(&str) -> Option<String>) -> bool {
+    let tasks: Vec<&mut Value> = values.iter_mut().flat_map(tasks_of).collect();
     let own: Vec<String> =
         tasks.iter().filter_map(|task| task.get("id").and_then(Value::as_str).map(str::to_owned)).collect();
     let mut named = false;
@@ -230,6 +226,17 @@ fn name_deps(value: &mut Value, known: &dyn Fn(&str) -> Option<String>) -> bool 
     named
 }
 
+/// The tasks of one value: itself, a list, or an object with a list.
+fn tasks_of(value: &mut Value) -> Vec<&mut Value> {
+    if value.get("tasks").is_some() {
+        return value.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten().collect();
+    }
+    match value {
+        Value::Array(list) => list.iter_mut().collect(),
+        other => vec![other],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,10 +245,10 @@ mod tests {
     #[test]
     fn another_files_name_can_be_depended_on() {
         let known = |name: &str| (name == "parser").then(|| "tsk_1".to_owned());
-        let mut one = json!({ "description": "a", "deps": ["parser.json", "other"] });
+        let mut one = [json!({ "description": "a", "deps": ["parser.json", "other"] })];
         assert!(name_deps(&mut one, &known));
-        assert_eq!(one["deps"], json!(["tsk_1", "other"]));
-        let mut own = json!([{ "id": "parser", "description": "a" }, { "description": "b", "deps": ["parser"] }]);
+        assert_eq!(one[0]["deps"], json!(["tsk_1", "other"]));
+        let mut own = [json!([{ "id": "parser", "description": "a" }, { "description": "b", "deps": ["parser"] }])];
         assert!(!name_deps(&mut own, &known), "a name in the same file comes first");
     }
 }

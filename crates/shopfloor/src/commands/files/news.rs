@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use client::watch::Event;
 use client::{Client, ClientError};
@@ -89,6 +90,7 @@ impl Desk<'_> {
     /// Looks at the tasks that changed, and moves their files.
     pub(super) async fn hear(&mut self) -> Result<(), Trouble> {
         let Heap { mut tasks, all, any } = std::mem::take(&mut *self.news.heap());
+        let all = all || self.showing.is_due();
         if any {
             self.hands.wake();
         }
@@ -106,21 +108,23 @@ impl Desk<'_> {
             self.compare(tasks).await?;
         }
         for task in tasks.clone() {
-            if let Some(name) = self.name_of(task) {
-                self.follow(&name, task).await?;
+            match self.name_of(task) {
+                Some(name) => self.follow(&name, task).await?,
+                None => self.show(task).await?,
             }
             tasks.remove(&task);
         }
         Ok(())
     }
 
-    /// Adds every task whose file says something else than the hub.
-    async fn compare(&self, tasks: &mut HashSet<TaskId>) -> Result<(), Trouble> {
+    /// Adds every task whose file says something else than the hub, or that has none and is to have one.
+    async fn compare(&mut self, tasks: &mut HashSet<TaskId>) -> Result<(), Trouble> {
+        let (begun, room) = (Instant::now(), self.room());
+        let (mut without, mut after) = (0, None);
         // A hold is looked at in any case: its lease may be another one under the same status.
         tasks.extend(
             self.papers.values().filter(|(folder, _)| *folder == Folder::Assigned).map(|(_, paper)| paper.mark.task),
         );
-        let mut after = None;
         loop {
             let filter = TaskFilter { project: Some(self.project), after, limit: Some(PAGE), ..TaskFilter::default() };
             let lines: Vec<TaskLine> = self.client.ask(Call::TaskList { filter }).await?;
@@ -128,24 +132,34 @@ impl Desk<'_> {
                 self.papers.values().map(|(_, paper)| (paper.mark.task, paper.mark.status)).collect();
             let differs = |line: &&TaskLine| known.get(&line.id).is_some_and(|status| *status != line.status);
             tasks.extend(lines.iter().filter(differs).map(|line| line.id));
+            for line in lines.iter().filter(|line| !known.contains_key(&line.id) && !line.status.is_over()) {
+                without += 1;
+                if without <= room {
+                    tasks.insert(line.id);
+                }
+            }
             match lines.last() {
                 Some(last) if lines.len() as u32 >= PAGE => after = Some(last.id),
-                _ => return Ok(()),
+                _ => break,
             }
+        }
+        self.leave_out(without.saturating_sub(room), begun.elapsed())
+    }
+
+    /// What the hub knows about a task, if it is there.
+    pub(super) async fn detail(&self, task: TaskId) -> Result<Option<TaskDetail>, Trouble> {
+        match self.client.ask(Call::TaskShow { task }).await {
+            Ok(detail) => Ok(Some(detail)),
+            Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Brings one task's file in step with the hub.
     async fn follow(&mut self, name: &str, task: TaskId) -> Result<(), Trouble> {
         let Some((folder, mut paper)) = self.papers.get(name).cloned() else { return Ok(()) };
-        let detail: TaskDetail = match self.client.ask(Call::TaskShow { task }).await {
-            Ok(detail) => detail,
-            Err(ClientError::Problem(problem)) if problem.kind == ProblemKind::NotFound => {
-                // The task is gone, with its project perhaps: its file stays as it is.
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
+        // The task is gone, with its project perhaps: its file stays as it is.
+        let Some(detail) = self.detail(task).await? else { return Ok(()) };
         let before = paper.clone();
         paper.describe(&detail.task);
         let lease = detail.task.lease.as_ref().map(|lease| lease.fence);
@@ -177,6 +191,9 @@ impl Desk<'_> {
             self.tree.remove(&beside(&self.tree.reports().join(format!("{name}.json")), "refused"))?;
         }
         if paper != before {
+            if paper.mark.shown && paper.mark.status.is_over() {
+                self.showing.make_room();
+            }
             self.place(name, folder, paper)?;
         }
         Ok(())

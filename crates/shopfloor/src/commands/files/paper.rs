@@ -25,6 +25,9 @@ pub(super) struct Paper {
 pub(super) struct Mark {
     pub(super) task: TaskId,
     pub(super) status: TaskStatus,
+    /// Whether it is only shown: it was neither added here nor ever given to this folder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) shown: bool,
     /// The hold on it, while it is given to this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hold: Option<Hold>,
@@ -45,10 +48,18 @@ pub(super) struct Hold {
 impl Paper {
     /// A task that was added, before more is known.
     pub(super) fn added(line: &TaskLine) -> Self {
-        let mark = Mark { task: line.id, status: line.status, hold: None };
+        let mark = Mark { task: line.id, status: line.status, shown: false, hold: None };
         let mut paper = Self { mark, content: BTreeMap::new() };
         paper.set("title", Some(json!(line.title)));
         paper.set("reason", line.reason.as_ref().map(|reason| json!(reason)));
+        paper
+    }
+
+    /// A task that others added.
+    pub(super) fn shown(task: &Task) -> Self {
+        let mark = Mark { task: task.id, status: task.status, shown: true, hold: None };
+        let mut paper = Self { mark, content: BTreeMap::new() };
+        paper.describe(task);
         paper
     }
 
@@ -77,6 +88,7 @@ impl Paper {
     /// Notes that it is given to this folder.
     pub(super) fn give(&mut self, taken: &TakenTask, worker: &str, name: &str, now: Timestamp) {
         self.describe(&taken.task);
+        self.mark.shown = false;
         self.mark.hold = Some(Hold {
             fence: taken.lease.fence,
             worker: worker.to_owned(),

@@ -7,7 +7,7 @@ pub(super) const TEXT: &str = r#"# Tasks as files
 
 | folder | what is in it | who writes |
 | --- | --- | --- |
-| `pending/` | tasks that are not done and not given to this folder. Put new ones here: JSON, JSONL or a Markdown list of `- [ ]` items, as `shopfloor task add --file` takes them. A file becomes `NAME.json` for each of its tasks | you, and Shopfloor |
+| `pending/` | tasks of the project that are not done and not given to this folder, whoever added them (to read: writing into them changes nothing). If there are very many, `MORE.txt` says how many have no file. Put new ones here: JSON, JSONL or a Markdown list of `- [ ]` items, as `shopfloor task add --file` takes them. A file becomes `NAME.json` for each of its tasks | you, and Shopfloor |
 | `assigned/` | tasks for whoever works in this folder: `NAME.json` with `brief`, everything there is to know | Shopfloor |
 | `reports/` | what was done: write `NAME.json` for `assigned/NAME.json` | you |
 | `completed/` | what was accepted, with its report | Shopfloor |

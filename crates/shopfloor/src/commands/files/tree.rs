@@ -120,6 +120,11 @@ impl Tree {
         self.root.join("reports")
     }
 
+    /// Where it is said that not all tasks have a file.
+    pub(super) fn more(&self) -> PathBuf {
+        self.root.join("MORE.txt")
+    }
+
     /// Where a task's file is.
     pub(super) fn path(&self, folder: Folder, name: &str) -> PathBuf {
         self.root.join(folder.word()).join(format!("{name}.json"))
