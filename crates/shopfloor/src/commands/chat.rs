@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use client::Client;
 use domain::{AuthorKind, MessageId, ProjectId};
-use protocol::{Call, MarkRead, Message, MessagePage, MessageText, Project, Unread};
+use protocol::{Call, Escalation, EscalationFilter, MarkRead, Message, MessagePage, MessageText, Project, Unread};
 
 use crate::output::clean;
 use crate::pick::pick;
@@ -72,7 +72,8 @@ pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), F
             let page = MessagePage { before, limit };
             let project = id(client, &project).await?;
             let messages: Vec<Message> = client.ask(Call::ChatHistory { project, page }).await?;
-            return out.show(&messages, |out| history(&messages, out));
+            out.show(&messages, |out| history(&messages, out))?;
+            return if out.json || before.is_some() { Ok(()) } else { asked(client, out, project).await };
         }
         ChatCommand::Delete { message } => {
             client.ask::<()>(Call::ChatDelete { message }).await?;
@@ -83,6 +84,16 @@ pub(crate) async fn run(command: ChatCommand, context: &Context) -> Result<(), F
         ChatCommand::Unread => return unread(client, out).await,
     };
     out.show(&message, |out| entry(&message, out))
+}
+
+/// Says what waits for a person, as the page does between the messages and the place where one writes.
+async fn asked(client: &Client, out: &Output, project: ProjectId) -> Result<(), Failure> {
+    let filter = EscalationFilter { project: Some(project), answered: None };
+    let open: Vec<Escalation> = client.ask(Call::EscalationList { filter }).await?;
+    for one in &open {
+        out.note(&format!("`{}` needs you: {} (shopfloor escalation answer {} …)", one.title, one.question, one.id));
+    }
+    Ok(())
 }
 
 async fn read(client: &Client, out: &Output, project: &str, number: Option<u32>) -> Result<(), Failure> {

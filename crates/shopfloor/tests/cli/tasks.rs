@@ -187,6 +187,8 @@ fn a_person_is_asked_and_answers() {
     ]);
     let list = floor.text(&["escalation", "list"]);
     assert!(list.contains("Which one?") && list.contains("needs you"), "{list}");
+    let chat = floor.run(&["chat", "list", "Parser"]).stderr;
+    assert!(chat.contains("needs you: Which one? (shopfloor escalation answer esc_"), "{chat}");
     let shown = floor.text(&["escalation", "show", "Which"]);
     assert!(shown.contains("1. hand-written") && shown.contains("2. generated"), "{shown}");
     assert!(floor.fail(2, &["escalation", "answer", id(&asked)]).contains("no answer"));

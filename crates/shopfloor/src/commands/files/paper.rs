@@ -137,7 +137,8 @@ fn brief(text: &str, name: &str) -> String {
          {{ \"summary\": \"What I did, in a few sentences.\", \"files\": [\"src/a.rs\"], \"context_score\": 4 }}\n\n\
          `files`, `commits`, `context_score` (from 1, had to guess, to 5, all was clear) and `usage` may be left out. If \
          the task is accepted by what is in files or what commands say, push the branch to the project's repository and \
-         name it: \"branch\": \"my-branch\". A machine checks it there; without it a person is asked. If it cannot be done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
+         name it: \"branch\": \"my-branch\". A machine checks it there; without it the report is refused. If it cannot be \
+         done, add \"failed\": \"why\". If the report is refused, `reports/{name}.refused.txt` says why: \
          put it right and write the report again. As long as you are at it, `touch assigned/{name}.json` now and then.\n",
         what.trim_end()
     )

@@ -24,7 +24,7 @@ pub(super) const TEXT: &str = r#"# Tasks as files
 
    Optional: `files`, `commits`, `context_score` (1 to 5), `usage`. If it cannot be done, add `"failed": "why"`. If the task
    is accepted by what is in files or what commands say, push your branch to the project's repository and name it, as
-   `"branch": "my-branch"`: a machine checks it there. Without it a person is asked.
+   `"branch": "my-branch"`: a machine checks it there. Without it the report is refused.
 3. The report disappears, then the task moves to `completed/`. If it was refused, `reports/NAME.refused.txt` and `refused`
    in `assigned/NAME.json` say why: put it right and write `reports/NAME.json` again.
 
