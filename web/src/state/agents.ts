@@ -49,8 +49,8 @@ export function agentChoices(floor: Floor): AgentChoice[] {
 }
 
 /** Whether what an agent uses becomes money nowhere: no budget stops it. What a runner does not say is taken for granted. */
-export function tellsNoCost(choice: AgentChoice | undefined): boolean {
-  if (!choice || isPlain(choice.name)) return false;
+export function tellsNoCost(choice: AgentChoice): boolean {
+  if (isPlain(choice.name)) return false;
   const modes = choice.modes ?? [];
   return modes.length > 0 && modes.every((mode) => mode.costs === false);
 }
