@@ -8,6 +8,14 @@ use super::words;
 const KINDS: &[&str] =
     &["file_exists", "file_matches", "command", "only_touches", "no_conflict_with_base", "committed", "text"];
 
+/// Whether a line cannot be anything but a criterion; `text: …` may be words about the task.
+pub(super) fn is_one(line: &str) -> bool {
+    match line.split_once(':') {
+        Some((kind, _)) => kind != "text" && KINDS.contains(&kind),
+        None => matches!(line.trim(), "committed" | "no_conflict_with_base"),
+    }
+}
+
 /// Reads a criterion.
 pub(crate) fn parse(text: &str) -> Result<Criterion, String> {
     let text = text.trim();

@@ -228,6 +228,27 @@ fn a_wrong_list_says_where() {
 }
 
 #[test]
+fn a_criterion_in_a_list_needs_no_accept_before_it() {
+    let text =
+        "- [ ] x\n  - file_exists: a.txt\n  - command: cargo test\n  - committed\n  - committed people like it\n";
+    let task = &tasks("a.md", text)[0];
+    assert_eq!(
+        task.acceptance,
+        [
+            Criterion::FileExists { path: "a.txt".into() },
+            Criterion::Command { argv: vec!["cargo".into(), "test".into()], exit_code: None, timeout_seconds: None },
+            Criterion::Committed {},
+        ]
+    );
+    assert_eq!(task.description, "x\n\n- committed people like it");
+    check_fault(
+        "a.md",
+        "- [ ] x\n  - file_exists:\n",
+        &["line 2, tasks[0].acceptance[0]: `file_exists:` needs a path"],
+    );
+}
+
+#[test]
 fn a_field_s_name_that_is_misspelt_is_no_description() {
     check_fault(
         "a.md",

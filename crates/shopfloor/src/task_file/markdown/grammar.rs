@@ -1,5 +1,6 @@
 //! The lines of a list: how deep they stand, and whether they are items, fields or neither.
 
+use crate::task_file::criterion;
 use crate::task_file::near::nearest;
 
 /// The names of fields, with other ways to say them.
@@ -97,8 +98,11 @@ pub(super) fn named(title: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A field, as `- files: src/lexer.rs` or the same without the mark.
+/// A field, as `- files: src/lexer.rs` or the same without the mark. A criterion in a list is one without `accept:`, too.
 pub(super) fn field(text: &str) -> Option<(Field, &str)> {
+    if let Some(criterion) = bullet(text).filter(|item| criterion::is_one(item)) {
+        return Some((Field::Accept, criterion));
+    }
     let text = bullet(text).unwrap_or(text);
     let (name, value) = text.split_once(':')?;
     let name = name.trim().trim_matches('*').to_ascii_lowercase();
