@@ -20,7 +20,7 @@ words! {
         Running = "running",
         /// A report is there; nobody has begun to check it. Entered by the worker that holds the lease.
         Reported = "reported",
-        /// Its acceptance is being checked. Entered by the hub.
+        /// Its acceptance is being checked. Entered by the runner that begins to.
         Validating = "validating",
         /// The report was accepted; final. Entered by the hub or a person's answer.
         Done = "done",

@@ -269,6 +269,11 @@ pub enum FactBody {
         /// For how long, if the provider says so.
         retry_after_seconds: Option<u64>,
     },
+    /// A report is being checked from now on; only if the hub wants to know that. May be told twice.
+    Checking {
+        /// Which report.
+        report: ReportId,
+    },
     /// A report's acceptance was checked. May be told twice.
     Checked {
         /// Which report.
@@ -401,6 +406,9 @@ pub struct DesiredCheck {
     pub trusted: bool,
     /// Keeps commands from writing outside the workspace.
     pub sandbox: Option<Sandbox>,
+    /// Whether the hub wants to know when it begins.
+    #[serde(default)]
+    pub begin_told: bool,
 }
 
 /// What a workspace changed against the commit that it started from.

@@ -137,6 +137,9 @@ async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
     let turns = if runs { &floor.checks.long } else { &floor.checks.short };
     let Ok(_turn) = turns.acquire().await else { return };
     tracing::info!(%report, task = %check.task, "checking a report");
+    if check.begin_told {
+        floor.journal.tell(FactBody::Checking { report }).await;
+    }
     let result = match perform::perform(floor, check).await {
         Ok((results, changes)) => FactBody::Checked { report, results, changes: Some(changes) },
         Err(Unmade { why: detail, cause }) => {

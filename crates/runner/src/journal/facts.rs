@@ -94,6 +94,7 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         | FactBody::WorkspaceFailed { workspace, .. }
         | FactBody::WorkspaceCleaned { workspace } => ("", workspace.to_string()),
         FactBody::SessionSaid { session, .. } | FactBody::SessionLimited { session, .. } => ("", session.to_string()),
+        FactBody::Checking { report } => ("checking", report.to_string()),
         FactBody::Checked { report, .. } | FactBody::CheckFailed { report, .. } => ("", report.to_string()),
         FactBody::WorkspaceStats { workspace, .. } => ("stats", workspace.to_string()),
     }

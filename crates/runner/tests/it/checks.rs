@@ -20,6 +20,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         workspace,
         trusted: true,
         sandbox: None,
+        begin_told: false,
     }
 }
 
@@ -86,9 +87,11 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
         Criterion::OnlyTouches { globs: vec!["*".to_owned()] },
         Criterion::NoConflictWithBase {},
     ];
-    let check = check(session.workspace.clone(), criteria);
+    let check = DesiredCheck { begin_told: true, ..check(session.workspace.clone(), criteria) };
     hub.want_checked(vec![check.clone()]);
     let (results, changes) = hub.checked(&check).await.unwrap();
+    let begun = |body: &FactBody| matches!(body, FactBody::Checking { report } if *report == check.report);
+    assert_eq!(hub.facts().iter().filter(|fact| begun(&fact.body)).count(), 1, "it is told when it begins");
     let passed: Vec<_> = results.iter().map(|result| result.passed).collect();
     assert_eq!(passed, [Some(true), Some(false), Some(true), None, Some(true), Some(true)], "{results:?}");
     assert!(results[1].reason.contains("untracked"), "{}", results[1].reason);

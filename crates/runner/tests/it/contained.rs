@@ -26,6 +26,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         workspace: empty_workspace(),
         trusted: true,
         sandbox: Some(sandbox),
+        begin_told: false,
     }
 }
 

@@ -140,12 +140,12 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
                JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
                LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
                WHERE r.runner = $1 AND r.verdict = 'pending' AND r.fence = t.fence AND \
-               (t.status = 'validating' OR t.status = 'escalated') ORDER BY r.at, r.id";
+               t.status IN ('reported', 'validating', 'escalated') ORDER BY r.at, r.id";
     let mut checks = Vec::new();
     for row in c.all(sql, vec![text(runner)]).await? {
         let asked: Option<EscalationContext> = json_or_none(&row, "asked")?;
         let waits = asked.is_some_and(|context| context.runner == Some(runner));
-        if waits || row.text("status")? == TaskStatus::Validating.word() {
+        if waits || row.text("status")? != TaskStatus::Escalated.word() {
             checks.push(check(&row)?);
         }
     }
@@ -166,6 +166,7 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         workspace: workspace(row, trusted)?,
         trusted,
         sandbox: json_or_none(row, "sandbox")?,
+        begin_told: true,
     })
 }
 

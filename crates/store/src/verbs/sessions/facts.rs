@@ -63,6 +63,7 @@ impl Command for TakeFacts {
 /// Stores a fact and what follows from it; says what a live session is to be told.
 async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<Say>, StoreError> {
     match &fact.body {
+        FactBody::Checking { report } => work::checks::began(tx, runner, *report).await?,
         FactBody::Checked { report, results, changes } => {
             return work::checks::checked(tx, runner, *report, results, changes.as_ref()).await;
         }
@@ -142,6 +143,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         }
         FactBody::SessionSaid { .. }
         | FactBody::SessionLimited { .. }
+        | FactBody::Checking { .. }
         | FactBody::Checked { .. }
         | FactBody::CheckFailed { .. } => Ok(()),
         FactBody::WorkspaceCleaned { workspace } => {

@@ -36,12 +36,23 @@ async fn waiting(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<
     let (task, fence) = (row.parsed("task")?, row.integer("fence")?.cast_unsigned());
     let known = tx.task(task).await?.filter(|task| task.fence == fence);
     Ok(match known.map(|task| task.status) {
-        Some(TaskStatus::Validating) => Some(Checked { task, fence, asked: None }),
+        Some(TaskStatus::Reported | TaskStatus::Validating) => Some(Checked { task, fence, asked: None }),
         Some(TaskStatus::Escalated) => {
             away::asked(tx, task, runner).await?.map(|asked| Checked { task, fence, asked: Some(asked) })
         }
         _ => None,
     })
+}
+
+/// A runner has begun to check a report.
+pub(crate) async fn began(tx: &mut Tx<'_>, runner: RunnerId, report: ReportId) -> Result<(), StoreError> {
+    let Some(found) = waiting(tx, runner, report).await? else { return Ok(()) };
+    let mut row = tx.known_task(found.task).await?;
+    if row.status == TaskStatus::Reported {
+        row.status = TaskStatus::Validating;
+        tx.put_task(row);
+    }
+    Ok(())
 }
 
 /// A report's acceptance was checked: accepted, refused, or a person's turn. Says what a live session is to be told.

@@ -79,7 +79,7 @@ async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(floor: Floor) {
     let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
     let mut memory = Memory::new(box_);
     let first = out.report("theirs").await;
-    assert_eq!(out.status().await, TaskStatus::Validating);
+    assert_eq!(out.status().await, TaskStatus::Reported);
     let checks = out.checks(box_).await;
     let [check] = checks.as_slice() else { panic!("{checks:?}") };
     assert_eq!((check.report, check.task, check.trusted), (first, out.task, true));
@@ -150,7 +150,7 @@ async fn a_runner_that_cannot_reach_it_lets_another_try(floor: Floor) {
     assert!(out.checks(one).await.is_empty());
     let again = out.checks(two).await.remove(0);
     assert_eq!((again.report, again.workspace.from.clone()), (id, check.workspace.from.clone()));
-    assert_eq!(out.status().await, TaskStatus::Validating);
+    assert_eq!(out.status().await, TaskStatus::Reported);
     assert_eq!(out.floor.store.checked_workspaces(one).await.unwrap(), [check.workspace.workspace]);
     out.failed(&mut Memory::new(two), &again, "no way in", CheckTrouble::Unreachable).await;
     let shown = detail(&out.floor, out.task).await;
@@ -174,7 +174,7 @@ async fn a_runner_that_goes_away_lets_another_check(floor: Floor) {
     assert_eq!((again.report, again.workspace.from.clone()), (report, first.workspace.from.clone()));
     assert_eq!(out.floor.store.checked_workspaces(one).await.unwrap(), [first.workspace.workspace]);
     out.found(&mut Memory::new(one), report, false, "too late").await;
-    assert_eq!(out.status().await, TaskStatus::Validating, "it is the other's to say now");
+    assert_eq!(out.status().await, TaskStatus::Reported, "it is the other's to say now");
     out.found(&mut Memory::new(two), report, true, "it is there").await;
     let shown = detail(&out.floor, out.task).await;
     assert_eq!((shown.task.status, shown.escalations.len()), (TaskStatus::Done, 0));

@@ -110,7 +110,7 @@ async fn after_the_lease_a_person_is_asked_once(floor: Floor) {
     shop.floor.pass(1);
     let there = GiveUpChecks { connected: vec![shop.runner], hub: ever() };
     assert_eq!(shop.floor.done(&Caller::hub("foreman"), there).await, [], "one that is there is waited for");
-    assert_eq!(shop.task(left.task).await.status, TaskStatus::Validating);
+    assert_eq!(shop.task(left.task).await.status, TaskStatus::Reported);
     assert_eq!(shop.gives_up(ever()).await, [left.report]);
     assert_eq!(shop.gives_up(ever()).await, [], "once");
     let detail = shop.detail(left.task).await;
@@ -218,7 +218,7 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
     assert!(shop.decided("check_moved").await);
     let checks = shop.floor.store.desired(other).await.unwrap().unwrap().checks;
     let [check]: &[DesiredCheck] = checks.as_slice() else { panic!("{checks:?}") };
-    assert_eq!((check.task, shop.task(tasks[0]).await.status), (tasks[0], TaskStatus::Validating));
+    assert_eq!((check.task, shop.task(tasks[0]).await.status), (tasks[0], TaskStatus::Reported));
     assert_eq!(check.workspace.from, Some(StartFrom::Branch { branch: "pushed".into() }));
     let asked = &shop.detail(tasks[1]).await.escalations[0];
     assert_eq!(asked.context.runner, Some(shop.runner), "what can be no branch is looked for nowhere");
@@ -233,7 +233,7 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
 
 async fn for_what_has_nothing_to_be_checked_nobody_is_asked(floor: Floor) {
     let left = Left::reported(floor, plain("Write something")).await;
-    assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Validating, "it is to be compared");
+    assert_eq!(left.shop.task(left.task).await.status, TaskStatus::Reported, "it is to be compared");
     left.shop.floor.pass(LEASE);
     assert_eq!(left.shop.gives_up(ever()).await, [left.report]);
     let detail = left.shop.detail(left.task).await;

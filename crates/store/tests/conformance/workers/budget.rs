@@ -106,7 +106,7 @@ async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {
     let fence = shop.task(task).await.lease.unwrap().fence;
     shop.floor.done(&shop.floor.ada, report(task, fence, "It is done.")).await;
     shop.costs(session, 2_000_000).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
     shop.looked_at(task, None).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.add(vec![plain("One more")]).await;

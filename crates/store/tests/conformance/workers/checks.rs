@@ -24,6 +24,7 @@ both!(
     what_was_reported_is_judged_whatever_becomes_of_its_worker,
     what_cannot_be_checked_is_for_a_person,
     only_the_runner_that_checks_says_what_it_found,
+    a_report_waits_until_its_runner_begins_to_check_it,
 );
 
 fn result(passed: bool, reason: &str) -> CriterionResult {
@@ -65,7 +66,7 @@ async fn what_is_met_is_done_and_what_is_not_goes_back_with_reasons(floor: Floor
     let first = shop.session(task).await;
     shop.costs(first, 5).await;
     shop.finishes(task, "Wrote it.").await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
     assert_eq!(shop.worker(worker.id).await.task, Some(task), "it waits for the verdict");
     shop.found(task, false, "`out.txt` does not exist", None).await;
     let detail = shop.detail(task).await;
@@ -213,7 +214,7 @@ async fn what_has_nothing_to_be_checked_is_compared_too(floor: Floor) {
     shop.dispatch().await;
     for (index, task) in tasks.iter().enumerate() {
         shop.ends(*task, "Done.").await;
-        assert_eq!(shop.task(*task).await.status, TaskStatus::Validating);
+        assert_eq!(shop.task(*task).await.status, TaskStatus::Reported);
         shop.looked_at(*task, Some(changes(&format!("t{index}"), (10, 12)))).await;
     }
     assert_eq!(shop.task(tasks[0]).await.status, TaskStatus::Done);
@@ -323,5 +324,27 @@ async fn only_the_runner_that_checks_says_what_it_found(floor: Floor) {
     let mut liar = crate::execution::Memory::new(foreign);
     let fact = FactBody::Checked { report, results: vec![result(true, "trust me")], changes: None };
     liar.happened(&shop.floor, fact).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
+}
+
+async fn a_report_waits_until_its_runner_begins_to_check_it(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let task = shop.add(vec![checked("Write out.txt")]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "Wrote it.").await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
+    let report = shop.pending(task).await;
+    let aside = runner(&shop.floor, &shop.floor.ada, "aside", 4).await;
+    crate::execution::Memory::new(aside).happened(&shop.floor, FactBody::Checking { report }).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "that is not for this one to say");
+    for _ in 0..2 {
+        shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
+        assert_eq!(shop.task(task).await.status, TaskStatus::Validating);
+        assert_eq!(shop.pending(task).await, report, "it is to be checked until that is done");
+    }
+    shop.found(task, true, "it is there", None).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done);
+    shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
+    assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
 }

@@ -118,5 +118,5 @@ async fn a_reason_is_of_the_status_that_it_stands_at(floor: Floor) {
     assert_eq!((back.status.is_held(), back.reason.as_deref()), (true, Some("`out.txt` is empty")));
     shop.finishes(task, "Done now.").await;
     let checks = shop.task(task).await;
-    assert_eq!((checks.status, checks.reason), (TaskStatus::Validating, None), "that was said of the report before");
+    assert_eq!((checks.status, checks.reason), (TaskStatus::Reported, None), "that was said of the report before");
 }

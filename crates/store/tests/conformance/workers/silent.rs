@@ -48,7 +48,7 @@ async fn nothing_said_and_nothing_changed_is_a_failed_attempt(floor: Floor) {
     let workers = shop.start(2).await;
     let task = shop.add(vec![plain("Do something")]).await[0];
     shop.ends_silently(task).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Validating, "what it changed is looked at first");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "what it changed is looked at first");
     shop.looked_at(task, Some(untouched())).await;
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Failed));

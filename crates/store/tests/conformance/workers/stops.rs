@@ -63,7 +63,7 @@ async fn a_session_whose_report_is_checked_just_ends(floor: Floor) {
     let fence = held.lease.unwrap().fence;
     shop.floor.done(&shop.floor.ada, crate::tasks::report(task, fence, "Here it is.")).await;
     stop(&shop, session, false).await;
-    assert_eq!(shop.task(task).await.status, TaskStatus::Validating, "what was handed back counts");
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported, "what was handed back counts");
     assert_eq!(shop.worker(worker.id).await.status, WorkerStatus::Working);
     shop.exits(session, 0).await;
     shop.found(task, true, "it is there", None).await;

@@ -188,7 +188,7 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         None => (None, Some(asks::judgement(&row, &[], &report.summary))),
     };
     keep(tx, &row, fence, &report, spot, None);
-    row.status = if spot.is_some() { TaskStatus::Validating } else { TaskStatus::Reported };
+    row.status = TaskStatus::Reported;
     tx.put_task(row);
     if let Some((runner, _)) = spot {
         tx.settle().await?;

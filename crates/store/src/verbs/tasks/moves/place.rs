@@ -1,6 +1,6 @@
 //! Where the acceptance of a report is checked: where it was worked on, or in a workspace made from the branch it names.
 
-use domain::{Action, ProjectId, ReportId, Resource, RunnerId, WorkerId, WorkerKind, WorkspaceId, branch};
+use domain::{Action, ProjectId, ReportId, Resource, RunnerId, TaskStatus, WorkerId, WorkerKind, WorkspaceId, branch};
 use protocol::link::StartFrom;
 use protocol::{Deliverables, Repository, UserRef};
 
@@ -164,6 +164,7 @@ pub(crate) async fn elsewhere(
     let Some(name) = made.branch.filter(usable) else { return Ok(false) };
     let Place::Branch(branch) = on_branch(tx, &row, worker, &name, &tried).await? else { return Ok(false) };
     let (runner, workspace) = branch.make(tx, &mut row, report).await?;
+    row.status = TaskStatus::Reported;
     tx.put_task(row);
     tx.settle().await?;
     let sql = "UPDATE reports SET runner = $1, workspace = $2 WHERE id = $3";
