@@ -91,7 +91,7 @@ openapi: ## write docs/openapi.json anew from the handlers
 	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
 
 properties: ## the long lane of the property tests: many cases, other ones each time
-	PROPTEST_CASES=5000 cargo nextest run --locked --workspace --lib --bins --retries 0 --no-fail-fast
+	PROPTEST_CASES=2000 cargo nextest run --locked --workspace --lib --bins --retries 0 --no-fail-fast
 
 fuzz: ## let libFuzzer look for frames that break the decoder, for five minutes
 	command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --version 0.13.2 --locked --debug --quiet --root target/tools
