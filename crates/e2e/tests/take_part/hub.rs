@@ -25,15 +25,20 @@ impl Hub {
         // Not below /tmp, where Codex refuses to put its helpers.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let data = folder.path().join("hub");
-        let database = format!("sqlite:{}", data.join("shopfloor.db").display());
-        let mut process = HubProcess::spawn(&data, &database, port);
-        let url = process.ready().await;
-        let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
+        let (process, url) = start(folder.path(), port).await;
+        let token = std::fs::read_to_string(folder.path().join("hub/token")).unwrap().trim().to_owned();
         let ann = Client::new(&url, &token).unwrap();
         let input: ProjectCreate = serde_json::from_value(json!({ "content": "Taking part" })).unwrap();
         let project: Project = ann.ask(Call::ProjectCreate { input }).await.unwrap();
         Self { folder, process, url, token, ann, project }
+    }
+
+    /// The same hub after a SIGKILL, at the same address.
+    pub(crate) async fn killed_and_started_again(self) -> Self {
+        self.process.kill().await;
+        let port = self.url.rsplit(':').next().unwrap().parse().unwrap();
+        let (process, url) = start(self.folder.path(), port).await;
+        Self { folder: self.folder, process, url, token: self.token, ann: self.ann, project: self.project }
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
@@ -99,6 +104,14 @@ impl Hub {
     pub(crate) fn log(&self) -> String {
         self.process.log_text()
     }
+}
+
+async fn start(folder: &Path, port: u16) -> (HubProcess, String) {
+    let data = folder.join("hub");
+    let database = format!("sqlite:{}", data.join("shopfloor.db").display());
+    let mut process = HubProcess::spawn(&data, &database, port);
+    let url = process.ready().await;
+    (process, url)
 }
 
 /// Where the examples are.

@@ -3,14 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use client::Client;
 use domain::TaskStatus;
-use protocol::{
-    AddedTasks, Call, Project, ProjectCreate, Taken, TaskDetail, TaskTake, TasksAdd, WorkConfigure, WorkSettings,
-    Worker, WorkerFilter,
-};
+use protocol::{Call, Taken, TaskDetail, TaskTake, WorkConfigure, WorkSettings, Worker, WorkerFilter};
 use serde_json::json;
-use testkit::{HubProcess, wait_until};
+use testkit::wait_until;
 use tokio::process::Command;
 
 use crate::hub::{Hub, examples};
@@ -51,33 +47,22 @@ async fn the_worker_in_python_works_off_a_graph_of_tasks() {
 
 #[tokio::test]
 async fn the_worker_in_python_goes_on_when_the_hub_was_killed_while_it_waited() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let data = folder.path().join("hub");
-    let database = format!("sqlite:{}", data.join("shopfloor.db").display());
-    let mut hub = HubProcess::spawn(&data, &database, port);
-    let url = hub.ready().await;
-    let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
-    let ann = Client::new(&url, &token).unwrap();
-    let input: ProjectCreate = serde_json::from_value(json!({ "content": "Taking part" })).unwrap();
-    let project = ann.ask::<Project>(Call::ProjectCreate { input }).await.unwrap().id;
-    let mut command = python(&url, &token);
+    let hub = Hub::open().await;
+    let project = hub.project.id;
+    let mut command = python(&hub.url, &hub.token);
     command.arg(examples().join("worker.py")).args(["--project", &project.to_string()]);
-    said_to(&mut command, &folder.path().join("worker.log"));
+    said_to(&mut command, &hub.folder().join("worker.log"));
     let mut worker = command.spawn().unwrap();
     wait_until("it waits for a task", async || {
         let filter = WorkerFilter { project: Some(project) };
-        let workers: Vec<Worker> = ann.ask(Call::WorkerList { filter }).await.ok()?;
+        let workers: Vec<Worker> = hub.ann.ask(Call::WorkerList { filter }).await.ok()?;
         (!workers.is_empty()).then_some(())
     })
     .await;
-    hub.kill().await;
-    let mut hub = HubProcess::spawn(&data, &database, port);
-    hub.ready().await;
-    let input = TasksAdd { tasks: serde_json::from_value(json!([{ "description": "After the fall" }])).unwrap() };
-    let task = ann.ask::<AddedTasks>(Call::TaskAdd { project, input }).await.unwrap().tasks[0].id;
+    let hub = hub.killed_and_started_again().await;
+    let task = hub.add(json!([{ "description": "After the fall" }])).await[0].id;
     wait_until("the task is done", async || {
-        let detail: TaskDetail = ann.ask(Call::TaskShow { task }).await.ok()?;
+        let detail: TaskDetail = hub.ann.ask(Call::TaskShow { task }).await.ok()?;
         (detail.task.status == TaskStatus::Done).then_some(())
     })
     .await;
