@@ -1,7 +1,7 @@
 //! The table of verbs: how each is asked over HTTP, and what its answer is read as.
 
 use http::Method;
-use protocol::{Answer, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage, TaskFilter};
+use protocol::{Answer, ApprovalFilter, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage, TaskFilter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -74,6 +74,17 @@ pub fn request(call: &Call) -> HttpRequest {
         Call::ObserverRevoke { observer } => delete(format!("/api/observers/{observer}")),
         Call::RunnerList {} => get("/api/runners", A::Runners),
         Call::RunnerCreate { input } => post("/api/runners", A::NewRunner).with(input),
+        Call::RunnerUpdate { runner, input } => patch(format!("/api/runners/{runner}"), input, A::Runner),
+        Call::ApprovalList { filter: ApprovalFilter { project, task, answered } } => {
+            let request = get("/api/approvals", A::Approvals).parameter("project", *project);
+            request.parameter("task", *task).parameter("answered", *answered)
+        }
+        Call::ApprovalShow { approval } => get(format!("/api/approvals/{approval}"), A::Approval),
+        Call::ApprovalAnswer { approval, input } => {
+            post(format!("/api/approvals/{approval}/answer"), A::Approval).with(input)
+        }
+        Call::GrantList {} => get("/api/grants", A::Grants),
+        Call::GrantRevoke { grant } => delete(format!("/api/grants/{grant}")),
         Call::RunnerRemove { runner } => delete(format!("/api/runners/{runner}")),
         Call::SessionList { filter } => get("/api/sessions", A::Sessions).only(filter),
         Call::SessionShow { session } => get(format!("/api/sessions/{session}"), A::SessionDetail),

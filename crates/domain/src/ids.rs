@@ -92,6 +92,10 @@ ids! {
     ReportId = "rep", "^rep_[0-9a-f]{32}$";
     /// A request for a person.
     EscalationId = "esc", "^esc_[0-9a-f]{32}$";
+    /// A request to allow something to run on a runner.
+    ApprovalId = "apr", "^apr_[0-9a-f]{32}$";
+    /// A standing permission that a runner's owner gave.
+    GrantId = "gnt", "^gnt_[0-9a-f]{32}$";
     /// A runner's own memory, so that a hub notices when it was lost.
     JournalId = "jnl", "^jnl_[0-9a-f]{32}$";
     /// A line in a project's chat.

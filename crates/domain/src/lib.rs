@@ -8,11 +8,13 @@ pub mod ids;
 pub mod placement;
 pub mod text;
 pub mod time;
+pub mod trust;
 pub mod values;
 pub mod work;
 
 pub use access::{Action, Actor, ProjectFacts, Resource, Verdict, can};
 pub use ids::*;
 pub use time::Timestamp;
+pub use trust::{Answered, ApprovalKind, Author, RunnerPolicy};
 pub use values::*;
 pub use work::*;

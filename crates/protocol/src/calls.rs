@@ -1,23 +1,23 @@
 //! The verbs: one enum for what is asked, one for what is answered.
 
 use domain::{
-    ActivityId, EscalationId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TaskId,
-    TokenId, UserId, WorkerId, WorkspaceId,
+    ActivityId, ApprovalId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId,
+    SessionId, TaskId, TokenId, UserId, WorkerId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
 use crate::{
-    Activity, ActivityCreate, ActivityUpdate, AddedTasks, AuditEntry, AuditPage, Diff, DiffRange, DoingWhat,
-    Escalation, EscalationAnswer, EscalationFilter, ExecutionFilter, Freeze, Frozen, Invite, InviteCreate, Lease,
-    LogPage, Login, LoginLink, MarkRead, Me, Message, MessagePage, MessageText, Metrics, MetricsPage, NewInvite,
-    NewObserver, NewRunner, NewToken, Observer, ObserverCreate, PresenceEntry, Project, ProjectCreate, ProjectUpdate,
-    RecordingDetail, RecordingHits, RecordingKeep, RecordingPart, RecordingQuery, RecordingRange, Rename, Report,
-    Runner, RunnerCreate, Save, Session, SessionDetail, SessionLog, SessionSpawn, SessionStop, SessionText, Taken,
-    Task, TaskAsk, TaskDetail, TaskFilter, TaskHeartbeat, TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake,
-    TaskTakeOver, TaskTurn, TasksAdd, Token, TokenCreate, Turned, Unread, User, Version, WorkConfigure, WorkEntry,
-    WorkLogPage, WorkSettings, Worker, WorkerDetail, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace,
-    WorkspaceDiff, WorkspaceRestore,
+    Activity, ActivityCreate, ActivityUpdate, AddedTasks, Approval, ApprovalAnswer, ApprovalFilter, AuditEntry,
+    AuditPage, Diff, DiffRange, DoingWhat, Escalation, EscalationAnswer, EscalationFilter, ExecutionFilter, Freeze,
+    Frozen, Grant, Invite, InviteCreate, Lease, LogPage, Login, LoginLink, MarkRead, Me, Message, MessagePage,
+    MessageText, Metrics, MetricsPage, NewInvite, NewObserver, NewRunner, NewToken, Observer, ObserverCreate,
+    PresenceEntry, Project, ProjectCreate, ProjectUpdate, RecordingDetail, RecordingHits, RecordingKeep, RecordingPart,
+    RecordingQuery, RecordingRange, Rename, Report, Runner, RunnerCreate, RunnerUpdate, Save, Session, SessionDetail,
+    SessionLog, SessionSpawn, SessionStop, SessionText, Taken, Task, TaskAsk, TaskDetail, TaskFilter, TaskHeartbeat,
+    TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn, TasksAdd, Token, TokenCreate,
+    Turned, Unread, User, Version, WorkConfigure, WorkEntry, WorkLogPage, WorkSettings, Worker, WorkerDetail,
+    WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace, WorkspaceDiff, WorkspaceRestore,
 };
 
 macro_rules! calls {
@@ -134,13 +134,25 @@ calls! {
     RunnerList = "runner.list" {} read,
     /// Registers a runner; the secret is shown once.
     RunnerCreate = "runner.create" { input: RunnerCreate } write,
+    /// Changes what one of the caller's runners runs for others.
+    RunnerUpdate = "runner.update" { runner: RunnerId, input: RunnerUpdate } write,
     /// Removes one of the caller's runners.
     RunnerRemove = "runner.remove" { runner: RunnerId } write,
+    /// What others wrote and would run on the caller's runners.
+    ApprovalList = "approval.list" { filter: ApprovalFilter } read,
+    /// One such request.
+    ApprovalShow = "approval.show" { approval: ApprovalId } read,
+    /// Allows it, or not.
+    ApprovalAnswer = "approval.answer" { approval: ApprovalId, input: ApprovalAnswer } write,
+    /// What the caller allowed for good.
+    GrantList = "grant.list" {} read,
+    /// Takes such a permission back.
+    GrantRevoke = "grant.revoke" { grant: GrantId } write,
     /// The sessions that the caller may see.
     SessionList = "session.list" { filter: ExecutionFilter } read,
     /// One session, with what it was started with.
     SessionShow = "session.show" { session: SessionId } read,
-    /// Spawns a session on one of the caller's runners.
+    /// Spawns a session on one of the caller's runners, or asks the owner of another.
     SessionSpawn = "session.spawn" { input: SessionSpawn } write,
     /// Stops one of the caller's sessions; its work is saved first.
     SessionStop = "session.stop" { session: SessionId, input: SessionStop } write,
@@ -314,6 +326,10 @@ answers! {
     NewObserver(NewObserver),
     Runners(Vec<Runner>),
     NewRunner(NewRunner),
+    Runner(Runner),
+    Approval(Approval),
+    Approvals(Vec<Approval>),
+    Grants(Vec<Grant>),
     Session(Session),
     Sessions(Vec<Session>),
     SessionDetail(SessionDetail),

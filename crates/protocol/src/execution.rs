@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::UserRef;
 use crate::views::views;
+use crate::{UserRef, WrittenBy};
 
 /// What is checked out in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
@@ -222,8 +222,10 @@ views! {
         workspace: WorkspaceId,
         /// The runner that has it.
         runner: RunnerId,
-        /// Who spawned it, and alone may type into it.
+        /// Whose machine it runs on, and who alone may type into it.
         owner: UserRef,
+        /// Who wrote its prompt, when that was not its owner: another person, or an agent.
+        asked_by: Option<WrittenBy>,
         /// The adapter's name.
         agent: String,
         /// Whether a person can talk to it.

@@ -6,8 +6,8 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    Activity, Answer, Call, Escalation, Me, Message, Problem, ProblemKind, Project, Runner, Session, TaskLine, Unread,
-    User, WorkEntry, WorkSettings, Worker, Workspace,
+    Activity, Answer, Approval, Call, Escalation, Me, Message, Problem, ProblemKind, Project, Runner, Session,
+    TaskLine, Unread, User, WorkEntry, WorkSettings, Worker, Workspace,
 };
 
 /// Client → hub.
@@ -194,6 +194,8 @@ pub enum Change {
     WorkerGone { worker: WorkerId },
     /// A person is asked, or has answered.
     Escalation { escalation: Escalation },
+    /// The receiver is asked to let something run on their runner, or has answered.
+    Approval { approval: Approval },
     /// Something was decided about tasks or workers.
     WorkEntry { entry: WorkEntry },
     /// How a project hands out its tasks has changed.

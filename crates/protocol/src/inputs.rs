@@ -38,6 +38,9 @@ inputs! {
         /// Recordings expire after this many days; never when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retention_days: Option<u32>,
+        /// Whether work that others ask for runs in a sandbox; no when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox_others: Option<bool>,
         /// The repositories it works on.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<Repository>>")]
@@ -65,6 +68,9 @@ inputs! {
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         #[ts(as = "Option<Option<u32>>")]
         retention_days: Option<Option<u32>>,
+        /// Whether work that others ask for runs in a sandbox. Only the owner changes this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox_others: Option<bool>,
         /// The repositories it works on. Only the owner changes this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repositories: Option<Vec<Repository>>,
@@ -132,7 +138,7 @@ inputs! {
         name: String,
     }
 
-    /// A session to be spawned on one of the caller's runners.
+    /// A session to be spawned.
     SessionSpawn {
         /// The line of work that it is for; absent: one is made in `project`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,7 +161,8 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         argv: Vec<String>,
-        /// Which of the caller's runners; the least loaded fitting one when absent.
+        /// Which runner; the least loaded fitting one of the caller's when absent. Another person's, where they work on
+        /// the same activity: their policy decides, or they are asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runner: Option<RunnerId>,
         /// Labels that the runner must have.

@@ -3,6 +3,7 @@
 //! Control messages are JSON with tagged enums; numbers stay below 2^53 and times are RFC 3339 texts.
 //! This crate knows no socket, no database and no rule.
 
+mod approvals;
 mod calls;
 mod execution;
 mod frames;
@@ -16,6 +17,7 @@ pub mod terminal;
 mod views;
 mod workers;
 
+pub use approvals::*;
 pub use calls::{Answer, BareView, Call, FromAnswer};
 pub use execution::*;
 pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};

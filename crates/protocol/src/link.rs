@@ -1,14 +1,14 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
 use domain::{
-    ActivityId, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId, Timestamp, UserId,
-    WorkspaceId,
+    ActivityId, ApprovalKind, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId,
+    Timestamp, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     CheckedOut, Criterion, CriterionResult, GitStats, Marker, PortRange, Problem, RecordingHits, Repository,
-    RunnerAbout, Sandbox, Save, SessionLog, SessionState, Usage, WorkspaceDiff,
+    RunnerAbout, Sandbox, Save, SessionLog, SessionState, Usage, WorkspaceDiff, WrittenBy,
 };
 
 /// Runner → hub. Facts are sent until they are acknowledged; everything else may be lost.
@@ -100,6 +100,9 @@ pub enum ToRunner {
         /// How long recordings are kept, of the projects that say so.
         #[serde(default)]
         retention: Vec<Retention>,
+        /// What may run here and what may not, of what the runner asked about.
+        #[serde(default)]
+        answers: Vec<WishAnswer>,
     },
     /// Facts up to this number are stored; the runner may forget them.
     Ack {
@@ -298,6 +301,47 @@ pub enum FactBody {
         /// Which workspace.
         workspace: WorkspaceId,
     },
+    /// Something that the runner's owner did not write would run here: it waits until that is allowed. May be told twice.
+    ApprovalWanted {
+        /// What waits for it.
+        subject: Subject,
+        /// All that would run.
+        wishes: Vec<Wish>,
+    },
+}
+
+/// What waits for an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "id", rename_all = "snake_case")]
+pub enum Subject {
+    /// A session that is to be started.
+    Session(SessionId),
+    /// A report that is to be checked.
+    Report(ReportId),
+}
+
+/// One thing that would run on a runner, or be read there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// What kind of thing.
+    pub kind: ApprovalKind,
+    /// The exact text, or what describes it.
+    pub text: String,
+    /// Names the exact text.
+    pub sha256: String,
+}
+
+/// Whether one thing may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WishAnswer {
+    /// What waits for it.
+    pub subject: Subject,
+    /// What kind of thing.
+    pub kind: ApprovalKind,
+    /// Names the exact text.
+    pub sha256: String,
+    /// Whether it may.
+    pub allowed: bool,
 }
 
 /// Who can do something about a check that failed.
@@ -338,6 +382,9 @@ pub struct DesiredSession {
     pub model: Option<String>,
     /// What the agent is to do.
     pub prompt: String,
+    /// Who asked for the session, when that was not the runner's owner: the owner must allow it first.
+    #[serde(default)]
+    pub asked_by: Option<WrittenBy>,
     /// What the agent should know: the project's and the activity's text.
     pub context: String,
     /// The program and its arguments, for the agents `command` and `shell`.
@@ -402,8 +449,8 @@ pub struct DesiredCheck {
     pub files: Vec<String>,
     /// Where; made first if it is not there.
     pub workspace: DesiredWorkspace,
-    /// Whether commands of this project may run here.
-    pub trusted: bool,
+    /// Who wrote the commands, when that was not the runner's owner.
+    pub commands_by: Option<WrittenBy>,
     /// Keeps commands from writing outside the workspace.
     pub sandbox: Option<Sandbox>,
     /// Whether the hub wants to know when it begins.
@@ -465,8 +512,10 @@ pub struct DesiredWorkspace {
     pub base: Option<String>,
     /// Its own branch.
     pub branch: String,
-    /// Whether the project is the runner's owner's own, so that its setup may run.
-    pub trusted: bool,
+    /// Who named the repository, its setup, teardown and files to copy, when that was not the runner's owner.
+    pub repository_by: Option<WrittenBy>,
+    /// Whose work it starts from, when it is not the runner's owner's.
+    pub code_by: Option<WrittenBy>,
     /// Work that is there already, to go on with; absent: it starts with what the base has.
     #[serde(default)]
     pub from: Option<StartFrom>,
@@ -485,9 +534,6 @@ pub enum StartFrom {
     Bundle {
         /// Which, by `Bundle::bundle`.
         bundle: String,
-        /// Whether it is somebody else's work: what it would run is not trusted.
-        #[serde(default)]
-        foreign: bool,
     },
 }
 

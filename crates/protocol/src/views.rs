@@ -2,7 +2,7 @@
 
 use domain::{
     ActivityId, ActivityStatus, AuthorKind, InviteId, LinkKind, LoginId, MessageId, ObserverId, ProjectFacts,
-    ProjectId, RunnerId, Timestamp, TokenId, TokenKind, UserId, Visibility,
+    ProjectId, RunnerId, RunnerPolicy, Timestamp, TokenId, TokenKind, UserId, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -88,6 +88,9 @@ views! {
         archive_recordings: bool,
         /// Recordings expire after this many days; never when absent.
         retention_days: Option<u32>,
+        /// Whether work that others ask for runs in a sandbox.
+        #[serde(default)]
+        sandbox_others: bool,
         /// Free text: name, goals, constraints.
         content: String,
         /// Counts the versions of the content, from 1.
@@ -186,6 +189,10 @@ views! {
         created_at: Timestamp,
         /// What it said about itself; absent before its first connection.
         about: Option<crate::RunnerAbout>,
+        /// What it runs of other people's text without asking its owner.
+        policy: RunnerPolicy,
+        /// Whether work that others ask for runs in a sandbox.
+        sandbox_others: bool,
     }
 
     /// A credential; the secret itself is shown only once.

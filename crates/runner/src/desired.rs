@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{SessionId, SessionStatus};
 use protocol::SessionState;
-use protocol::link::{DesiredCheck, DesiredSession, FactBody, Retention};
+use protocol::link::{DesiredCheck, DesiredSession, FactBody, Retention, WishAnswer};
 
 use crate::JournalError;
 use crate::clock::now;
@@ -24,6 +24,7 @@ pub(crate) struct Wanted {
     pub(crate) keep: Vec<SessionId>,
     pub(crate) checks: Vec<DesiredCheck>,
     pub(crate) retention: Vec<Retention>,
+    pub(crate) answers: Vec<WishAnswer>,
 }
 
 /// Makes it true, or begins to. Safe to be told twice.
@@ -81,6 +82,7 @@ pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), J
         *known = retention;
         differs
     });
+    floor.approvals.take_in(&wanted.answers);
     for desired in &wanted.sessions {
         floor.sessions.lease(desired.session, lease_of(desired));
     }

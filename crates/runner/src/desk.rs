@@ -50,9 +50,10 @@ impl Ear for Desk {
         let floor = &self.floor;
         match frame {
             ToRunner::Welcome { .. } => {}
-            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention } => {
+            ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers } => {
                 floor.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
-                self.wanted.send_replace(Some(Arc::new(Wanted { generation, sessions, keep, checks, retention })));
+                let wanted = Wanted { generation, sessions, keep, checks, retention, answers };
+                self.wanted.send_replace(Some(Arc::new(wanted)));
             }
             ToRunner::Ack { number } => {
                 self.stored.send_replace(number);

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::Options;
 use crate::adapters::Known;
+use crate::approvals::Approvals;
 use crate::bundles::Bundles;
 use crate::checks::Checks;
 use crate::journal::Journal;
@@ -35,6 +36,8 @@ pub(crate) struct Floor {
     pub(crate) tokens: Tokens,
     pub(crate) checks: Checks,
     pub(crate) bundles: Bundles,
+    /// What the hub said may run here, of what others wrote.
+    pub(crate) approvals: Approvals,
     /// How often the hub is told that the runner is there, and what it answered.
     pub(crate) pulse: Pulse,
     /// How many asks are answered at once.

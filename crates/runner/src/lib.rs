@@ -2,6 +2,7 @@
 
 mod about;
 mod adapters;
+mod approvals;
 mod asks;
 mod bundles;
 mod checks;
@@ -24,7 +25,7 @@ mod terminals;
 mod tokens;
 mod workspaces;
 
-pub use journal::{APPROVAL_DIGITS, JournalError, approve};
+pub use journal::JournalError;
 pub use options::{Options, Patience};
 pub use run::{RunError, run};
 pub use secret::Secret;

@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use worktree::{Tempo, Worktrees};
 
 use crate::adapters::Known;
+use crate::approvals::Approvals;
 use crate::bundles::Bundles;
 use crate::checks::Checks;
 use crate::clock::now;
@@ -68,6 +69,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         tokens: Tokens::default(),
         checks: Checks::default(),
         bundles: Bundles::default(),
+        approvals: Approvals::default(),
         pulse: Pulse::default(),
         asks: Semaphore::new(ASKS),
         retention: watch::Sender::default(),

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use client::{Client, FromAnswer};
 use domain::{
-    ActivityId, EscalationId, InviteId, ProjectId, RunnerId, SessionId, TaskId, TokenId, UserId, WorkerId,
-    WorkerStatus, WorkspaceId, WorkspaceStatus,
+    ActivityId, ApprovalId, EscalationId, GrantId, InviteId, ProjectId, RunnerId, SessionId, TaskId, TokenId, UserId,
+    WorkerId, WorkerStatus, WorkspaceId, WorkspaceStatus,
 };
 use protocol::{
-    Activity, Call, Escalation, EscalationFilter, ExecutionFilter, Invite, Project, Runner, Session, TaskFilter,
-    TaskLine, Token, User, Worker, WorkerFilter, Workspace,
+    Activity, Approval, ApprovalFilter, Call, Escalation, EscalationFilter, ExecutionFilter, Grant, Invite, Project,
+    Runner, Session, TaskFilter, TaskLine, Token, User, Worker, WorkerFilter, Workspace,
 };
 
 use crate::Failure;
@@ -175,6 +175,44 @@ impl Named for Escalation {
 
     fn current(&self) -> bool {
         self.answered_at.is_none()
+    }
+}
+
+impl Named for Approval {
+    type Id = ApprovalId;
+    const WHAT: &'static str = "approval";
+
+    fn all() -> Call {
+        Call::ApprovalList { filter: ApprovalFilter { answered: Some(true), ..Default::default() } }
+    }
+
+    fn id(&self) -> ApprovalId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.text
+    }
+
+    fn current(&self) -> bool {
+        self.answer.is_none()
+    }
+}
+
+impl Named for Grant {
+    type Id = GrantId;
+    const WHAT: &'static str = "grant";
+
+    fn all() -> Call {
+        Call::GrantList {}
+    }
+
+    fn id(&self) -> GrantId {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        self.text.as_deref().unwrap_or(&self.author.name)
     }
 }
 

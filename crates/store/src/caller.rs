@@ -1,7 +1,7 @@
 //! Who runs a verb, and from where, as the audit trail records it.
 
 use domain::{Action, Actor, AuthorKind, Resource, UserId, Verdict, can};
-use protocol::UserRef;
+use protocol::{UserRef, WrittenBy};
 
 use crate::StoreError;
 
@@ -66,6 +66,16 @@ impl Caller {
             }
             _ => Ok((self.person()?, AuthorKind::User)),
         }
+    }
+
+    /// Who wrote a text, with the session whose agent wrote it on their behalf.
+    pub fn writer(&self) -> Result<WrittenBy, StoreError> {
+        let (user, _) = self.author()?;
+        let agent = match self.actor() {
+            Some(Actor::Agent { session, .. }) => Some(*session),
+            _ => None,
+        };
+        Ok(WrittenBy { user, agent })
     }
 
     /// Refuses unless the access rule allows it; `noun` names what is then not found.

@@ -35,6 +35,8 @@ const TABLES: &[(&str, &str)] = &[
     ("attempts", "task, number"),
     ("reports", "id"),
     ("escalations", "id"),
+    ("approvals", "id"),
+    ("grants", "id"),
     ("workers", "id"),
     ("work_settings", "project"),
     ("work_log", "number"),
@@ -101,6 +103,7 @@ enum Line {
 /// The schema that first had a table.
 fn since(table: &str) -> i64 {
     match table {
+        "approvals" | "grants" => 17,
         "task_queue" => 15,
         "tasks" | "task_deps" | "task_gists" | "attempts" | "reports" | "escalations" | "workers" | "work_settings"
         | "work_log" | "freezes" => 4,

@@ -14,6 +14,9 @@ use crate::{Result, Worktrees};
 
 const LARGEST: u64 = 4 << 20;
 const MOST: usize = 20_000;
+/// How much is shown of one file, and of all.
+const EXCERPT: usize = 4 * 1024;
+const EXCERPTS: usize = 24 * 1024;
 
 /// What would run it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,6 +43,9 @@ pub struct ExecutableConfig {
     pub kind: ConfigKind,
     /// The hash of its content; of its target when it is a link.
     pub sha256: String,
+    /// The beginning of what it says, for a person who decides; absent when it is not text, or there is much else.
+    #[serde(skip)]
+    pub excerpt: Option<String>,
 }
 
 /// All of it, with one hash that changes when anything does.
@@ -115,6 +121,15 @@ impl Worktrees {
     }
 }
 
+/// The beginning of a text, as long as there is room for it.
+fn excerpt(content: &[u8], before: usize) -> Option<String> {
+    let room = EXCERPTS.saturating_sub(before).min(EXCERPT);
+    let text = std::str::from_utf8(content).ok().filter(|_| room > 0)?;
+    let end = text.floor_char_boundary(room);
+    let more = if end < text.len() { "\n…" } else { "" };
+    Some(format!("{}{more}", &text[..end]))
+}
+
 fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut ConfigSet) {
     if set.files.len() >= MOST {
         set.truncated = true;
@@ -125,7 +140,9 @@ fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut C
         hash.update(what.as_bytes());
         hash.update(content);
         let path = path.to_string_lossy().into_owned();
-        set.files.push(ExecutableConfig { path, kind, sha256: hex::encode(hash.finalize()) });
+        let excerpt =
+            excerpt(content, set.files.iter().filter_map(|file| file.excerpt.as_ref()).map(String::len).sum());
+        set.files.push(ExecutableConfig { path, kind, sha256: hex::encode(hash.finalize()), excerpt });
     };
     match root.look(path) {
         Ok(Found::File { file, .. }) => match read_all(file, LARGEST) {

@@ -38,6 +38,10 @@ archive_recordings: boolean,
  */
 retention_days: number | null, 
 /**
+ * Whether work that others ask for runs in a sandbox.
+ */
+sandbox_others: boolean, 
+/**
  * Free text: name, goals, constraints.
  */
 content: string, 

@@ -27,6 +27,10 @@ archive_recordings?: boolean,
  */
 retention_days?: number, 
 /**
+ * Whether work that others ask for runs in a sandbox; no when absent.
+ */
+sandbox_others?: boolean, 
+/**
  * The repositories it works on.
  */
 repositories?: Array<Repository>, };

@@ -31,6 +31,10 @@ archive_recordings?: boolean,
  */
 retention_days?: number | null, 
 /**
+ * Whether work that others ask for runs in a sandbox. Only the owner changes this.
+ */
+sandbox_others?: boolean, 
+/**
  * The repositories it works on. Only the owner changes this.
  */
 repositories?: Array<Repository>, };

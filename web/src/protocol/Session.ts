@@ -12,6 +12,7 @@ import type { Timestamp } from "./Timestamp";
 import type { Usage } from "./Usage";
 import type { UserRef } from "./UserRef";
 import type { WorkspaceId } from "./WorkspaceId";
+import type { WrittenBy } from "./WrittenBy";
 
 /**
  * One agent process, or shell, in a terminal in a workspace.
@@ -38,9 +39,13 @@ workspace: WorkspaceId,
  */
 runner: RunnerId, 
 /**
- * Who spawned it, and alone may type into it.
+ * Whose machine it runs on, and who alone may type into it.
  */
 owner: UserRef, 
+/**
+ * Who wrote its prompt, when that was not its owner: another person, or an agent.
+ */
+asked_by: WrittenBy | null, 
 /**
  * The adapter's name.
  */

@@ -7,7 +7,7 @@ import type { SessionMode } from "./SessionMode";
 import type { WorkspaceId } from "./WorkspaceId";
 
 /**
- * A session to be spawned on one of the caller's runners.
+ * A session to be spawned.
  */
 export type SessionSpawn = { 
 /**
@@ -39,7 +39,8 @@ model?: string,
  */
 argv?: Array<string>, 
 /**
- * Which of the caller's runners; the least loaded fitting one when absent.
+ * Which runner; the least loaded fitting one of the caller's when absent. Another person's, where they work on
+ * the same activity: their policy decides, or they are asked.
  */
 runner?: RunnerId, 
 /**

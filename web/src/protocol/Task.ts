@@ -87,6 +87,10 @@ progress: string | null,
  */
 created_by: UserRef, 
 /**
+ * The session whose agent added it on their behalf; absent when the person did.
+ */
+created_by_agent: SessionId | null, 
+/**
  * When it was added.
  */
 created_at: Timestamp, 

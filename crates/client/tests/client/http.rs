@@ -17,6 +17,7 @@ fn project() -> Project {
         visibility: Visibility::Private,
         share_execution: false,
         archive_recordings: false,
+        sandbox_others: false,
         retention_days: None,
         content: "Parser".into(),
         version: 1,

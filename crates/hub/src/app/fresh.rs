@@ -1,6 +1,6 @@
 //! Step-up: what lets somebody stay in, or lets others in, needs a login of today.
 
-use domain::Timestamp;
+use domain::{RunnerPolicy, Timestamp};
 use protocol::{Call, ProblemKind};
 use store::Credential;
 
@@ -22,7 +22,7 @@ pub(crate) fn check(credential: &Credential, now: Timestamp, call: &Call) -> Res
     Err(AppError::new(ProblemKind::Forbidden, detail))
 }
 
-/// Whether the verb makes a credential or shows a project to more people.
+/// Whether the verb makes a credential, shows a project to more people, or lets others' commands run.
 fn widens(call: &Call) -> bool {
     match call {
         Call::TokenCreate { .. }
@@ -30,6 +30,9 @@ fn widens(call: &Call) -> bool {
         | Call::InviteCreate { .. }
         | Call::ObserverCreate { .. }
         | Call::RunnerCreate { .. } => true,
+        // What is allowed here runs on the person's machine.
+        Call::ApprovalAnswer { input, .. } => input.answer.allows(),
+        Call::RunnerUpdate { input, .. } => input.policy.is_some_and(|policy| policy != RunnerPolicy::Ask),
         Call::ProjectUpdate { input, .. } => input.visibility.is_some() || input.share_execution.is_some(),
         _ => false,
     }

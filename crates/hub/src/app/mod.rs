@@ -9,9 +9,10 @@ mod workers;
 
 use protocol::{Answer, Call, ProblemKind};
 use store::{
-    Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
-    Credential, DeleteMessage, DeleteProject, EditMessage, ReadChat, RemoveRunner, RenameMe, RevokeAllLogins,
-    RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, SendMessage, SetDisabled, UpdateActivity, UpdateProject,
+    AnswerApproval, Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner,
+    CreateToken, Credential, DeleteMessage, DeleteProject, EditMessage, ReadChat, RemoveRunner, RenameMe,
+    RevokeAllLogins, RevokeGrant, RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, SendMessage, SetDisabled,
+    UpdateActivity, UpdateProject, UpdateRunner,
 };
 
 use crate::AppError;
@@ -76,6 +77,9 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
             }
             Answer::Runners(runners)
         }
+        Call::ApprovalList { filter } => Answer::Approvals(store.approvals(caller, filter).await?),
+        Call::ApprovalShow { approval } => Answer::Approval(store.approval(caller, approval).await?),
+        Call::GrantList {} => Answer::Grants(store.grants(caller).await?),
         Call::SessionList { .. }
         | Call::SessionShow { .. }
         | Call::SessionLog { .. }
@@ -155,7 +159,10 @@ async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> R
         }
         Call::ObserverRevoke { observer } => done!(RevokeObserver { observer }),
         Call::RunnerCreate { input } => Answer::NewRunner(commit!(CreateRunner { input })),
+        Call::RunnerUpdate { runner, input } => Answer::Runner(commit!(UpdateRunner { runner, input })),
         Call::RunnerRemove { runner } => done!(RemoveRunner { runner }),
+        Call::ApprovalAnswer { approval, input } => Answer::Approval(commit!(AnswerApproval { approval, input })),
+        Call::GrantRevoke { grant } => done!(RevokeGrant { grant }),
         Call::SessionSpawn { .. }
         | Call::SessionStop { .. }
         | Call::SessionResume { .. }

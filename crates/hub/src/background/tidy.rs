@@ -11,7 +11,7 @@ use domain::RunnerId;
 use parking_lot::Mutex;
 use protocol::ProblemKind;
 use protocol::link::RunnerAsk;
-use store::{Caller, StoreError, SweptCheck};
+use store::{Caller, StoreError, SweepApprovals, SweptCheck};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -49,6 +49,9 @@ pub(super) async fn run(hub: Arc<Hub>) {
             runners = hub.untidy.next() => runners,
             () = sleep(AGAIN), if !left.is_empty() => std::mem::take(&mut left),
         };
+        if let Err(error) = hub.store.write(&caller, None, SweepApprovals {}).await {
+            tracing::warn!(%error, "could not take back what nobody needs to answer any more");
+        }
         let linked = hub.links.linked();
         for runner in runners.into_iter().filter(|runner| linked.contains(runner)) {
             let gone = sweep(&hub, &caller, runner).await.unwrap_or_else(|error| {

@@ -272,9 +272,17 @@ impl Session {
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
             Ok(Some(desired)) => {
-                let Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, .. } = desired;
+                let Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers, .. } = desired;
                 link.expects(heartbeat_seconds);
-                link.tell(&ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention });
+                link.tell(&ToRunner::Desired {
+                    generation,
+                    sessions,
+                    keep,
+                    checks,
+                    heartbeat_seconds,
+                    retention,
+                    answers,
+                });
                 // Only now: what is not to be checked any more is left alone before it is taken away.
                 self.hub.untidy.at(self.runner);
                 Ok(())

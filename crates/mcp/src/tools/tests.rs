@@ -63,6 +63,7 @@ fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
         session: None,
         progress: None,
         created_by: UserRef { id: UserId::generate(), name: "ann".into() },
+        created_by_agent: None,
         created_at: now(),
         updated_at: now(),
     }

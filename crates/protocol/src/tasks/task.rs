@@ -95,6 +95,8 @@ views! {
         progress: Option<String>,
         /// Who added it.
         created_by: UserRef,
+        /// The session whose agent added it on their behalf; absent when the person did.
+        created_by_agent: Option<SessionId>,
         /// When it was added.
         created_at: Timestamp,
         /// When it last changed.

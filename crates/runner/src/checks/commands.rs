@@ -1,13 +1,12 @@
-//! Whether a check's commands may run here, and with what: only if the project is the owner's, or the owner allowed it.
+//! With what a check's commands run, once its runner's owner has allowed them.
 
 use std::sync::Arc;
 
 use acceptance::{Commands, Runs, warden};
-use protocol::Criterion;
 use protocol::link::DesiredCheck;
 
 use crate::floor::Floor;
-use crate::sessions::{contain, hash, printable};
+use crate::sessions::contain;
 use crate::workspaces::Place;
 
 /// What commands may know of the person's environment: where things are, and no secret.
@@ -39,11 +38,12 @@ pub(super) async fn commands(
     check: &DesiredCheck,
     place: &Place,
     runs: bool,
+    refused: Option<String>,
 ) -> Result<Commands, String> {
     if !runs {
         return Ok(Commands::Refused("there is none".to_owned()));
     }
-    if let Some(why) = refused(floor, check).await? {
+    if let Some(why) = refused {
         return Ok(Commands::Refused(why));
     }
     // A workspace that was made for this check has everything that its commands need only then.
@@ -64,37 +64,4 @@ pub(super) async fn commands(
             contain(&shared, &adapter, (project, sandbox.as_ref()), &place, Vec::new(), argv)
         }),
     }))
-}
-
-/// Why the commands may not run; nothing when they may.
-async fn refused(floor: &Arc<Floor>, check: &DesiredCheck) -> Result<Option<String>, String> {
-    if check.trusted {
-        return Ok(None);
-    }
-    let repository = check.workspace.repository.as_ref();
-    let mut lines: Vec<Option<String>> =
-        repository.iter().flat_map(|repository| [repository.setup.clone(), repository.teardown.clone()]).collect();
-    let mut named = Vec::new();
-    for criterion in &check.criteria {
-        if let Criterion::Command { argv, .. } = criterion {
-            lines.push(Some(serde_json::to_string(argv).unwrap_or_default()));
-            named.push(format!("`{}`", printable(&argv.join(" "))));
-        }
-    }
-    let trees = &floor.workspaces.worktrees;
-    let found = trees.executable_config(check.workspace.workspace).await.map_err(|error| error.to_string())?;
-    let mine = "the project is not this runner's owner's";
-    if found.truncated {
-        return Ok(Some(format!("{mine}, and what the workspace would run cannot be listed whole")));
-    }
-    let hash = hash(&found.sha256, &lines);
-    if floor.journal.approved(&hash).await.map_err(|error| error.to_string())? {
-        return Ok(None);
-    }
-    let files: Vec<String> = found.files.iter().take(10).map(|file| printable(&file.path)).collect();
-    let with = if files.is_empty() { String::new() } else { format!(" with {}", files.join(", ")) };
-    Ok(Some(format!(
-        "{mine}: its owner can allow {}{with} by `shopfloor runner approve {hash}`; then let it be checked again",
-        named.join(", ")
-    )))
 }

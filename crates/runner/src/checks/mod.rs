@@ -3,6 +3,7 @@
 mod changes;
 mod commands;
 mod perform;
+mod trust;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use domain::{ReportId, WorkspaceId};
 use parking_lot::Mutex;
 use protocol::Criterion;
-use protocol::link::{DesiredCheck, FactBody};
+use protocol::link::{CheckTrouble, DesiredCheck, FactBody};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -134,19 +135,31 @@ impl Drop for Inside {
 async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
     let report = check.report;
     let runs = check.criteria.iter().any(|criterion| matches!(criterion, Criterion::Command { .. }));
+    // Nobody waits behind a check that waits for a person.
+    let refused = match trust::settle(floor, check).await {
+        Ok(refused) => refused,
+        Err(Unmade { why, cause }) => return failed(floor, report, why, cause).await,
+    };
     let turns = if runs { &floor.checks.long } else { &floor.checks.short };
     let Ok(_turn) = turns.acquire().await else { return };
     tracing::info!(%report, task = %check.task, "checking a report");
     if check.begin_told {
         floor.journal.tell(FactBody::Checking { report }).await;
     }
-    let result = match perform::perform(floor, check).await {
-        Ok((results, changes)) => FactBody::Checked { report, results, changes: Some(changes) },
-        Err(Unmade { why: detail, cause }) => {
-            tracing::warn!(%report, detail, "a report could not be checked");
-            FactBody::CheckFailed { report, detail, cause }
+    match perform::perform(floor, check, refused).await {
+        Ok((results, changes)) => {
+            finished(floor, report, FactBody::Checked { report, results, changes: Some(changes) }).await;
         }
-    };
-    // In one step: what is finished is told, and what is told is not done again.
+        Err(Unmade { why, cause }) => failed(floor, report, why, cause).await,
+    }
+}
+
+async fn failed(floor: &Floor, report: ReportId, detail: String, cause: CheckTrouble) {
+    tracing::warn!(%report, detail, "a report could not be checked");
+    finished(floor, report, FactBody::CheckFailed { report, detail, cause }).await;
+}
+
+/// In one step: what is finished is told, and what is told is not done again.
+async fn finished(floor: &Floor, report: ReportId, result: FactBody) {
     floor.journal.write(&[Change::Checked(report, Box::new(result.clone()))], &[result]).await;
 }

@@ -15,6 +15,7 @@ use crate::workspaces::{Purpose, Unmade};
 pub(super) async fn perform(
     floor: &Arc<Floor>,
     check: &DesiredCheck,
+    refused: Option<String>,
 ) -> Result<(Vec<CriterionResult>, Changes), Unmade> {
     let workspace = check.workspace.workspace;
     let place = floor.workspaces.try_make(floor, Purpose::from(check), &Progress::none()).await?;
@@ -26,7 +27,7 @@ pub(super) async fn perform(
     let facts = Arc::new(trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?);
     let told = changes::told(&facts);
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
-    let commands = commands::commands(floor, check, &place, runs).await?;
+    let commands = commands::commands(floor, check, &place, runs, refused).await?;
     let repository = check.workspace.repository.is_some();
     let site = Site { tree: &place.path, repository, facts, commands };
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use domain::{JournalId, SessionId, SessionStatus, Timestamp};
-use protocol::link::{Fact, FactBody};
+use protocol::link::{Fact, FactBody, Subject};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
@@ -96,6 +96,8 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         FactBody::SessionSaid { session, .. } | FactBody::SessionLimited { session, .. } => ("", session.to_string()),
         FactBody::Checking { report } => ("checking", report.to_string()),
         FactBody::Checked { report, .. } | FactBody::CheckFailed { report, .. } => ("", report.to_string()),
+        FactBody::ApprovalWanted { subject: Subject::Session(session), .. } => ("", session.to_string()),
+        FactBody::ApprovalWanted { subject: Subject::Report(report), .. } => ("", report.to_string()),
         FactBody::WorkspaceStats { workspace, .. } => ("stats", workspace.to_string()),
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! One SQLite file, one connection, one runner. What belongs together is written in one transaction.
 
-mod approvals;
 mod change;
 mod checks;
 mod facts;
@@ -18,7 +17,6 @@ use protocol::link::FactBody;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::{Mutex, Notify};
 
-pub use approvals::{APPROVAL_DIGITS, approve};
 pub(crate) use change::Change;
 pub use open::JournalError;
 pub(crate) use rows::{Memory, SessionRow, Step, WorkspaceRow};

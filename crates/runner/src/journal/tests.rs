@@ -17,6 +17,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
         mode: SessionMode::Interactive,
         model: None,
         prompt: String::new(),
+        asked_by: None,
         context: String::new(),
         argv: vec!["true".to_owned()],
         conversation: None,
@@ -29,7 +30,8 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
             repository: None,
             base: None,
             branch: "work".to_owned(),
-            trusted: true,
+            repository_by: None,
+            code_by: None,
             from: None,
         },
         task: None,
@@ -156,15 +158,4 @@ async fn what_the_hub_wants_and_how_far_it_got_survive() {
     assert_eq!((first.step, &first.desired, &first.memory, first.keep), (Step::Running, &stopped, &memory, false));
     let second = journal.session(two.session).await.unwrap().unwrap();
     assert_eq!((second.step, second.keep), (Step::Accepted, true));
-}
-
-#[tokio::test]
-async fn an_approval_reaches_a_running_runner() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(folder.path()).await.unwrap();
-    assert!(!approve(folder.path(), "abc").await.unwrap(), "nobody was asked");
-    assert!(!journal.approved("abc").await.unwrap());
-    assert!(approve(folder.path(), "abc").await.unwrap());
-    assert!(approve(folder.path(), "abc").await.unwrap(), "again");
-    assert!(journal.approved("abc").await.unwrap());
 }

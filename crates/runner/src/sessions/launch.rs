@@ -36,10 +36,11 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
         .get(&desired.agent)
         .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?;
     let program = program(floor, &adapter)?;
+    trust::before_making(floor, row).await?;
     let (progress, steps) = progress::follow();
     let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);
     let place = progress::telling(floor, row, steps, making).await?;
-    let trusted = trust::settle(floor, row).await?;
+    let trusted = trust::before_starting(floor, row).await?;
     if floor.workspaces.needs_setup(floor, desired.workspace.workspace).await? {
         let detail = Some("the setup of its workspace runs".to_owned());
         progress::tell(floor, row, At { status: SessionStatus::Starting, detail }).await;
@@ -85,7 +86,7 @@ pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Requ
         argv: desired.argv.clone(),
         // Asking for nothing is for where something else contains it.
         autonomy: if desired.sandbox.is_some() { Autonomy::Full } else { Autonomy::Edit },
-        trusted: desired.workspace.trusted,
+        trusted: false,
         shell: floor.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
         home: floor.person.get("HOME").map(PathBuf::from),
         ..Request::new(mode, workspace, &dir, &floor.options.exe)

@@ -20,7 +20,6 @@ mod trust;
 pub(crate) use actor::left_a_trace;
 pub(crate) use sandbox::contain;
 pub(crate) use state::lost;
-pub(crate) use trust::{hash, printable};
 
 use std::collections::HashMap;
 use std::sync::Arc;

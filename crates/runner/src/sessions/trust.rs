@@ -1,98 +1,106 @@
-//! What a stranger's project would run on this machine is run only when the runner's owner has allowed it.
+//! What a session needs its runner's owner to allow, and waiting for that.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::SessionStatus;
-use sha2::{Digest, Sha256};
+use domain::{ApprovalKind, SessionStatus};
+use protocol::link::{DesiredSession, Subject, Wish};
+use worktree::ConfigSet;
 
 use super::progress::tell;
 use super::state::At;
+use crate::approvals::{self, list, named, to_make, to_set_up, wish};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 
-/// How often it is looked whether the owner has allowed it: they do that with another process.
-const LOOK: Duration = Duration::from_secs(1);
-/// How many files are named.
-const NAMED: usize = 10;
+/// How long an answer may take before people are told that the session waits: a policy answers at once.
+const AT_ONCE: Duration = Duration::from_millis(400);
+
+/// Waits until the session itself may run here, and its workspace be made.
+pub(super) async fn before_making(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<(), String> {
+    let desired = &row.desired;
+    let mut wishes: Vec<Wish> = request(desired).into_iter().collect();
+    if floor.workspaces.row(floor, desired.workspace.workspace).await?.is_none() {
+        wishes.extend(to_make(&desired.workspace));
+    }
+    settle(floor, row, &wishes).await
+}
 
 /// Waits until what the workspace would run is allowed; whether its settings may be trusted.
-pub(super) async fn settle(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<bool, String> {
-    let wanted = &row.desired.workspace;
-    if wanted.trusted {
+pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<bool, String> {
+    let wanted = row.desired.workspace.clone();
+    let fresh = floor.workspaces.row(floor, wanted.workspace).await?.is_none_or(|known| !known.ready);
+    let mut wishes = if fresh { to_set_up(&wanted) } else { Vec::new() };
+    if wanted.repository_by.is_none() && wanted.code_by.is_none() {
         return Ok(true);
     }
-    let workspace = wanted.workspace;
-    let repository = wanted.repository.clone();
-    let lines = repository.iter().flat_map(|repository| [repository.setup.as_deref(), repository.teardown.as_deref()]);
-    let lines: Vec<Option<String>> = lines.map(|line| line.map(str::to_owned)).collect();
     loop {
-        let found = floor.workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())?;
-        let mut what: Vec<String> = lines.iter().flatten().map(|line| format!("`{}`", printable(line))).collect();
-        what.extend(found.files.iter().map(|file| printable(&file.path)));
-        if what.is_empty() && !found.truncated {
-            return Ok(false);
+        let found = config(floor, row).await?;
+        let settings = settings(&found)?;
+        let none = settings.is_none();
+        let all: Vec<Wish> = wishes.iter().cloned().chain(settings).collect();
+        settle(floor, row, &all).await?;
+        // What changed while its owner was reading was not what they allowed.
+        if config(floor, row).await?.sha256 == found.sha256 {
+            return Ok(!none);
         }
-        let named = what.len().min(NAMED);
-        let more = if what.len() > named { format!(" and {} more", what.len() - named) } else { String::new() };
-        let list = format!("{}{more}", what[..named].join(", "));
-        if found.truncated {
-            return Err(format!(
-                "the project is not this runner's owner's, and what it would run here cannot be listed whole: {list}"
-            ));
-        }
-        let hash = hash(&found.sha256, &lines);
-        if floor.journal.approved(&hash).await.map_err(|error| error.to_string())? {
-            return Ok(true);
-        }
-        let detail = format!(
-            "the project is not this runner's owner's, and would run here: {list}; \
-             allow it with `shopfloor runner approve {hash}`"
-        );
-        let at = At { status: SessionStatus::Waiting, detail: Some(detail) };
-        if row.memory.state.as_ref().is_none_or(|state| !at.is(state)) {
-            tracing::warn!(session = %row.session, detail = at.detail, "the session waits for an approval");
-            tell(floor, row, at).await;
-        }
-        tokio::time::sleep(LOOK).await;
+        wishes.clear();
     }
 }
 
-/// One hash for all that would run: it changes when any of it does.
-pub(crate) fn hash(files: &str, lines: &[Option<String>]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(files.as_bytes());
-    for line in lines {
-        hash.update([u8::from(line.is_some())]);
-        let line = line.as_deref().unwrap_or_default();
-        hash.update(line.len().to_be_bytes());
-        hash.update(line.as_bytes());
-    }
-    hex::encode(&hash.finalize()[..16])
+/// A session that somebody else asked for; what a worker of the owner's does for a task, the owner wanted.
+fn request(desired: &DesiredSession) -> Option<Wish> {
+    let by = desired.asked_by.as_ref().filter(|_| desired.task.is_none())?;
+    let what = match desired.argv.is_empty() {
+        true => format!("{} asks: {}", by.user.name, desired.prompt),
+        false => format!("{} asks to run: {}", by.user.name, approvals::command_line(&desired.argv)),
+    };
+    let model = desired.model.as_deref().unwrap_or("default");
+    Some(wish(ApprovalKind::Session, format!("{what}\nagent {}, model {model}", desired.agent)))
 }
 
-/// A stranger's text, short and without control characters.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().take(80).flat_map(char::escape_debug).collect()
+async fn config(floor: &Arc<Floor>, row: &SessionRow) -> Result<ConfigSet, String> {
+    let workspace = row.desired.workspace.workspace;
+    floor.workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_change_is_another_hash() {
-        let line = |text: &str| Some(text.to_owned());
-        let all = [
-            hash("a", &[line("make"), None]),
-            hash("b", &[line("make"), None]),
-            hash("a", &[None, line("make")]),
-            hash("a", &[line("make "), None]),
-            hash("a", &[line("make"), line("")]),
-            hash("a", &[]),
-        ];
-        let different: std::collections::BTreeSet<_> = all.iter().collect();
-        assert_eq!(different.len(), all.len());
-        assert_eq!(hash("a", &[line("make"), None]), all[0]);
+/// The settings in a workspace that would run something, with the beginning of what they say.
+fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
+    if found.truncated {
+        let names: Vec<&str> = found.files.iter().take(10).map(|file| file.path.as_str()).collect();
+        return Err(format!(
+            "the code is not this runner's owner's, and the settings in it that would run here cannot be listed whole: {}",
+            names.join(", ").escape_debug()
+        ));
     }
+    if found.files.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
+    let mut text = names.join(", ");
+    for file in &found.files {
+        if let Some(excerpt) = &file.excerpt {
+            text.push_str(&format!("\n\n--- {}\n{excerpt}", file.path));
+        }
+    }
+    Ok(Some(named(ApprovalKind::Settings, text, found.sha256.clone())))
+}
+
+/// Waits for the answers; people are told that the session waits, and for what.
+async fn settle(floor: &Arc<Floor>, row: &mut SessionRow, wishes: &[Wish]) -> Result<(), String> {
+    let subject = Subject::Session(row.session);
+    let answer = approvals::allowed(floor, subject, wishes);
+    tokio::pin!(answer);
+    if let Ok(answered) = tokio::time::timeout(AT_ONCE, &mut answer).await {
+        return answered;
+    }
+    let what = list(wishes.iter()).unwrap_or_default();
+    let detail = format!("the runner's owner must allow {what}: `shopfloor approval list`");
+    tracing::warn!(session = %row.session, detail, "the session waits for an approval");
+    tell(floor, row, At { status: SessionStatus::Waiting, detail: Some(detail) }).await;
+    let answered = answer.await;
+    if answered.is_ok() {
+        tell(floor, row, At { status: SessionStatus::Starting, detail: None }).await;
+    }
+    answered
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use domain::{ProjectId, ReportId, TaskId};
+use domain::{ApprovalKind, ProjectId, ReportId, TaskId};
 use protocol::Criterion;
-use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, StartFrom};
+use protocol::link::{CheckTrouble, DesiredCheck, DesiredWorkspace, FactBody, StartFrom, Subject};
 
 use crate::hub::FakeHub;
-use crate::support::{TestRunner, empty_workspace, fixture, git, repository, shell};
+use crate::support::{TestRunner, bo, empty_workspace, fixture, git, repository, shell};
 
 fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck {
     DesiredCheck {
@@ -18,7 +18,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         criteria,
         files: Vec::new(),
         workspace,
-        trusted: true,
+        commands_by: None,
         sandbox: None,
         begin_told: false,
     }
@@ -180,29 +180,80 @@ async fn a_check_that_nobody_wants_any_more_is_given_up() {
 }
 
 #[tokio::test]
-async fn commands_of_strangers_run_only_when_the_owner_allowed_them() {
+async fn commands_of_others_run_only_when_the_owner_allowed_them() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
     let marks = runner.folder.path().join("marks");
-    let mut wanted = workspace(Path::new("/unused"));
-    (wanted.repository, wanted.trusted) = (None, false);
     let line = format!("echo ran >> '{}'", marks.display());
-    let first = DesiredCheck { trusted: false, ..check(wanted.clone(), vec![command(&line)]) };
-    hub.want_checked(vec![first.clone()]);
-    let (results, _) = hub.checked(&first).await.unwrap();
-    assert_eq!(results[0].passed, None);
+    let theirs = |line: &str| DesiredCheck { commands_by: Some(bo()), ..check(empty_workspace(), vec![command(line)]) };
+    let (first, denied) = (theirs(&line), theirs("true; true"));
+    // One that nobody needs to allow is not held up by those that wait.
+    let own = check(empty_workspace(), vec![command("true")]);
+    hub.want_checked(vec![first.clone(), denied.clone(), theirs("true"), own.clone()]);
+    assert_eq!(hub.checked(&own).await.unwrap().0[0].passed, Some(true));
+    let subject = Subject::Report(first.report);
+    let wishes = hub.wishes(subject, ApprovalKind::Command).await;
+    assert!(wishes.len() == 1 && wishes[0].text.contains("echo ran >>"), "{wishes:?}");
     assert_eq!(lines(&marks), Vec::<String>::new());
-    let (_, rest) = results[0].reason.split_once("shopfloor runner approve ").unwrap();
-    let hash: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
-    runner::approve(&runner.data_dir(), &hash).await.unwrap();
-    let again = DesiredCheck { report: ReportId::generate(), ..first.clone() };
-    let other = DesiredCheck { report: ReportId::generate(), criteria: vec![command("true; true")], ..first };
-    hub.want_checked(vec![again.clone(), other.clone()]);
-    let (results, _) = hub.checked(&again).await.unwrap();
+    hub.answer(subject, &wishes, true);
+    let (results, _) = hub.checked(&first).await.unwrap();
     assert_eq!(results[0].passed, Some(true), "{results:?}");
     assert_eq!(lines(&marks), ["ran"]);
-    assert_eq!(hub.checked(&other).await.unwrap().0[0].passed, None, "another command is another question");
+    let subject = Subject::Report(denied.report);
+    let wishes = hub.wishes(subject, ApprovalKind::Command).await;
+    hub.answer(subject, &wishes, false);
+    let (results, _) = hub.checked(&denied).await.unwrap();
+    assert_eq!(results[0].passed, None, "a person decides");
+    assert!(results[0].reason.contains("did not allow"), "{}", results[0].reason);
+}
+
+#[tokio::test]
+async fn a_folder_that_others_named_is_not_read_unasked() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("secret.txt", "canary\n")]);
+    let wanted = DesiredWorkspace { repository_by: Some(bo()), ..workspace(origin.path()) };
+    let reads = Criterion::FileMatches {
+        path: "secret.txt".into(),
+        regex: Some("canary".into()),
+        not_regex: None,
+        min_words: None,
+        json_schema: None,
+        parses: None,
+    };
+    let check = check(wanted, vec![reads]);
+    hub.want_checked(vec![check.clone()]);
+    let subject = Subject::Report(check.report);
+    let wishes = hub.wishes(subject, ApprovalKind::Repository).await;
+    assert_eq!(wishes[0].text, origin.path().to_string_lossy());
+    hub.answer(subject, &wishes, false);
+    let why = hub.checked(&check).await.unwrap_err();
+    assert!(why.contains("did not allow"), "{why}");
+}
+
+#[tokio::test]
+async fn code_of_others_is_not_run_by_own_commands_unasked() {
+    let origin = fixture(&[("run.sh", "echo base\n")]);
+    git(origin.path(), &["checkout", "-q", "-b", "theirs"]);
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let marks = runner.folder.path().join("marks");
+    std::fs::write(origin.path().join("run.sh"), format!("echo ran >> '{}'\n", marks.display())).unwrap();
+    git(origin.path(), &["commit", "-q", "-a", "-m", "theirs"]);
+    git(origin.path(), &["checkout", "-q", "main"]);
+    let mut wanted = DesiredWorkspace { code_by: Some(bo()), ..workspace(origin.path()) };
+    wanted.from = Some(StartFrom::Branch { branch: "theirs".into() });
+    let check = check(wanted, vec![command("sh run.sh")]);
+    hub.want_checked(vec![check.clone()]);
+    let subject = Subject::Report(check.report);
+    let wishes = hub.wishes(subject, ApprovalKind::Code).await;
+    assert_eq!((wishes.len(), lines(&marks)), (1, Vec::new()));
+    hub.answer(subject, &wishes, true);
+    assert_eq!(hub.checked(&check).await.unwrap().0[0].passed, Some(true));
+    assert_eq!(lines(&marks), ["ran"]);
 }
 
 #[tokio::test]

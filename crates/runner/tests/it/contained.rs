@@ -24,7 +24,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         criteria: lines.iter().map(command).collect(),
         files: Vec::new(),
         workspace: empty_workspace(),
-        trusted: true,
+        commands_by: None,
         sandbox: Some(sandbox),
         begin_told: false,
     }

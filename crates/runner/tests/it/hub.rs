@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{HubId, ProjectId, RunnerId, SessionId, UserId};
+use domain::{ApprovalKind, HubId, ProjectId, RunnerId, SessionId, UserId};
 use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
 use protocol::link::{
-    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, Retention, RunnerAnswer, RunnerAsk, ToRunner,
+    Changes, DesiredCheck, DesiredSession, Fact, FactBody, FromRunner, Retention, RunnerAnswer, RunnerAsk, Subject,
+    ToRunner, Wish, WishAnswer,
 };
 use protocol::terminal::TerminalFrame;
 use protocol::{CriterionResult, PROTOCOL, Problem, SessionState};
@@ -59,6 +60,7 @@ struct State {
     asks: u32,
     heartbeat: Option<u32>,
     retention: Vec<Retention>,
+    allowed: Vec<WishAnswer>,
     /// The sessions that do not answer, as the last heartbeat named them.
     silent: Vec<SessionId>,
 }
@@ -89,6 +91,7 @@ impl FakeHub {
             asks: 0,
             heartbeat: None,
             retention: Vec::new(),
+            allowed: Vec::new(),
             silent: Vec::new(),
         };
         let shared = Arc::new(Shared {
@@ -256,6 +259,29 @@ impl FakeHub {
         self.wait("a session that does not answer", |state| state.silent.contains(&session).then_some(())).await;
     }
 
+    /// What waits for an approval of the runner's owner.
+    pub(crate) async fn wishes(&self, subject: Subject, kind: ApprovalKind) -> Vec<Wish> {
+        self.fact("a request for an approval", |fact| match fact {
+            FactBody::ApprovalWanted { subject: of, wishes } if *of == subject => {
+                wishes.iter().any(|wish| wish.kind == kind).then(|| wishes.clone())
+            }
+            _ => None,
+        })
+        .await
+    }
+
+    /// Answers these, and tells the runner so.
+    pub(crate) fn answer(&self, subject: Subject, wishes: &[Wish], allowed: bool) {
+        let answer = |wish: &Wish| WishAnswer { subject, kind: wish.kind, sha256: wish.sha256.clone(), allowed };
+        {
+            let mut state = self.shared.state.lock();
+            state.allowed.extend(wishes.iter().map(answer));
+            state.generation += 1;
+        }
+        let frame = self.shared.desired();
+        self.send(&frame);
+    }
+
     /// The first fact of this kind.
     pub(crate) async fn fact<T>(&self, what: &str, find: impl Fn(&FactBody) -> Option<T>) -> T {
         self.wait(what, |state| state.facts.iter().find_map(|fact| find(&fact.body))).await
@@ -305,7 +331,8 @@ impl Shared {
         let state = self.state.lock();
         let (generation, sessions, keep) = (state.generation, state.sessions.clone(), state.keep.clone());
         let (heartbeat_seconds, retention) = (state.heartbeat, state.retention.clone());
-        ToRunner::Desired { generation, sessions, keep, checks: state.checks.clone(), heartbeat_seconds, retention }
+        let (checks, answers) = (state.checks.clone(), state.allowed.clone());
+        ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers }
     }
 
     fn ring(&self) {

@@ -155,6 +155,7 @@ async fn an_older_generation_is_refused() {
             checks: vec![],
             heartbeat_seconds: None,
             retention: vec![],
+            answers: vec![],
         };
         hub.send(&stale);
         let log = || async { (runner.log().matches("is older than").count() > usize::from(restart)).then_some(()) };

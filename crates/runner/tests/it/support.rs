@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use domain::{ActivityId, ProjectId, SessionId, SessionMode, WorkspaceId};
-use protocol::Repository;
+use domain::{ActivityId, ProjectId, SessionId, SessionMode, UserId, WorkspaceId};
 use protocol::link::{DesiredSession, DesiredWorkspace};
+use protocol::{Repository, UserRef, WrittenBy};
 use tokio::process::{Child, Command};
 
 use crate::hub::{FakeHub, TOKEN};
@@ -116,7 +116,8 @@ pub(crate) fn empty_workspace() -> DesiredWorkspace {
         repository: None,
         base: None,
         branch: "work".to_owned(),
-        trusted: true,
+        repository_by: None,
+        code_by: None,
         from: None,
     }
 }
@@ -134,6 +135,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
         mode: SessionMode::Interactive,
         model: None,
         prompt: String::new(),
+        asked_by: None,
         context: String::new(),
         argv: ["/bin/sh", "-c", line].map(str::to_owned).to_vec(),
         conversation: None,
@@ -191,4 +193,9 @@ pub(crate) fn fixture(files: &[(&str, &str)]) -> tempfile::TempDir {
     git(folder.path(), &["add", "-A"]);
     git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "first"]);
     folder
+}
+
+/// Somebody who does not own the runner.
+pub(crate) fn bo() -> WrittenBy {
+    WrittenBy { user: UserRef { id: UserId::generate(), name: "bo".to_owned() }, agent: None }
 }

@@ -1,12 +1,11 @@
 //! Workspaces: made once, set up once, saved while somebody works, and nothing of a stranger's run unasked.
 
-use domain::SessionStatus;
-use protocol::link::{DesiredSession, FactBody, RunnerAnswer, RunnerAsk};
+use domain::{ApprovalKind, SessionStatus};
+use protocol::link::{DesiredSession, FactBody, RunnerAnswer, RunnerAsk, Subject};
 use protocol::{PortRange, ProblemKind};
 
 use crate::hub::FakeHub;
-use crate::sessions::states;
-use crate::support::{TestRunner, fixture, git, output, repository, shell, stopped};
+use crate::support::{TestRunner, bo, fixture, git, output, repository, shell, stopped};
 
 #[tokio::test]
 async fn two_sessions_share_a_workspace_that_is_set_up_once() {
@@ -251,7 +250,7 @@ async fn work_is_saved_soon_and_before_a_stop_and_commits_are_marked() {
 }
 
 #[tokio::test]
-async fn a_strangers_project_runs_nothing_until_the_owner_allows_exactly_that() {
+async fn a_project_of_others_reads_and_runs_nothing_until_the_owner_allows_exactly_that() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -261,30 +260,57 @@ async fn a_strangers_project_runs_nothing_until_the_owner_allows_exactly_that() 
     let mut repository = repository(origin.path());
     repository.setup = Some(format!("touch {}", mark.display()));
     session.workspace.repository = Some(repository);
-    session.workspace.trusted = false;
+    session.workspace.repository_by = Some(bo());
+    let subject = Subject::Session(session.session);
     hub.desire(vec![session.clone()]);
     let waits = hub.state(session.session, |state| state.status == SessionStatus::Waiting).await;
-    let detail = waits.detail.unwrap();
-    assert!(detail.contains(".claude/settings.json") && detail.contains("touch"), "{detail}");
-    let hash = detail.split("runner approve ").nth(1).unwrap().trim_end_matches('`');
-    assert!(!runner::approve(&runner.data_dir(), "0000").await.unwrap(), "nothing waits for it");
-    assert!(!mark.exists() && states(&hub, session.session) == [SessionStatus::Waiting]);
-    assert!(runner::approve(&runner.data_dir(), hash).await.unwrap());
+    assert!(waits.detail.unwrap().contains("must allow repository"), "it says what it waits for");
+    let before = hub.wishes(subject, ApprovalKind::Repository).await;
+    assert_eq!(
+        std::fs::read_dir(runner.data_dir().join("workspaces")).map_or(0, Iterator::count),
+        0,
+        "nothing was read"
+    );
+    hub.answer(subject, &before, true);
+    let wishes = hub.wishes(subject, ApprovalKind::Settings).await;
+    let kinds: Vec<ApprovalKind> = wishes.iter().map(|wish| wish.kind).collect();
+    assert_eq!(kinds, [ApprovalKind::Setup, ApprovalKind::Settings]);
+    assert!(wishes[1].text.starts_with(".claude/settings.json") && wishes[1].text.contains("hooks"), "{wishes:?}");
+    assert!(!mark.exists());
+    hub.answer(subject, &wishes, true);
     let end = hub.over(session.session).await;
     assert_eq!(end.code, Some(0), "{end:?}");
     assert!(mark.exists());
-    // The same again is allowed; anything else is not.
-    let mut again = DesiredSession { session: domain::SessionId::generate(), ..session.clone() };
-    again.workspace.workspace = domain::WorkspaceId::generate();
-    let mut other = DesiredSession { session: domain::SessionId::generate(), ..again.clone() };
+    // What is not allowed does not start, and says why.
+    let mut other = DesiredSession { session: domain::SessionId::generate(), ..session.clone() };
     other.workspace.workspace = domain::WorkspaceId::generate();
-    other.workspace.repository.as_mut().unwrap().setup = Some("touch something-else".to_owned());
-    hub.desire(vec![again.clone(), other.clone()]);
-    hub.over(again.session).await;
-    hub.state(other.session, |state| state.status == SessionStatus::Waiting).await;
-    hub.desire(vec![stopped(&other)]);
+    let subject = Subject::Session(other.session);
+    hub.desire(vec![other.clone()]);
+    let wishes = hub.wishes(subject, ApprovalKind::Repository).await;
+    hub.answer(subject, &wishes, false);
     let end = hub.over(other.session).await;
-    assert!(end.detail.unwrap().contains("before it started"));
+    assert!(end.detail.unwrap().contains("did not allow repository"), "it says why");
+}
+
+#[tokio::test]
+async fn a_session_that_others_ask_for_waits_also_over_a_restart() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let mark = runner.folder.path().join("ran");
+    let mut session = shell(&format!("touch {}", mark.display()));
+    session.asked_by = Some(bo());
+    let subject = Subject::Session(session.session);
+    hub.desire(vec![session.clone()]);
+    let wishes = hub.wishes(subject, ApprovalKind::Session).await;
+    assert!(wishes[0].text.contains("bo asks to run") && wishes[0].text.contains("touch"), "{wishes:?}");
+    runner.kill().await;
+    runner.spawn();
+    hub.connected(2).await;
+    assert!(!mark.exists());
+    hub.answer(subject, &wishes, true);
+    assert_eq!(hub.over(session.session).await.code, Some(0));
+    assert!(mark.exists());
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! One file for each noun of the command line.
 
 mod activity;
+mod approval;
 mod attach;
 mod audit;
 mod chat;
@@ -86,6 +87,9 @@ pub(crate) enum Command {
     /// What waits for a person
     #[command(subcommand)]
     Escalation(escalation::EscalationCommand),
+    /// What others wrote and would run on your runners: allow it, or not
+    #[command(subcommand)]
+    Approval(approval::ApprovalCommand),
     /// How the work in a project goes
     Metrics(metrics::MetricsArgs),
     /// Stop all your workers and sessions at once; nothing is handed out until `thaw`
@@ -161,6 +165,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> Result<Exit, Fai
         Command::Worker(command) => worker::run(command, context).await?,
         Command::Work(command) => work::run(command, context).await?,
         Command::Escalation(command) => escalation::run(command, context).await?,
+        Command::Approval(command) => approval::run(command, context).await?,
         Command::Metrics(args) => metrics::run(args, context).await?,
         Command::StopEverything(args) => freeze::stop(args, context).await?,
         Command::Thaw(args) => freeze::thaw(args, context).await?,

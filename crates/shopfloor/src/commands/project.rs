@@ -70,6 +70,7 @@ async fn create(args: CreateArgs, client: &Client, out: &Output) -> Result<(), F
         visibility: args.visibility,
         share_execution: args.share_execution,
         archive_recordings: args.archive_recordings,
+        sandbox_others: args.sandbox_others,
         retention_days: args.retention_days,
         repositories,
     };
@@ -86,6 +87,7 @@ async fn update(args: UpdateArgs, client: &Client, out: &Output) -> Result<(), F
         visibility: args.visibility,
         share_execution: args.share_execution,
         archive_recordings: args.archive_recordings,
+        sandbox_others: args.sandbox_others,
         retention_days: args.retention_days.map(args::Retention::days),
         repositories,
     };
@@ -155,6 +157,7 @@ fn details(project: &Project, out: &Output) -> String {
         ("visibility", project.visibility.into()),
         ("share execution", words::yes(project.share_execution).into()),
         ("recordings", recordings.into()),
+        ("others' work", if project.sandbox_others { "in a sandbox" } else { "as the worker or session says" }.into()),
         ("version", project.version.into()),
         ("created", when::relative(project.created_at, out.now).into()),
         ("updated", when::relative(project.updated_at, out.now).into()),

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use clap::{Args, Subcommand};
 use client::Client;
-use domain::RunnerId;
-use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, Workspace};
+use domain::{RunnerId, RunnerPolicy};
+use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Workspace};
 
 pub(crate) use foreground::Noted;
 pub(crate) use options::{RunArgs, machine_name};
@@ -58,10 +58,16 @@ pub(crate) enum RunnerCommand {
         /// Its id or name
         runner: String,
     },
-    /// Allow the executable configuration of a repository on this machine's runner, by its hash
-    Approve {
-        /// The whole hash, as the session that waits shows it
-        hash: String,
+    /// Change what one of your runners runs for other people
+    Update {
+        /// Its id or name
+        runner: String,
+        /// What it runs of other people's text without asking you
+        #[arg(long, value_parser = words::policy())]
+        policy: Option<RunnerPolicy>,
+        /// Whether work that others ask for runs in a sandbox
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+        sandbox_others: Option<bool>,
     },
 }
 
@@ -107,26 +113,15 @@ pub(crate) async fn run(args: RunnerArgs, context: &Context) -> Result<(), Failu
             client.ask::<()>(Call::RunnerRemove { runner }).await?;
             out.did("removed", runner)
         }
-        RunnerCommand::Approve { hash } => {
-            let hash = hash.trim().to_lowercase();
-            let digits = ::runner::APPROVAL_DIGITS;
-            if hash.len() != digits || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                let detail =
-                    format!("`{hash}` is not a hash: expected all {digits} digits, as `session show` has them");
-                return Err(Failure::usage(detail));
+        RunnerCommand::Update { runner, policy, sandbox_others } => {
+            let client = &context.client()?;
+            if policy.is_none() && sandbox_others.is_none() {
+                return Err(Failure::usage("nothing to change").advise("give --policy or --sandbox-others"));
             }
-            let dir = options::existing_dir(context)?;
-            let asked = ::runner::approve(&dir, &hash)
-                .await
-                .map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))?;
-            if !asked {
-                let detail = format!("nothing on the runner in {} waits for {hash}", dir.display());
-                return Err(Failure::not_found(detail).advise(
-                    "copy it from the state of the session that waits; if that is on another runner, name its \
-                     directory with --data-dir DIR",
-                ));
-            }
-            out.show(&serde_json::json!({ "approved": hash }), |_| format!("allowed {hash}"))
+            let runner = pick::<Runner>(client, &runner).await?;
+            let input = RunnerUpdate { policy, sandbox_others };
+            let runner: Runner = client.ask(Call::RunnerUpdate { runner, input }).await?;
+            out.show(&runner, |out| details(&runner, &Disk::default(), out))
         }
     }
 }
@@ -199,6 +194,8 @@ fn details(runner: &Runner, disk: &Disk, out: &Output) -> String {
         ("state", state_cell(runner, out)),
         ("last seen", when::relative_or(runner.last_seen_at, out.now, "never").into()),
         ("created", when::relative(runner.created_at, out.now).into()),
+        ("policy", format!("{}: {}", runner.policy, runner.policy.meaning()).into()),
+        ("others' work", if runner.sandbox_others { "in a sandbox" } else { "as the worker or session says" }.into()),
     ];
     pairs.extend(disk.words(runner.id).map(|bytes| ("workspaces", bytes.into())));
     let Some(about) = &runner.about else {

@@ -12,6 +12,7 @@ use protocol::{
 
 pub(crate) use args::{ListArgs, ScopeArgs, SessionCommand};
 
+use super::approval::writer;
 use super::{attach, words};
 use crate::output::clean;
 use crate::pick::pick;
@@ -138,6 +139,7 @@ fn details(detail: &SessionDetail, runners: &[Runner], project: &Project, activi
         pairs.push(("worker", worker_cell(session)));
     }
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
+    add("asked by", session.asked_by.as_ref().map(writer));
     add("task", session.task.map(|id| id.to_string()));
     add("model", session.model.clone());
     add("branch", words::branch(workspace));

@@ -3,8 +3,8 @@
 mod session;
 mod work;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::{ActivityStatus, LinkKind, Visibility};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use domain::{ActivityStatus, LinkKind, RunnerPolicy, Visibility};
 use protocol::{CheckedOut, GitStats, Link, PortRange, Repository, Usage, Workspace};
 
 pub(crate) use session::{exited, state, state_cell};
@@ -15,6 +15,12 @@ use crate::table::{Cell, Style};
 /// Reads a visibility.
 pub(crate) fn visibility() -> impl TypedValueParser<Value = Visibility> {
     PossibleValuesParser::new(Visibility::ALL.iter().map(|value| value.word())).try_map(|text| text.parse())
+}
+
+/// Reads what a runner runs for others.
+pub(crate) fn policy() -> impl TypedValueParser<Value = RunnerPolicy> {
+    let policy = |policy: &RunnerPolicy| PossibleValue::new(policy.word()).help(policy.meaning());
+    PossibleValuesParser::new(RunnerPolicy::ALL.iter().map(policy)).try_map(|text| text.parse())
 }
 
 /// Reads a status.

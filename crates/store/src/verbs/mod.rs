@@ -1,6 +1,7 @@
 //! The verbs, one file per subject: commands that write, and reads as methods of the store.
 
 mod activities;
+pub(crate) mod approvals;
 mod audit;
 mod chat;
 mod credentials;
@@ -20,6 +21,7 @@ pub(crate) mod workers;
 mod workspaces;
 
 pub use activities::{CreateActivity, UpdateActivity};
+pub use approvals::{AnswerApproval, RevokeGrant, SweepApprovals};
 pub use chat::{DeleteMessage, EditMessage, SendMessage};
 pub use credentials::{
     Bearer, CreateLoginLink, CreateToken, Credential, EndLogin, FreshLogin, RevokeAllLogins, RevokeLogin, RevokeToken,
@@ -29,7 +31,7 @@ pub use events::Extent;
 pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
 pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
-pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner};
+pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner, UpdateRunner};
 pub use sessions::{
     AGENT_TOKEN_SECONDS, Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession,
     StopSession, TakeFacts,

@@ -14,7 +14,8 @@ use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT p.id, p.owner, u.name AS owner_name, p.visibility, p.share_execution, \
-    p.archive_recordings, p.retention_days, p.content, p.version, p.repositories, p.created_at, p.updated_at \
+    p.archive_recordings, p.retention_days, p.sandbox_others, p.content, p.version, p.repositories, p.created_at, \
+    p.updated_at \
     FROM projects p JOIN users u ON u.id = p.owner";
 
 /// How long a recording can be kept at most: ten years.
@@ -31,6 +32,7 @@ fn project(row: &Row) -> Result<Project, StoreError> {
         share_execution: row.flag("share_execution")?,
         archive_recordings: row.flag("archive_recordings")?,
         retention_days: retention.and_then(|days| u32::try_from(days).ok()),
+        sandbox_others: row.flag("sandbox_others")?,
         content,
         version: row.count("version")?,
         repositories: row.json("repositories")?,
@@ -213,6 +215,7 @@ impl Command for CreateProject {
             share_execution: input.share_execution.unwrap_or(false),
             archive_recordings: input.archive_recordings.unwrap_or(false),
             retention_days: input.retention_days,
+            sandbox_others: input.sandbox_others.unwrap_or(false),
             content: input.content.clone(),
             version: 1,
             repositories: input.repositories.clone(),
@@ -220,8 +223,8 @@ impl Command for CreateProject {
             updated_at: tx.now,
         };
         let sql = "INSERT INTO projects (id, owner, visibility, share_execution, archive_recordings, retention_days, \
-                   content, version, repositories, last_message, created_at, updated_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9)";
+                   content, version, repositories, last_message, created_at, updated_at, sandbox_others) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 0, $9, $9, $10)";
         let values = args![
             created.id.to_string(),
             created.owner.id.to_string(),
@@ -232,6 +235,7 @@ impl Command for CreateProject {
             &created.content,
             to_json(&created.repositories),
             tx.now,
+            created.sandbox_others,
         ];
         tx.run(sql, values).await?;
         versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content);
@@ -258,6 +262,7 @@ impl UpdateProject {
             || input.share_execution.is_some()
             || input.archive_recordings.is_some()
             || input.retention_days.is_some()
+            || input.sandbox_others.is_some()
             || input.repositories.is_some()
     }
 }
@@ -285,6 +290,7 @@ impl Command for UpdateProject {
             share_execution: input.share_execution.unwrap_or(before.share_execution),
             archive_recordings: input.archive_recordings.unwrap_or(before.archive_recordings),
             retention_days: input.retention_days.unwrap_or(before.retention_days),
+            sandbox_others: input.sandbox_others.unwrap_or(before.sandbox_others),
             repositories: input.repositories.clone().unwrap_or_else(|| before.repositories.clone()),
             version: before.version + u32::from(edited),
             content,
@@ -299,7 +305,8 @@ impl Command for UpdateProject {
             return Ok(before);
         }
         let sql = "UPDATE projects SET visibility = $1, share_execution = $2, archive_recordings = $3, \
-                   retention_days = $4, content = $5, version = $6, repositories = $7, updated_at = $8 WHERE id = $9";
+                   retention_days = $4, content = $5, version = $6, repositories = $7, sandbox_others = $8, \
+                   updated_at = $9 WHERE id = $10";
         let values = args![
             after.visibility.word(),
             after.share_execution,
@@ -308,6 +315,7 @@ impl Command for UpdateProject {
             &after.content,
             after.version,
             to_json(&after.repositories),
+            after.sandbox_others,
             tx.now,
             after.id.to_string(),
         ];
@@ -348,6 +356,9 @@ fn differences(before: &Project, after: &Project) -> Vec<String> {
         let word = |days: Option<u32>| days.map_or("never".to_owned(), |days| days.to_string());
         changes.push(format!("retention_days {} → {}", word(before.retention_days), word(after.retention_days)));
     }
+    if before.sandbox_others != after.sandbox_others {
+        changes.push(format!("sandbox_others {} → {}", before.sandbox_others, after.sandbox_others));
+    }
     if before.repositories != after.repositories {
         changes.push("changed the repositories".to_owned());
     }
@@ -381,6 +392,8 @@ impl Command for DeleteProject {
             "DELETE FROM reads WHERE project = $1",
             "DELETE FROM messages WHERE project = $1",
             "DELETE FROM versions WHERE subject = $1 OR subject IN (SELECT id FROM activities WHERE project = $1)",
+            "DELETE FROM approvals WHERE project = $1",
+            "DELETE FROM grants WHERE project = $1",
             "DELETE FROM escalations WHERE project = $1",
             "DELETE FROM reports WHERE task IN (SELECT id FROM tasks WHERE project = $1)",
             "DELETE FROM attempts WHERE project = $1",

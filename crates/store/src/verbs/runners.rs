@@ -1,19 +1,19 @@
 //! Runners: identity and owner; what they run comes with their link.
 
 use domain::text::{NAME, plain};
-use domain::{Action, Resource, RunnerId, Timestamp, TokenKind, UserId};
+use domain::{Action, Resource, RunnerId, RunnerPolicy, Timestamp, TokenKind, UserId};
 use protocol::link::RunnerNamed;
-use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate};
+use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate};
 use serde::Serialize;
 
-use super::{credentials, users};
+use super::{approvals, credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at, \
-    r.about, r.link \
+    r.about, r.link, r.policy, r.sandbox_others \
     FROM runners r JOIN users u ON u.id = r.owner";
 
 /// A link whose hub has not been heard of for this long is gone; hubs write down once a minute who is there.
@@ -30,6 +30,8 @@ fn runner(row: &Row, now: Timestamp) -> Result<Runner, StoreError> {
         last_seen_at: seen,
         created_at: row.time("created_at")?,
         about: row.text_or_none("about")?.map(|_| row.json("about")).transpose()?,
+        policy: row.parsed("policy")?,
+        sandbox_others: row.flag("sandbox_others")?,
     })
 }
 
@@ -68,10 +70,61 @@ impl Command for CreateRunner {
         let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";
         tx.run(sql, args![id.to_string(), owner.id.to_string(), &name, tx.now]).await?;
         let (_, secret) = credentials::add_token(tx, owner.id, TokenKind::Runner, Some(id), &name, None).await?;
-        let made = Runner { id, name, owner, connected: false, last_seen_at: None, created_at: tx.now, about: None };
+        let made = Runner {
+            id,
+            name,
+            owner,
+            connected: false,
+            last_seen_at: None,
+            created_at: tx.now,
+            about: None,
+            policy: RunnerPolicy::Ask,
+            sandbox_others: false,
+        };
         announce(tx, Change::Runner { runner: made.clone() });
         tx.audit(Self::VERB, id, AuditScope::Hub, format!("registered runner `{}`", made.name));
         Ok(NewRunner { runner: made, secret: secret.reveal().to_owned() })
+    }
+}
+
+/// Changes what one of the caller's runners runs for others.
+#[derive(Debug, Serialize)]
+pub struct UpdateRunner {
+    /// Which.
+    pub runner: RunnerId,
+    /// What is to be different.
+    pub input: RunnerUpdate,
+}
+
+impl Command for UpdateRunner {
+    type Output = Runner;
+    const VERB: &'static str = "runner.update";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Runner, StoreError> {
+        tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        let before = runner(&row.ok_or(StoreError::NotFound("runner"))?, tx.now)?;
+        if tx.caller.may(Action::ManageOwn, Resource::Belongings(before.owner.id), "runner").is_err() {
+            return Err(StoreError::Forbidden("only the runner's owner may change what it runs"));
+        }
+        let after = Runner {
+            policy: self.input.policy.unwrap_or(before.policy),
+            sandbox_others: self.input.sandbox_others.unwrap_or(before.sandbox_others),
+            ..before.clone()
+        };
+        if after == before {
+            return Ok(before);
+        }
+        let sql = "UPDATE runners SET policy = $1, sandbox_others = $2 WHERE id = $3";
+        tx.run(sql, args![after.policy.word(), after.sandbox_others, self.runner.to_string()]).await?;
+        announce(tx, Change::Runner { runner: after.clone() });
+        approvals::settle(tx, self.runner).await?;
+        let detail = format!(
+            "runner `{}`: policy {} → {}, others' work in a sandbox {} → {}",
+            after.name, before.policy, after.policy, before.sandbox_others, after.sandbox_others
+        );
+        tx.audit(Self::VERB, self.runner, AuditScope::Private(after.owner.id), detail);
+        Ok(after)
     }
 }
 
@@ -100,6 +153,7 @@ impl Command for RemoveRunner {
         }
         let tokens = tx.read().all("SELECT id FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         let tokens = tokens.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
+        approvals::forget(tx, self.runner).await?;
         tx.run("DELETE FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         tx.run("DELETE FROM runners WHERE id = $1", vec![text(self.runner)]).await?;
         tx.revoke(tokens);

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{Action, Actor, ProjectFacts, ProjectId, Seq, Timestamp};
-use protocol::{Change, Project};
+use protocol::{ApprovalFilter, Change, Project};
 
 use super::workspaces::{only as in_project, sees};
-use super::{activities, projects, runners, sessions, tasks, unread, users, workers, workspaces};
+use super::{activities, approvals, projects, runners, sessions, tasks, unread, users, workers, workspaces};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 
@@ -71,6 +71,9 @@ async fn contents(
     if let Some(Actor::User { id: me, .. }) = caller.actor() {
         let unreads = unread::of(c, *me, only).await?.into_values().filter(|unread| visible.contains(&unread.project));
         changes.extend(unreads.map(|unread| Change::Unread { unread }));
+        let filter = ApprovalFilter { project: only, ..Default::default() };
+        let asked = approvals::of(c, *me, filter).await?.into_iter().filter(|asked| visible.contains(&asked.project));
+        changes.extend(asked.map(|approval| Change::Approval { approval }));
     }
     Ok(changes)
 }

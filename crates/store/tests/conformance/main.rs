@@ -37,6 +37,7 @@ macro_rules! both_in_one_thread {
 
 mod access;
 mod activities;
+mod approvals;
 mod audit;
 mod chat;
 mod credentials;

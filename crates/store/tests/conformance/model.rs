@@ -109,6 +109,7 @@ impl Model {
             | Change::Workers { .. }
             | Change::WorkerGone { .. }
             | Change::Escalation { .. }
+            | Change::Approval { .. }
             | Change::WorkEntry { .. }
             | Change::WorkSettings { .. } => {}
             Change::ExecutionGone { .. } | Change::Unknown => panic!("nobody is told this by the store"),

@@ -55,6 +55,7 @@ async fn every_setting_is_kept(floor: Floor) {
         share_execution: Some(true),
         archive_recordings: Some(true),
         retention_days: Some(30),
+        sandbox_others: Some(true),
         repositories,
     };
     let made = floor.done(&floor.ada, CreateProject { input: input.clone() }).await;
@@ -62,6 +63,7 @@ async fn every_setting_is_kept(floor: Floor) {
     assert_eq!(read, made);
     assert_eq!((read.content, read.repositories), (input.content, input.repositories));
     assert_eq!((read.share_execution, read.archive_recordings, read.retention_days), (true, true, Some(30)));
+    assert!(read.sandbox_others);
 }
 
 async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {

@@ -1,18 +1,18 @@
-//! What belongs to the caller: tokens, logins, invitations, runners.
+//! What belongs to the caller: tokens, logins, invitations, runners, and what may run on those.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use domain::{InviteId, LoginId, RunnerId, TokenId};
+use domain::{ApprovalId, GrantId, InviteId, LoginId, RunnerId, TokenId};
 use protocol::{
-    Call, Invite, InviteCreate, Login, LoginLink, NewInvite, NewRunner, NewToken, Runner, RunnerCreate, Token,
-    TokenCreate,
+    Approval, ApprovalAnswer, ApprovalFilter, Call, Grant, Invite, InviteCreate, Login, LoginLink, NewInvite,
+    NewRunner, NewToken, Runner, RunnerCreate, RunnerUpdate, Token, TokenCreate,
 };
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::extract::{Body, Id, Session};
+use crate::http::extract::{Body, Id, Search, Session};
 use crate::hub::Hub;
 
 /// The routes of this subject.
@@ -26,7 +26,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<Hub>> {
         .routes(routes!(invites, create_invite))
         .routes(routes!(revoke_invite))
         .routes(routes!(runners, create_runner))
-        .routes(routes!(remove_runner))
+        .routes(routes!(remove_runner, update_runner))
+        .routes(routes!(approvals))
+        .routes(routes!(approval))
+        .routes(routes!(answer_approval))
+        .routes(routes!(grants))
+        .routes(routes!(revoke_grant))
 }
 
 /// The caller's tokens.
@@ -99,6 +104,52 @@ async fn runners(State(hub): State<Arc<Hub>>, session: Session) -> Response {
 #[utoipa::path(post, path = "/api/runners", tag = "runners", request_body = RunnerCreate, responses((status = 201, body = NewRunner)))]
 async fn create_runner(State(hub): State<Arc<Hub>>, session: Session, Body(input): Body<RunnerCreate>) -> Response {
     session.run(&hub, Call::RunnerCreate { input }).await
+}
+
+/// Changes what one of the caller's runners runs for others.
+#[utoipa::path(patch, path = "/api/runners/{runner}", tag = "runners", params(("runner" = RunnerId, Path)), request_body = RunnerUpdate, responses((status = 200, body = Runner)))]
+async fn update_runner(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    Id(runner): Id<RunnerId>,
+    Body(input): Body<RunnerUpdate>,
+) -> Response {
+    session.run(&hub, Call::RunnerUpdate { runner, input }).await
+}
+
+/// What others wrote and would run on the caller's runners.
+#[utoipa::path(get, path = "/api/approvals", tag = "approvals", params(ApprovalFilter), responses((status = 200, body = Vec<Approval>)))]
+async fn approvals(State(hub): State<Arc<Hub>>, session: Session, Search(filter): Search<ApprovalFilter>) -> Response {
+    session.run(&hub, Call::ApprovalList { filter }).await
+}
+
+/// One such request.
+#[utoipa::path(get, path = "/api/approvals/{approval}", tag = "approvals", params(("approval" = ApprovalId, Path)), responses((status = 200, body = Approval)))]
+async fn approval(State(hub): State<Arc<Hub>>, session: Session, Id(approval): Id<ApprovalId>) -> Response {
+    session.run(&hub, Call::ApprovalShow { approval }).await
+}
+
+/// Allows it, or not.
+#[utoipa::path(post, path = "/api/approvals/{approval}/answer", tag = "approvals", params(("approval" = ApprovalId, Path)), request_body = ApprovalAnswer, responses((status = 200, body = Approval)))]
+async fn answer_approval(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    Id(approval): Id<ApprovalId>,
+    Body(input): Body<ApprovalAnswer>,
+) -> Response {
+    session.run(&hub, Call::ApprovalAnswer { approval, input }).await
+}
+
+/// What the caller allowed for good.
+#[utoipa::path(get, path = "/api/grants", tag = "approvals", responses((status = 200, body = Vec<Grant>)))]
+async fn grants(State(hub): State<Arc<Hub>>, session: Session) -> Response {
+    session.run(&hub, Call::GrantList {}).await
+}
+
+/// Takes such a permission back.
+#[utoipa::path(delete, path = "/api/grants/{grant}", tag = "approvals", params(("grant" = GrantId, Path)), responses((status = 204, description = "done")))]
+async fn revoke_grant(State(hub): State<Arc<Hub>>, session: Session, Id(grant): Id<GrantId>) -> Response {
+    session.run(&hub, Call::GrantRevoke { grant }).await
 }
 
 /// Removes one of the caller's runners.

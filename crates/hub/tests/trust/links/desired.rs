@@ -17,7 +17,7 @@ async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
     assert_eq!((sessions.len(), keep.len()), (1, 0));
     let plan = &sessions[0];
     assert_eq!((plan.session, plan.run, plan.prompt.as_str()), (session, true, "work"));
-    assert!(plan.context.contains("a project") && plan.workspace.trusted, "{plan:?}");
+    assert!(plan.context.contains("a project") && plan.workspace.repository_by.is_none(), "{plan:?}");
 
     let mut last = first;
     for force in [false, true] {
@@ -64,7 +64,8 @@ async fn a_runner_hears_of_its_own_sessions_only() {
     assert_eq!(his.runner, petes.id, "a session goes to a runner of who spawned it");
     let (_, sessions, _) = petes.desired("his", |sessions| !sessions.is_empty()).await;
     assert_eq!(sessions.iter().map(|plan| plan.session).collect::<Vec<_>>(), [his.id]);
-    assert!(!sessions[0].workspace.trusted, "another's project");
+    let by = sessions[0].workspace.repository_by.as_ref().map(|by| by.user.name.as_str());
+    assert_eq!(by, Some("olga"), "another's project");
     floor.runner.desired("hers", |sessions| !sessions.is_empty()).await;
     let more = spawn(&floor.hub, &floor.olga, floor.project, "more").await;
     let (_, sessions, _) = floor.runner.desired("more", |sessions| sessions.len() == 2).await;

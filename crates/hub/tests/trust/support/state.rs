@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use domain::{ActivityId, EscalationId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkerId, WorkspaceId};
+use domain::{
+    ActivityId, ApprovalId, EscalationId, HubId, ProjectId, RunnerId, Seq, SessionId, UserId, WorkerId, WorkspaceId,
+};
 use protocol::{
-    Activity, Change, Delta, Escalation, FromHub, Project, Runner, Session, User, UserRef, WorkSettings, Worker,
-    Workspace,
+    Activity, Approval, Change, Delta, Escalation, FromHub, Project, Runner, Session, User, UserRef, WorkSettings,
+    Worker, Workspace,
 };
 
 /// What a client knows, and from where it resumes.
@@ -20,6 +22,7 @@ pub(crate) struct State {
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     pub(crate) workers: BTreeMap<WorkerId, Worker>,
     pub(crate) escalations: BTreeMap<EscalationId, Escalation>,
+    pub(crate) approvals: BTreeMap<ApprovalId, Approval>,
     pub(crate) settings: BTreeMap<ProjectId, WorkSettings>,
     pub(crate) read: BTreeMap<ProjectId, u32>,
 }
@@ -91,6 +94,7 @@ impl State {
             between(&self.sessions, &other.sessions),
             between(&self.workers, &other.workers),
             between(&self.escalations, &other.escalations),
+            between(&self.approvals, &other.approvals),
             between(&self.settings, &other.settings),
             between(&self.read, &other.read),
         ]
@@ -123,6 +127,7 @@ impl State {
                 self.workspaces.retain(|_, workspace| workspace.project != *project);
                 self.sessions.retain(|_, session| session.project != *project);
                 self.workers.retain(|_, worker| worker.project != *project);
+                self.approvals.retain(|_, approval| approval.project != *project);
                 self.escalations.retain(|_, escalation| escalation.project != *project);
                 self.settings.remove(project);
             }
@@ -141,6 +146,10 @@ impl State {
                     None => drop(self.escalations.insert(escalation.id, escalation.clone())),
                 }
             }
+            Change::Approval { approval } => match approval.answer {
+                Some(_) => drop(self.approvals.remove(&approval.id)),
+                None => drop(self.approvals.insert(approval.id, approval.clone())),
+            },
             Change::WorkSettings { project, settings } => drop(self.settings.insert(*project, settings.clone())),
             Change::Tasks { .. } | Change::WorkEntry { .. } => {}
             Change::Unknown => panic!("a hub tells only what it knows"),

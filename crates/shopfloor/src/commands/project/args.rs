@@ -59,6 +59,9 @@ pub(crate) struct CreateArgs {
     /// Whether the hub keeps recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
+    /// Whether work that others ask for runs in a sandbox
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) sandbox_others: Option<bool>,
     /// Recordings expire after this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<u32>,
@@ -137,6 +140,9 @@ pub(crate) struct UpdateArgs {
     /// Whether the hub keeps recordings
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) archive_recordings: Option<bool>,
+    /// Whether work that others ask for runs in a sandbox
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) sandbox_others: Option<bool>,
     /// Recordings expire after this many days, or `never`
     #[arg(long, value_name = "DAYS")]
     pub(crate) retention_days: Option<Retention>,

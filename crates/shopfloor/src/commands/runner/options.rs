@@ -80,16 +80,6 @@ pub(crate) fn dir(context: &Context) -> Result<PathBuf, Failure> {
     std::path::absolute(dir).map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))
 }
 
-/// Like [`dir`], where a runner has been before.
-pub(super) fn existing_dir(context: &Context) -> Result<PathBuf, Failure> {
-    let dir = dir(context)?;
-    let found = [dir.clone(), dir.join("runner")].into_iter().find(|dir| dir.join("journal.db").exists());
-    found.ok_or_else(|| {
-        Failure::not_found(format!("no runner has been in {}", dir.display()))
-            .advise("name its directory with --data-dir DIR")
-    })
-}
-
 /// What this machine is called.
 pub(crate) fn machine_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().trim().to_owned();

@@ -92,7 +92,8 @@ pub(crate) struct SpawnArgs {
     /// The model, instead of the agent's own choice
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Which of your runners (id or name) [default: the least loaded that fits]
+    /// Which runner (id or name) [default: the least loaded of yours that fits]. A colleague's, as ann/laptop, where they
+    /// work on the same activity: they are asked first
     #[arg(long, value_name = "RUNNER")]
     pub(crate) runner: Option<String>,
     /// Only a runner with this label; may be repeated

@@ -1,12 +1,12 @@
 //! `shopfloor session spawn`: from a command line to a session.
 
 use client::Client;
-use domain::SessionMode;
-use protocol::{Activity, Call, Project, Runner, Sandbox, Session, SessionSpawn, Workspace};
+use domain::{RunnerId, SessionMode};
+use protocol::{Activity, Call, Me, Project, Runner, Sandbox, Session, SessionSpawn, Workspace};
 
 use super::args::SpawnArgs;
 use crate::commands::attach;
-use crate::pick::pick_if;
+use crate::pick::{choose, pick_if};
 use crate::text_arg::read_prompt;
 use crate::{Context, Exit, Failure, tty};
 
@@ -40,7 +40,10 @@ async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure
         mode: args.headless.then_some(SessionMode::Headless),
         model: args.model,
         argv: args.argv,
-        runner: pick_if::<Runner>(client, args.runner.as_deref()).await?,
+        runner: match args.runner.as_deref() {
+            Some(text) => Some(runner(client, text).await?),
+            None => None,
+        },
         labels: args.labels,
         workspace: pick_if::<Workspace>(client, args.workspace.as_deref()).await?,
         repository: args.repository,
@@ -51,4 +54,24 @@ async fn input(args: SpawnArgs, client: &Client) -> Result<SessionSpawn, Failure
         cols: size.map(|(cols, _)| cols),
         rows: size.map(|(_, rows)| rows),
     })
+}
+
+/// The runner that a person means: their own first, another person's as `ann/laptop`.
+async fn runner(client: &Client, text: &str) -> Result<RunnerId, Failure> {
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let all: Vec<Runner> = client.ask(Call::RunnerList {}).await?;
+    if let Some((owner, name)) = text.split_once('/') {
+        let theirs = all.iter().find(|one| one.owner.name.eq_ignore_ascii_case(owner) && one.name == name);
+        let missing =
+            || Failure::not_found(format!("{owner} has no runner `{name}`")).advise("`shopfloor runner list`");
+        return theirs.map(|one| one.id).ok_or_else(missing);
+    }
+    let me: Me = client.ask(Call::Me {}).await?;
+    let mine = me.user.map(|user| user.id);
+    match all.iter().find(|one| Some(one.owner.id) == mine && one.name == text) {
+        Some(own) => Ok(own.id),
+        None => choose(&all, text),
+    }
 }

@@ -2,11 +2,12 @@
 
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
 use engine::liveness::sign_seconds;
-use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, StartFrom};
-use protocol::{Deliverables, EscalationContext};
+use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, WishAnswer};
+use protocol::{Deliverables, EscalationContext, WrittenBy};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
+use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox};
 use crate::verbs::workers::facts::Under;
 use crate::verbs::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
@@ -29,13 +30,21 @@ pub struct Desired {
     pub heartbeat_seconds: Option<u32>,
     /// How long recordings are kept, of the projects that it has sessions of.
     pub retention: Vec<Retention>,
+    /// What may run there and what may not, of what it asked about.
+    pub answers: Vec<WishAnswer>,
 }
 
-const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
-    s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.status, s.conversation, s.resumes, s.owner, s.task, s.fence, \
-    w.repository, w.base, w.branch, w.start_from, a.content AS activity_content, p.content AS project_content, p.owner AS project_owner, k.settings AS work \
-    FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
-    JOIN projects p ON p.id = s.project LEFT JOIN work_settings k ON k.project = s.project";
+fn columns() -> String {
+    format!(
+        "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
+         s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.status, s.conversation, s.resumes, s.owner, s.task, \
+         s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_session, w.repository, w.base, w.branch, {WRITTEN}, \
+         a.content AS activity_content, p.content AS project_content, k.settings AS work \
+         FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
+         JOIN projects p ON p.id = s.project LEFT JOIN work_settings k ON k.project = s.project \
+         LEFT JOIN users ab ON ab.id = s.asked_by {WRITERS}"
+    )
+}
 
 impl Store {
     /// What a runner should have; `None`: there is no such runner any more.
@@ -49,9 +58,10 @@ impl Store {
         let free = "NOT EXISTS (SELECT 1 FROM sessions o WHERE o.workspace = s.workspace AND o.id <> s.id AND \
                     o.ended_at IS NULL AND o.stop IS NOT NULL AND o.task IS NOT NULL)";
         let sessions = format!(
-            "{COLUMNS} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
+            "{} WHERE s.runner = $1 AND s.ended_at IS NULL AND (s.task IS NULL OR s.stop IS NOT NULL OR \
              s.status <> 'starting' OR {free}) AND (w.moves_from IS NULL OR s.stop IS NOT NULL) \
-             ORDER BY s.created_at, s.id"
+             ORDER BY s.created_at, s.id",
+            columns()
         );
         let sessions = c.all(&sessions, vec![text(runner)]).await?;
         let keep = c.all("SELECT id FROM sessions WHERE runner = $1 AND keep = 1", vec![text(runner)]).await?;
@@ -63,6 +73,7 @@ impl Store {
             checks: checks(&mut c, runner).await?,
             heartbeat_seconds: heartbeat(&mut c, runner).await?,
             retention: retention(&mut c, runner).await?,
+            answers: approvals::answers(&mut c, runner).await?,
         }))
     }
 
@@ -79,6 +90,8 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
     let stop = row.text_or_none("stop")?;
     let resumed = row.text_or_none("resumes")?.is_some();
     let (project, activity) = (row.text("project_content")?, row.text("activity_content")?);
+    let authors = Authors::of_session(row)?;
+    let asked = authors.asked.as_ref().map(asked_words).unwrap_or_default();
     Ok(DesiredSession {
         session: row.parsed("id")?,
         project: row.parsed("project")?,
@@ -90,16 +103,26 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
         mode: row.parsed("mode")?,
         model: row.text_or_none("model")?,
         prompt: row.text("prompt")?,
-        context: format!("# The project\n\n{project}\n\n# The activity\n\n{activity}\n"),
+        asked_by: authors.asked.clone(),
+        context: format!("{asked}# The project\n\n{project}\n\n# The activity\n\n{activity}\n"),
         argv: row.json("argv")?,
         conversation: resumed.then(|| row.text_or_none("conversation")).transpose()?.flatten(),
         sandbox: json_or_none(row, "sandbox")?,
         record_input: row.flag("record_input")?,
         cols: u16::try_from(row.count("cols")?).unwrap_or(120),
         rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
-        workspace: workspace(row, row.text("project_owner")? == row.text("owner")?)?,
+        workspace: workspace(row, &authors)?,
         task: task(row)?,
     })
+}
+
+/// Tells the agent whose words its prompt is.
+fn asked_words(by: &WrittenBy) -> String {
+    let who = match by.agent {
+        Some(_) => format!("an agent of {}", by.user.name),
+        None => by.user.name.clone(),
+    };
+    format!("# Who asks\n\nThe prompt was written by {who}, not by the owner of this machine.\n\n")
 }
 
 /// The task that a session works on; its prompt is the brief.
@@ -133,16 +156,21 @@ async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Reten
 
 /// The reports whose acceptance this runner is to check; those that a person was asked about because it was away, too.
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
-    let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
-               w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox, \
-               t.status, r.deliverables, e.context AS asked FROM reports r \
-               JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
-               JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
-               LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
-               WHERE r.runner = $1 AND r.verdict = 'pending' AND r.fence = t.fence AND \
-               t.status IN ('reported', 'validating', 'escalated') ORDER BY r.at, r.id";
+    let sql = format!(
+        "SELECT r.id, r.task, t.project, t.activity, t.acceptance, t.created_by, tc.name AS created_by_name, \
+         t.author_session, w.id AS workspace, w.repository, w.base, w.branch, w.owner, k.owner AS worker_owner, \
+         ko.name AS worker_owner_name, k.sandbox, n.policy, n.sandbox_others, p.sandbox_others AS project_sandbox, \
+         t.status, r.deliverables, e.context AS asked, {WRITTEN} FROM reports r \
+         JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
+         JOIN projects p ON p.id = t.project JOIN runners n ON n.id = r.runner \
+         JOIN users tc ON tc.id = t.created_by LEFT JOIN workers k ON k.id = r.worker \
+         LEFT JOIN users ko ON ko.id = k.owner {WRITERS} \
+         LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
+         WHERE r.runner = $1 AND r.verdict = 'pending' AND r.fence = t.fence AND \
+         t.status IN ('reported', 'validating', 'escalated') ORDER BY r.at, r.id"
+    );
     let mut checks = Vec::new();
-    for row in c.all(sql, vec![text(runner)]).await? {
+    for row in c.all(&sql, vec![text(runner)]).await? {
         let asked: Option<EscalationContext> = json_or_none(&row, "asked")?;
         let waits = asked.is_some_and(|context| context.runner == Some(runner));
         if waits || row.text("status")? != TaskStatus::Escalated.word() {
@@ -153,9 +181,7 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
 }
 
 fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
-    let owner = row.text("owner")?;
-    // What somebody else pushed is theirs: it runs on nobody's machine unasked.
-    let trusted = row.text("project_owner")? == owner && row.text_or_none("worker_owner")? == Some(owner);
+    let authors = Authors::of_check(row)?;
     Ok(DesiredCheck {
         report: row.parsed("id")?,
         task: row.parsed("task")?,
@@ -163,23 +189,21 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         activity: row.text_or_none("activity")?.and_then(|id| id.parse().ok()),
         criteria: row.json("acceptance")?,
         files: row.json::<Deliverables>("deliverables")?.files,
-        workspace: workspace(row, trusted)?,
-        trusted,
-        sandbox: json_or_none(row, "sandbox")?,
+        workspace: workspace(row, &authors)?,
+        commands_by: authors.commands.clone(),
+        sandbox: check_sandbox(row, &authors)?,
         begin_told: true,
     })
 }
 
-fn workspace(row: &Row, trusted: bool) -> Result<DesiredWorkspace, StoreError> {
-    let from: Option<StartFrom> = json_or_none(row, "start_from")?;
-    // What came from somebody else's runner is theirs: it runs on nobody's machine unasked.
-    let trusted = trusted && !matches!(from, Some(StartFrom::Bundle { foreign: true, .. }));
+fn workspace(row: &Row, authors: &Authors) -> Result<DesiredWorkspace, StoreError> {
     Ok(DesiredWorkspace {
         workspace: row.parsed("workspace")?,
         repository: repository(row.text_or_none("repository")?)?,
         base: row.text_or_none("base")?,
         branch: row.text("branch")?,
-        trusted,
-        from,
+        repository_by: authors.repository.clone(),
+        code_by: authors.code.clone(),
+        from: json_or_none(row, "start_from")?,
     })
 }

@@ -11,7 +11,7 @@ use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::workers::facts::Under;
 use crate::verbs::workers::{self as work, Say};
-use crate::verbs::workspaces;
+use crate::verbs::{approvals, workspaces};
 use crate::{Command, StoreError};
 
 /// Stores what a runner says happened. What is stored already is passed over.
@@ -65,10 +65,14 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
     match &fact.body {
         FactBody::Checking { report } => work::checks::began(tx, runner, *report).await?,
         FactBody::Checked { report, results, changes } => {
-            return work::checks::checked(tx, runner, *report, results, changes.as_ref()).await;
+            let say = work::checks::checked(tx, runner, *report, results, changes.as_ref()).await?;
+            approvals::over(tx, report).await?;
+            return Ok(say);
         }
         FactBody::CheckFailed { report, detail, cause } => {
-            return work::checks::check_failed(tx, runner, *report, detail, *cause).await;
+            let say = work::checks::check_failed(tx, runner, *report, detail, *cause).await?;
+            approvals::over(tx, report).await?;
+            return Ok(say);
         }
         FactBody::SessionSaid { session, text } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
@@ -87,6 +91,7 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
 
 async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), StoreError> {
     match body {
+        FactBody::ApprovalWanted { subject, wishes } => approvals::wanted(tx, runner, *subject, wishes).await,
         FactBody::SessionState { session, state } => state_changed(tx, runner, *session, state).await,
         FactBody::SessionUsage { session, usage, model, conversation } => {
             let Some((before, under)) = own_and_task(tx, runner, *session).await? else { return Ok(()) };
@@ -182,6 +187,7 @@ async fn state_changed(
     tx.run(sql, values).await?;
     if state.ended() {
         super::tokens::end(tx, before.id).await?;
+        approvals::over(tx, before.id).await?;
         let how = state.code.map_or(state.status.to_string(), |code| format!("exited with {code}"));
         tx.audit("session.ended", before.id, AuditScope::Project(before.project), format!("`{}` {how}", before.title));
     }

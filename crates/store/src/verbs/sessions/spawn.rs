@@ -3,30 +3,33 @@
 use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MAX_LINKS, MODEL, NAME, PROMPT, TextError, plain, title};
 use domain::{
-    Action, LinkKind, ProjectId, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId, WorkspaceId,
-    WorkspaceStatus, branch,
+    Action, Actor, LinkKind, ProjectId, Resource, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId,
+    WorkspaceId, WorkspaceStatus, branch, can,
 };
 use protocol::link::StartFrom;
 use protocol::{
     Activity, ActivityCreate, ActivityUpdate, FoundAgent, Link, Project, Recording, Repository, RunnerAbout, Sandbox,
-    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace,
+    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace, WrittenBy,
 };
 use serde::Serialize;
 
 use super::{announce, branches, find, fits};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
-use crate::verbs::{activities, projects, workspaces};
+use crate::verbs::approvals::{others_in_sandbox, unless_own};
+use crate::verbs::{activities, projects, users, workspaces};
 use crate::{Command, CreateActivity, StoreError, UpdateActivity};
 
 /// These run anywhere, whatever is installed.
 const EVERYWHERE: [&str; 2] = ["command", "shell"];
 /// What an agent without a screen is told when its conversation is taken up again.
 const GO_ON: &str = "Go on where you stopped.";
+/// How many of one person's requests wait for a runner's owner at most.
+const MAX_REQUESTS: u32 = 10;
 /// How many labels a session may ask for.
 const MAX_LABELS: usize = 20;
 
-/// Spawns a session on one of the caller's runners.
+/// Spawns a session on one of the caller's runners, or asks the owner of another.
 #[derive(Debug, Serialize)]
 pub struct SpawnSession {
     /// What it is to be.
@@ -42,8 +45,12 @@ impl Command for SpawnSession {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         check_input(&self.input)?;
-        let owner = tx.caller.person()?;
+        let asker = tx.caller.person()?;
+        let host = self.host(tx, &asker).await?;
+        let owner = host.clone().unwrap_or_else(|| asker.clone());
         let place = self.place(tx, owner.id).await?;
+        let asked_by = host.map(|_| WrittenBy { user: asker, agent: None });
+        let contained = others_in_sandbox(tx, place.runner, place.project.id, asked_by.as_ref()).await?;
         // Nothing is refused from here on.
         let activity = match place.activity {
             Some(activity) => activity,
@@ -64,7 +71,8 @@ impl Command for SpawnSession {
             title: session_title(input),
             prompt: input.prompt.clone().unwrap_or_default(),
             argv: input.argv.clone(),
-            sandbox: input.sandbox.clone(),
+            sandbox: input.sandbox.clone().or(contained),
+            asked_by,
             record_input: input.record_input.unwrap_or(false),
             cols: input.cols.unwrap_or(120),
             rows: input.rows.unwrap_or(32),
@@ -89,6 +97,38 @@ struct Place {
 }
 
 impl SpawnSession {
+    /// The owner of the named runner, when that is not the caller: they work on the same activity, and decide.
+    async fn host(&self, tx: &mut Tx<'_>, asker: &UserRef) -> Result<Option<UserRef>, StoreError> {
+        let Some(runner) = self.input.runner else { return Ok(None) };
+        let sql = "SELECT r.owner, u.name AS owner_name, u.disabled FROM runners r JOIN users u ON u.id = r.owner \
+                   WHERE r.id = $1";
+        let Some(row) = tx.read().first(sql, vec![text(runner)]).await? else { return Ok(None) };
+        let host = users::reference(&row, "owner")?;
+        if host.id == asker.id {
+            return Ok(None);
+        }
+        let refused = || StoreError::Forbidden("that runner is not yours: name an activity that its owner works on");
+        let activity = self.input.activity.ok_or_else(refused)?;
+        let caller = tx.caller;
+        let activity = activities::find(tx.read(), caller, activity, Action::Write).await?;
+        let there = "SELECT 1 FROM workspaces WHERE activity = $1 AND owner = $2 AND status <> 'cleaned'";
+        let works = tx.read().first(there, vec![text(activity.id), text(host.id)]).await?.is_some();
+        let facts = projects::facts_of(tx.read(), activity.project).await?.ok_or(StoreError::NotFound("project"))?;
+        let actor = Actor::User { id: host.id, hub_owner: false };
+        let writes = can(&actor, Action::Write, Resource::Project(&facts)).is_allowed();
+        if !(works || activity.owner.id == host.id) || !writes || row.flag("disabled")? {
+            return Err(refused());
+        }
+        let open = "SELECT COUNT(*) AS open FROM approvals WHERE runner = $1 AND author = $2 AND kind = 'session' AND \
+                    answer IS NULL";
+        let open = tx.read().first(open, vec![text(runner), text(asker.id)]).await?;
+        if open.map_or(Ok(0), |row| row.count("open"))? >= MAX_REQUESTS {
+            let message = format!("{} has {MAX_REQUESTS} requests of yours to answer first", host.name);
+            return Err(StoreError::Conflict(message));
+        }
+        Ok(Some(host))
+    }
+
     /// Looks everything up that the input names, and refuses what does not fit.
     async fn place(&self, tx: &mut Tx<'_>, owner: UserId) -> Result<Place, StoreError> {
         let (caller, input) = (tx.caller, &self.input);
@@ -110,7 +150,11 @@ impl SpawnSession {
         let project = projects::find(tx.read(), caller, project, Action::Write).await?;
         let workspace = match input.workspace {
             Some(id) => {
-                let found = workspaces::find(tx.read(), caller, id, Action::Drive).await?;
+                let found = workspaces::find(tx.read(), caller, id, Action::SeeExecution).await?;
+                // On a runner of somebody else it is their workspace, and their approval.
+                if found.owner.id != owner {
+                    workspaces::find(tx.read(), caller, id, Action::Drive).await?;
+                }
                 workspaces::usable(&found)?;
                 let there = input.runner.is_none_or(|runner| runner == found.runner);
                 if Some(found.activity) != input.activity || !there {
@@ -284,6 +328,7 @@ impl Command for ResumeSession {
             prompt,
             argv: row.json("argv")?,
             sandbox: workspaces::json_or_none(&row, "sandbox")?,
+            asked_by: None,
             record_input: row.flag("record_input")?,
             cols: u16::try_from(row.count("cols")?).unwrap_or(120),
             rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
@@ -307,6 +352,8 @@ pub(crate) struct Plan {
     pub(crate) prompt: String,
     pub(crate) argv: Vec<String>,
     pub(crate) sandbox: Option<Sandbox>,
+    /// Who asked for it, when that is not its owner.
+    pub(crate) asked_by: Option<WrittenBy>,
     pub(crate) record_input: bool,
     pub(crate) cols: u16,
     pub(crate) rows: u16,
@@ -332,6 +379,7 @@ pub(crate) async fn add(
         workspace: workspace.id,
         runner: workspace.runner,
         owner: workspace.owner.clone(),
+        asked_by: unless_own(plan.asked_by, workspace.owner.id),
         agent: plan.agent,
         mode: plan.mode,
         model: plan.model,
@@ -349,8 +397,9 @@ pub(crate) async fn add(
     };
     let sql = "INSERT INTO sessions (id, project, activity, workspace, runner, owner, agent, mode, model, title, \
                prompt, argv, sandbox, record_input, cols, rows_high, status, since, usage, conversation, resumes, \
-               output_bytes, disk_bytes, duration_ms, keep, created_at, task, fence) VALUES ($1, $2, $3, $4, $5, $6, \
-               $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 0, 0, $22, $23, $24)";
+               output_bytes, disk_bytes, duration_ms, keep, created_at, task, fence, asked_by, asked_session) VALUES \
+               ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, \
+               0, 0, $22, $23, $24, $25, $26)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -376,6 +425,8 @@ pub(crate) async fn add(
         tx.now,
         plan.task.map(|(task, _)| task.to_string()),
         plan.task.map(|(_, fence)| fence.cast_signed()),
+        made.asked_by.as_ref().map(|by| by.user.id.to_string()),
+        made.asked_by.as_ref().and_then(|by| by.agent).map(|id| id.to_string()),
     ];
     tx.run(sql, values).await?;
     tx.desire(made.runner).await?;

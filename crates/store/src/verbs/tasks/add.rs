@@ -6,7 +6,7 @@ use std::fmt;
 use domain::text::title;
 use domain::{Action, ActivityId, ProjectId, TaskId, TaskStatus};
 use engine::graph;
-use protocol::{AddedTasks, NamedTask, TaskAdd, TasksAdd};
+use protocol::{AddedTasks, NamedTask, TaskAdd, TasksAdd, WrittenBy};
 use serde::Serialize;
 
 use super::check::{self, MAX_TASKS, wrong};
@@ -157,7 +157,7 @@ impl Command for AddTasks {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<AddedTasks, StoreError> {
         let caller = tx.caller;
         tx.check(self.project, Action::Write, "project").await?;
-        let (author, _) = caller.author()?;
+        let author = caller.writer()?;
         let tasks = &self.input.tasks;
         if tasks.is_empty() || tasks.len() > MAX_TASKS {
             let message = format!("`tasks` has 1 to {MAX_TASKS} tasks, not {}", tasks.len());
@@ -212,7 +212,7 @@ impl Command for AddTasks {
     }
 }
 
-fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: protocol::UserRef) -> TaskRow {
+fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: WrittenBy) -> TaskRow {
     let priority = task.priority.unwrap_or(PRIORITY);
     TaskRow {
         id,
@@ -244,7 +244,8 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: pr
         taken_at: None,
         noted: true,
         asked: false,
-        created_by: author,
+        created_by: author.user,
+        author_session: author.agent,
         created_at: tx.now,
         updated_at: tx.now,
     }

@@ -11,11 +11,11 @@ use crate::verbs::users;
 pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.attempt, t.fence, t.worker, t.lease_until, t.session, \
     t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.queue_key, t.ready_at, t.taken_at, \
-    t.asked, t.noted, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
+    t.asked, t.noted, t.author_session, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// Names the columns that [`TaskRow::inserted`] gives values for.
 pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
-    priority, created_by, created_at, activity, context, status, reason, attempt, fence, worker, lease_until, session, \
+    priority, created_by, author_session, created_at, activity, context, status, reason, attempt, fence, worker, lease_until, session, \
     workspace, progress, refusals, workers_tried, not_by, waits_for, queue_key, ready_at, taken_at, asked, noted, updated_at)";
 
 /// The columns that change, in the order of [`TaskRow::changing`].
@@ -84,6 +84,8 @@ pub(crate) struct TaskRow {
     /// Whether its current attempt has a row of its own; if not, this row says all there is to say of it.
     pub(crate) noted: bool,
     pub(crate) created_by: UserRef,
+    /// The session whose agent added it on their behalf.
+    pub(crate) author_session: Option<SessionId>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
 }
@@ -131,6 +133,7 @@ impl TaskRow {
             asked: row.flag("asked")?,
             noted: row.flag("noted")?,
             created_by: users::reference(row, "created_by")?,
+            author_session: id_or_none(row, "author_session")?,
             created_at: row.time("created_at")?,
             updated_at: row.time("updated_at")?,
         })
@@ -159,6 +162,7 @@ impl TaskRow {
             to_json(&self.deps),
             u32::from(self.priority),
             self.created_by.id.to_string(),
+            self.author_session.map(|id| id.to_string()),
             self.created_at,
         ];
         values.extend(self.changing());
@@ -240,6 +244,7 @@ impl TaskRow {
             session: self.session,
             progress: self.progress.clone(),
             created_by: self.created_by.clone(),
+            created_by_agent: self.author_session,
             created_at: self.created_at,
             updated_at: self.updated_at,
         }

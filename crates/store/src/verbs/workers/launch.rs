@@ -3,13 +3,16 @@
 use domain::text::plain;
 use domain::{Action, ActivityStatus, AttemptOutcome, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use protocol::link::StartFrom;
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace};
+use protocol::{
+    Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace, WrittenBy,
+};
 
 use super::log::decided;
 use super::rows::{Slot, get};
 use super::{able, lines, moving};
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::approvals::others_in_sandbox;
 use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::tasks::{brief_of, moves};
@@ -57,6 +60,8 @@ pub(crate) async fn launch(
     }
     .flatten();
     let prompt = brief_of(tx, task, place.id).await?;
+    let asked_by = WrittenBy { user: row.created_by.clone(), agent: row.author_session };
+    let contained = others_in_sandbox(tx, runner, row.project, Some(&asked_by)).await?;
     let plan = Plan {
         agent: slot.agent.clone(),
         mode: mode(tx, runner, &slot.agent).await?,
@@ -64,7 +69,8 @@ pub(crate) async fn launch(
         title: row.title.clone(),
         prompt,
         argv: slot.argv.clone(),
-        sandbox: slot.sandbox.clone(),
+        sandbox: slot.sandbox.clone().or(contained),
+        asked_by: Some(asked_by),
         record_input: false,
         cols: 120,
         rows: 32,

@@ -182,12 +182,13 @@ impl Command for EndMove {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let Some(source) = source(tx, self.workspace).await? else { return Ok(()) };
-        let sql = "SELECT COUNT(DISTINCT owner) AS owners FROM workspaces WHERE id IN ($1, $2)";
-        let owners = tx.read().first(sql, vec![text(source), text(self.workspace)]).await?;
-        let foreign = owners.map_or(Ok(2), |row| row.count("owners"))? > 1;
-        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, foreign }));
-        let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1 WHERE id = $2";
-        tx.run(sql, args![from, self.workspace.to_string()]).await?;
+        // What came from somebody else's runner is theirs: it runs on nobody's machine unasked.
+        let sql = "SELECT COALESCE(s.code_by, s.owner) AS whose FROM workspaces s WHERE s.id = $1";
+        let whose = tx.read().first(sql, vec![text(source)]).await?.map(|row| row.text("whose")).transpose()?;
+        let whose = whose.filter(|_| self.bundle.is_some());
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle }));
+        let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1, code_by = $2 WHERE id = $3";
+        tx.run(sql, args![from, whose, self.workspace.to_string()]).await?;
         let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \
                    stop IS NULL AND task IS NOT NULL";
         let Some(waits) = tx.read().first(sql, vec![text(self.workspace)]).await? else {

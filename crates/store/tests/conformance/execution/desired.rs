@@ -42,7 +42,7 @@ async fn the_whole_plan_is_there_and_nothing_of_others(floor: Floor) {
     assert_eq!((plan.record_input, plan.cols, plan.rows), (true, 100, 40));
     assert_eq!(plan.workspace.workspace, made.workspace);
     assert_eq!(plan.workspace.repository.as_ref(), project.repositories.first());
-    assert_eq!((plan.workspace.base.as_deref(), plan.workspace.trusted), (Some("main"), true));
+    assert_eq!((plan.workspace.base.as_deref(), plan.workspace.repository_by.clone()), (Some("main"), None));
 
     // Another text, another repository: what was planned stays as it was but for the context.
     let input = protocol::ProjectUpdate {
@@ -72,5 +72,6 @@ async fn only_ones_own_projects_are_trusted(floor: Floor) {
     let his = runner(&floor, &floor.bo, "bo's", 4).await;
     floor.done(&floor.bo, spawn(in_project(&project, "work"), &[his])).await;
     let wanted = floor.store.desired(his).await.unwrap().unwrap();
-    assert!(!wanted.sessions[0].workspace.trusted, "another's setup does not run on his machine by itself");
+    let by = wanted.sessions[0].workspace.repository_by.as_ref().map(|by| (by.user.name.as_str(), by.agent));
+    assert_eq!(by, Some(("ada", None)), "another's setup does not run on his machine by itself");
 }

@@ -82,7 +82,7 @@ async fn a_branch_is_checked_by_a_runner_of_the_worker_s_owner(floor: Floor) {
     assert_eq!(out.status().await, TaskStatus::Reported);
     let checks = out.checks(box_).await;
     let [check] = checks.as_slice() else { panic!("{checks:?}") };
-    assert_eq!((check.report, check.task, check.trusted), (first, out.task, true));
+    assert_eq!((check.report, check.task, check.workspace.code_by.clone()), (first, out.task, None));
     assert_eq!(check.workspace.from, Some(StartFrom::Branch { branch: "theirs".into() }));
     assert_eq!(check.workspace.base.as_deref(), Some("main"));
     assert!(check.workspace.repository.is_some() && check.workspace.branch != "theirs");
@@ -213,7 +213,8 @@ async fn somebody_else_s_runner_runs_nothing_of_it(floor: Floor) {
     out.floor.done(&out.floor.bo, out.reports("theirs")).await;
     let checks = out.checks(box_).await;
     assert_eq!(checks.len(), 1, "Ada has the project's work done there");
-    assert!(!checks[0].trusted && !checks[0].workspace.trusted, "but what Bo pushed does not run unasked");
+    let by = checks[0].workspace.code_by.as_ref().map(|by| by.user.id);
+    assert_eq!(by, Some(out.floor.bo.person().unwrap().id), "but what Bo pushed does not run unasked");
 }
 
 async fn a_name_that_is_no_branch_is_refused(floor: Floor) {

@@ -43,6 +43,7 @@ fn everything_about_a_task_is_said() {
         session: Some(session),
         progress: Some("half way".into()),
         created_by: ann(),
+        created_by_agent: None,
         created_at: at(-3_600),
         updated_at: at(0),
     };

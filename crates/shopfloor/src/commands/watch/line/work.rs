@@ -1,7 +1,7 @@
 //! Tasks, workers and questions as lines.
 
 use domain::{ProjectId, TaskStatus, WorkerStatus};
-use protocol::{Escalation, TaskLine, WorkEntry, Worker};
+use protocol::{Approval, Escalation, TaskLine, WorkEntry, Worker};
 
 use super::{EXCERPT, Names};
 use crate::table::shorten;
@@ -49,6 +49,19 @@ pub(super) fn escalation(escalation: &Escalation, names: &Names) -> String {
         (None, _) => {
             let (title, project) = (&escalation.title, names.of(escalation.project));
             format!("needs you \"{title}\" in {project}: {question} ({})", escalation.id)
+        }
+    }
+}
+
+/// Somebody else's text that would run on a runner of the reader's, or the answer.
+pub(super) fn approval(approval: &Approval, names: &Names) -> String {
+    let text = shorten(approval.text.lines().next().unwrap_or_default(), EXCERPT);
+    let (kind, by, id) = (approval.kind, &approval.author.user.name, approval.id);
+    match approval.answer {
+        Some(answer) => format!("approval  {answer}: {kind} \"{text}\" by {by} ({id})"),
+        None => {
+            let (project, runner) = (names.of(approval.project), &approval.runner_name);
+            format!("needs you {kind} \"{text}\" by {by} in {project} would run on {runner} ({id})")
         }
     }
 }

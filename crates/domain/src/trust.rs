@@ -1,0 +1,276 @@
+//! What may run on a runner: what its owner wrote as a person, what its policy lets through, and what its owner allowed.
+
+use crate::values::words;
+use crate::{ProjectId, UserId};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+words! {
+    /// What a runner runs of other people's text without asking its owner.
+    RunnerPolicy {
+        /// Nothing: the owner is asked.
+        Ask = "ask",
+        /// What the project's owner wrote; the owner is asked about everything else.
+        ProjectOwner = "project-owner",
+        /// What people who may write in the project wrote, and their agents.
+        Writers = "writers",
+        /// Anything inside a sandbox; the owner is asked before a repository of somebody else is read.
+        SandboxOnly = "sandbox-only",
+    }
+}
+
+words! {
+    /// What a runner's owner is asked to allow.
+    ApprovalKind {
+        /// A session that somebody else wants on this runner.
+        Session = "session",
+        /// To read a repository, or a folder of this machine, that somebody else named.
+        Repository = "repository",
+        /// To copy files that git ignores from the repository's folder into a workspace.
+        Copy = "copy",
+        /// The command that prepares a workspace.
+        Setup = "setup",
+        /// The command that runs before a workspace is deleted.
+        Teardown = "teardown",
+        /// Settings in the repository that agents, editors or git would run: hooks, MCP servers, tasks.
+        Settings = "settings",
+        /// A command that a task's acceptance names.
+        Command = "command",
+        /// Code of somebody else, which the checks of a task would run.
+        Code = "code",
+    }
+}
+
+impl ApprovalKind {
+    /// Whether a sandbox contains it: reading a repository happens outside, and what was read goes back to others.
+    pub fn is_contained(self) -> bool {
+        !matches!(self, Self::Repository | Self::Copy)
+    }
+}
+
+words! {
+    /// How a request to run something was answered.
+    Answered {
+        /// Allowed for this session or check alone.
+        Once = "once",
+        /// Allowed for this exact text in this project, from now on.
+        Text = "text",
+        /// Allowed for everything that this author writes in this project, from now on.
+        Author = "author",
+        /// Not allowed.
+        Denied = "denied",
+        /// Allowed by the runner's policy.
+        Policy = "policy",
+        /// Allowed by an earlier answer.
+        Granted = "granted",
+        /// No longer needed: the session or check is over.
+        Withdrawn = "withdrawn",
+    }
+}
+
+impl Answered {
+    /// Whether it may run.
+    pub fn allows(self) -> bool {
+        matches!(self, Self::Once | Self::Text | Self::Author | Self::Policy | Self::Granted)
+    }
+
+    /// Whether a person answers so; the others are the hub's.
+    pub fn is_choice(self) -> bool {
+        matches!(self, Self::Once | Self::Text | Self::Author | Self::Denied)
+    }
+}
+
+/// Who wrote something, and with whose hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Author {
+    /// The person.
+    pub user: UserId,
+    /// Whether an agent wrote it on their behalf.
+    pub agent: bool,
+}
+
+/// Something that would run on a runner, or be read there.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// What it is.
+    pub kind: ApprovalKind,
+    /// Names its exact text.
+    pub sha256: &'a str,
+    /// Who wrote it.
+    pub author: Author,
+    /// Whether it would run in a sandbox.
+    pub sandboxed: bool,
+}
+
+/// Where it would run.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground {
+    /// Who owns the runner.
+    pub owner: UserId,
+    /// What the runner runs without asking.
+    pub policy: RunnerPolicy,
+    /// The project that it is for.
+    pub project: ProjectId,
+    /// Who owns the project.
+    pub project_owner: UserId,
+    /// Whether the author may write in the project now.
+    pub author_writes: bool,
+}
+
+/// What a runner's owner allowed for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// One exact text of one kind.
+    Text {
+        /// The project.
+        project: ProjectId,
+        /// The kind.
+        kind: ApprovalKind,
+        /// Names the text.
+        sha256: String,
+    },
+    /// Everything of one author.
+    Author {
+        /// The project.
+        project: ProjectId,
+        /// The author.
+        author: Author,
+    },
+}
+
+/// Whether something may run: by what right, or `None` when the runner's owner must be asked.
+pub fn judge(wish: &Wish<'_>, ground: &Ground, grants: &[Grant]) -> Option<Right> {
+    if is_own(wish.author, ground.owner) {
+        return Some(Right::Own);
+    }
+    let granted = |grant: &Grant| match grant {
+        Grant::Text { project, kind, sha256 } => {
+            *project == ground.project && *kind == wish.kind && sha256 == wish.sha256
+        }
+        Grant::Author { project, author } => *project == ground.project && *author == wish.author,
+    };
+    if grants.iter().any(granted) {
+        return Some(Right::Granted);
+    }
+    let lets = match ground.policy {
+        RunnerPolicy::Ask => false,
+        RunnerPolicy::ProjectOwner => is_own(wish.author, ground.project_owner),
+        RunnerPolicy::Writers => ground.author_writes,
+        RunnerPolicy::SandboxOnly => wish.sandboxed && wish.kind.is_contained(),
+    };
+    lets.then_some(Right::Policy)
+}
+
+/// Whether a person wrote it with their own hand.
+pub fn is_own(author: Author, owner: UserId) -> bool {
+    author.user == owner && !author.agent
+}
+
+/// Why something may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Right {
+    /// The runner's owner wrote it as a person.
+    Own,
+    /// The runner's owner allowed it before.
+    Granted,
+    /// The runner's policy lets it through.
+    Policy,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Who wrote it (rows), under which policy (columns): `+` runs, `s` runs in a sandbox only, `?` the owner is asked.
+    const TABLE: &str = "
+        author          ask  project-owner  writers  sandbox-only
+        owner            +        +            +          +
+        owner-agent      ?        ?            +          s
+        project-owner    ?        +            +          s
+        project-agent    ?        ?            +          s
+        writer           ?        ?            +          s
+        reader           ?        ?            ?          s
+    ";
+
+    struct Cast {
+        owner: UserId,
+        project_owner: UserId,
+        other: UserId,
+        project: ProjectId,
+    }
+
+    fn cast() -> Cast {
+        let [owner, project_owner, other] = [UserId::generate(), UserId::generate(), UserId::generate()];
+        Cast { owner, project_owner, other, project: ProjectId::generate() }
+    }
+
+    fn author(cast: &Cast, word: &str) -> (Author, bool) {
+        match word {
+            "owner" => (Author { user: cast.owner, agent: false }, true),
+            "owner-agent" => (Author { user: cast.owner, agent: true }, true),
+            "project-owner" => (Author { user: cast.project_owner, agent: false }, true),
+            "project-agent" => (Author { user: cast.project_owner, agent: true }, true),
+            "writer" => (Author { user: cast.other, agent: false }, true),
+            _ => (Author { user: cast.other, agent: false }, false),
+        }
+    }
+
+    #[test]
+    fn the_table_holds() {
+        let cast = cast();
+        let mut checked = 0;
+        for row in TABLE.trim().lines().skip(1) {
+            let cells: Vec<&str> = row.split_whitespace().collect();
+            let (author, author_writes) = author(&cast, cells[0]);
+            for (policy, cell) in RunnerPolicy::ALL.iter().zip(&cells[1..]) {
+                for (kind, sandboxed) in ApprovalKind::ALL.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+                    let wish = Wish { kind: *kind, sha256: "a", author, sandboxed };
+                    let Cast { owner, project_owner, project, .. } = cast;
+                    let ground = Ground { owner, policy: *policy, project, project_owner, author_writes };
+                    let runs = match *cell {
+                        "+" => true,
+                        "s" => sandboxed && kind.is_contained(),
+                        _ => false,
+                    };
+                    let got = judge(&wish, &ground, &[]);
+                    assert_eq!(got.is_some(), runs, "{row} {policy} {kind} sandboxed={sandboxed}: {got:?}");
+                    checked += 1;
+                }
+            }
+        }
+        assert_eq!(checked, 6 * 4 * 16);
+    }
+
+    proptest! {
+        #[test]
+        fn a_grant_reaches_no_other_project_text_kind_or_author(
+            which in 0usize..4,
+            kind in 0..ApprovalKind::ALL.len(),
+            other_kind in 0..ApprovalKind::ALL.len(),
+            by_agent: bool,
+            grant_agent: bool,
+        ) {
+            let cast = cast();
+            let kinds = ApprovalKind::ALL;
+            let author = Author { user: cast.other, agent: by_agent };
+            let wish = Wish { kind: kinds[kind], sha256: "a", author, sandboxed: false };
+            let Cast { owner, project_owner, project, .. } = cast;
+            let ground = Ground { owner, policy: RunnerPolicy::Ask, project, project_owner, author_writes: true };
+            let text = |project, sha256: &str| Grant::Text { project, kind: kinds[other_kind], sha256: sha256.into() };
+            let (grant, expected) = match which {
+                0 => (text(project, "a"), kind == other_kind),
+                1 => (text(ProjectId::generate(), "a"), false),
+                2 => (text(project, "b"), false),
+                _ => {
+                    let author = Author { user: cast.other, agent: grant_agent };
+                    (Grant::Author { project, author }, grant_agent == by_agent)
+                }
+            };
+            prop_assert_eq!(judge(&wish, &ground, &[grant]).is_some(), expected);
+            prop_assert_eq!(judge(&wish, &ground, &[]), None);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Requests to a runner's owner: what others wrote and would run on their machine.
+
+use domain::{
+    Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, ReportId, RunnerId, RunnerPolicy, SessionId, TaskId,
+    Timestamp, WorkspaceId,
+};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::UserRef;
+use crate::inputs::inputs;
+use crate::views::views;
+
+views! {
+    /// Who wrote something, and with whose hand.
+    WrittenBy {
+        /// The person.
+        user: UserRef,
+        /// The session whose agent wrote it on their behalf; absent when the person wrote it.
+        agent: Option<SessionId>,
+    }
+
+    /// A request to a runner's owner: somebody else's text would run on their machine.
+    Approval {
+        /// The request's id.
+        id: ApprovalId,
+        /// The project that it is for.
+        project: ProjectId,
+        /// The project's name.
+        project_name: String,
+        /// The runner that would run it.
+        runner: RunnerId,
+        /// The runner's name.
+        runner_name: String,
+        /// What kind of thing it is.
+        kind: ApprovalKind,
+        /// The exact text: a command, a path, a prompt, or settings with the files that they are in.
+        text: String,
+        /// Names the exact text.
+        sha256: String,
+        /// Who wrote it.
+        author: WrittenBy,
+        /// Why it would run, in one sentence.
+        why: String,
+        /// Whether it would run in a sandbox.
+        sandbox: bool,
+        /// The session that waits for it.
+        session: Option<SessionId>,
+        /// The report whose check waits for it.
+        report: Option<ReportId>,
+        /// The task that it is about.
+        task: Option<TaskId>,
+        /// Where it would run.
+        workspace: Option<WorkspaceId>,
+        /// When it was asked.
+        created_at: Timestamp,
+        /// The answer; absent while nobody has answered.
+        answer: Option<Answered>,
+        /// When it was answered.
+        answered_at: Option<Timestamp>,
+    }
+
+    /// A standing permission: what a runner's owner allowed for good.
+    Grant {
+        /// The permission's id.
+        id: GrantId,
+        /// The runner.
+        runner: RunnerId,
+        /// The project.
+        project: ProjectId,
+        /// The kind, when one exact text is allowed.
+        kind: Option<ApprovalKind>,
+        /// The exact text, when one is allowed.
+        text: Option<String>,
+        /// Names that text.
+        sha256: Option<String>,
+        /// The author whose texts are all allowed; otherwise who wrote the one text.
+        author: UserRef,
+        /// Whether the author's agents are meant, not the person.
+        agents: bool,
+        /// When it was given.
+        created_at: Timestamp,
+    }
+}
+
+inputs! {
+    /// Changes to one of the caller's runners; what is absent stays.
+    RunnerUpdate {
+        /// What it runs of other people's text without asking.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<RunnerPolicy>,
+        /// Whether work that others ask for runs in a sandbox.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox_others: Option<bool>,
+    }
+}
+
+/// The answer of a runner's owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalAnswer {
+    /// `once`, `text`, `author` or `denied`.
+    pub answer: Answered,
+}
+
+/// Which requests to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct ApprovalFilter {
+    /// Only those of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// Only those of this task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// Whether those that were answered are listed, too; the newest 500.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<bool>,
+}

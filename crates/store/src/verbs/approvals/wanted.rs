@@ -1,0 +1,188 @@
+//! A runner asks whether something may run there: judged at once, or put to its owner.
+
+use domain::text::plain;
+use domain::trust::{Ground, Right, Wish as Judged, judge};
+use domain::{
+    Action, Actor, Answered, ApprovalId, ApprovalKind, Author, ProjectFacts, ProjectId, Resource, RunnerId,
+    RunnerPolicy, TaskId, TaskStatus, can,
+};
+use protocol::link::{Subject, Wish};
+
+use super::facts::{Asking, author};
+use super::{COLUMNS, announce, approval, grants};
+use crate::StoreError;
+use crate::sql::{Row, args, text};
+use crate::tx::Tx;
+use crate::verbs::projects;
+
+/// How many things one session or check can ask about.
+const MOST: usize = 64;
+/// How much of a text its reader is shown; the whole of it is named by its hash.
+const SHOWN: usize = 32 * 1024;
+/// What the reason of a task that waits for an approval begins with.
+const WAITS: &str = "waits until ";
+
+/// A runner asks about what others wrote. What was asked before is passed over.
+pub(crate) async fn wanted(
+    tx: &mut Tx<'_>,
+    runner: RunnerId,
+    subject: Subject,
+    wishes: &[Wish],
+) -> Result<(), StoreError> {
+    let Some(asking) = Asking::find(tx, runner, subject).await? else { return Ok(()) };
+    let Some(facts) = projects::facts_of(tx.read(), asking.project).await? else { return Ok(()) };
+    let grants = grants::of(tx, runner, asking.project).await?;
+    let subject = match subject {
+        Subject::Session(id) => id.to_string(),
+        Subject::Report(id) => id.to_string(),
+    };
+    for wish in wishes.iter().take(MOST) {
+        // What the owner wrote needs nobody's leave; a runner that asks all the same is told so.
+        let by = asking.authors.who(wish.kind).cloned();
+        let by = by.unwrap_or_else(|| protocol::WrittenBy { user: asking.owner.clone(), agent: None });
+        let known = "SELECT 1 FROM approvals WHERE subject = $1 AND kind = $2 AND sha256 = $3";
+        let sha256 = plain(&wish.sha256, 64);
+        if tx.read().first(known, args![&subject, wish.kind.word(), &sha256]).await?.is_some() {
+            continue;
+        }
+        let judged = Judged { kind: wish.kind, sha256: &sha256, author: author(&by), sandboxed: asking.sandboxed };
+        let ground = ground(asking.owner.id, asking.policy, asking.project, &facts, author(&by));
+        let answer = judge(&judged, &ground, &grants).map(answered);
+        let id = ApprovalId::generate();
+        let sql = "INSERT INTO approvals (id, runner, project, subject, kind, text, sha256, author, author_session, \
+                   why, sandbox, session, report, task, workspace, created_at, answer, answered_at) VALUES ($1, $2, \
+                   $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+        let values = args![
+            id.to_string(),
+            runner.to_string(),
+            asking.project.to_string(),
+            &subject,
+            wish.kind.word(),
+            plain(&wish.text, SHOWN),
+            &sha256,
+            by.user.id.to_string(),
+            by.agent.map(|id| id.to_string()),
+            why(wish.kind, &asking.title),
+            asking.sandboxed,
+            asking.session.map(|id| id.to_string()),
+            asking.report.map(|id| id.to_string()),
+            asking.task.map(|id| id.to_string()),
+            asking.workspace.to_string(),
+            tx.now,
+            answer.map(|answer| answer.word().to_owned()),
+            answer.map(|_| tx.now),
+        ];
+        tx.run(sql, values).await?;
+        if answer.is_none() {
+            let row = tx.read().first(&format!("{COLUMNS} WHERE a.id = $1"), vec![text(id)]).await?;
+            let made = approval(&row.ok_or(StoreError::NotFound("approval"))?)?;
+            announce(tx, asking.owner.id, made);
+        }
+    }
+    if let Some(task) = asking.task {
+        say_so(tx, task, &asking.owner.name, &asking.runner_name).await?;
+    }
+    tx.desire(runner).await
+}
+
+fn answered(right: Right) -> Answered {
+    match right {
+        Right::Own | Right::Granted => Answered::Granted,
+        Right::Policy => Answered::Policy,
+    }
+}
+
+fn ground(
+    owner: domain::UserId,
+    policy: RunnerPolicy,
+    project: ProjectId,
+    facts: &ProjectFacts,
+    author: Author,
+) -> Ground {
+    let actor = Actor::User { id: author.user, hub_owner: false };
+    let author_writes = can(&actor, Action::Write, Resource::Project(facts)).is_allowed();
+    Ground { owner, policy, project, project_owner: facts.owner, author_writes }
+}
+
+/// Why it would run, for its reader.
+fn why(kind: ApprovalKind, title: &str) -> String {
+    match kind {
+        ApprovalKind::Session => "somebody else asks for this session on your runner".to_owned(),
+        ApprovalKind::Repository => format!("the workspace of `{title}` would be made from it"),
+        ApprovalKind::Copy => format!("these files would be copied into the workspace of `{title}`"),
+        ApprovalKind::Setup => format!("it would prepare the workspace of `{title}`"),
+        ApprovalKind::Teardown => format!("it would run before the workspace of `{title}` is deleted"),
+        ApprovalKind::Settings => format!("the agent that works on `{title}` would load them"),
+        ApprovalKind::Command => format!("it would check the work on `{title}`"),
+        ApprovalKind::Code => format!("the checks of `{title}` would run it"),
+    }
+}
+
+/// Judges what is open on a runner again: its policy or what is allowed has changed.
+pub(crate) async fn settle(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
+    let sql = format!("{COLUMNS} WHERE a.runner = $1 AND a.answer IS NULL ORDER BY a.created_at, a.id");
+    let policy = tx.read().first("SELECT policy FROM runners WHERE id = $1", vec![text(runner)]).await?;
+    let Some(policy) = policy.map(|row| row.parsed::<RunnerPolicy>("policy")).transpose()? else { return Ok(()) };
+    let mut settled = false;
+    for row in tx.read().all(&sql, vec![text(runner)]).await? {
+        let open = approval(&row)?;
+        let owner = row.parsed("runner_owner")?;
+        let Some(facts) = projects::facts_of(tx.read(), open.project).await? else { continue };
+        let grants = grants::of(tx, runner, open.project).await?;
+        let by = author(&open.author);
+        let judged = Judged { kind: open.kind, sha256: &open.sha256, author: by, sandboxed: open.sandbox };
+        if let Some(right) = judge(&judged, &ground(owner, policy, open.project, &facts, by), &grants) {
+            close(tx, &row, answered(right)).await?;
+            settled = true;
+        }
+    }
+    if settled { tx.desire(runner).await } else { Ok(()) }
+}
+
+/// Writes an answer down and tells the owner's pages.
+pub(super) async fn close(tx: &mut Tx<'_>, row: &Row, answer: Answered) -> Result<protocol::Approval, StoreError> {
+    let mut closed = approval(row)?;
+    let sql = "UPDATE approvals SET answer = $1, answered_at = $2 WHERE id = $3";
+    tx.run(sql, args![answer.word(), tx.now, closed.id.to_string()]).await?;
+    closed.answer = Some(answer);
+    closed.answered_at = Some(tx.now);
+    let owner = row.parsed("runner_owner")?;
+    announce(tx, owner, closed.clone());
+    if let Some(task) = closed.task {
+        say_so(tx, task, "its owner", &closed.runner_name).await?;
+    }
+    Ok(closed)
+}
+
+/// What waited is over: nobody needs to answer any more.
+pub(crate) async fn over(tx: &mut Tx<'_>, subject: impl std::fmt::Display) -> Result<(), StoreError> {
+    let sql = format!("{COLUMNS} WHERE a.subject = $1 AND a.answer IS NULL");
+    for row in tx.read().all(&sql, vec![text(subject)]).await? {
+        close(tx, &row, Answered::Withdrawn).await?;
+    }
+    Ok(())
+}
+
+/// The task says what it waits for, to everybody who sees it; never the text itself.
+async fn say_so(tx: &mut Tx<'_>, task: TaskId, owner: &str, runner: &str) -> Result<(), StoreError> {
+    let sql = "SELECT COUNT(*) AS open FROM approvals WHERE task = $1 AND answer IS NULL";
+    let open = tx.read().first(sql, vec![text(task)]).await?.map_or(Ok(0), |row| row.count("open"))?;
+    let mut row = tx.known_task(task).await?;
+    let held = matches!(
+        row.status,
+        TaskStatus::Assigned | TaskStatus::Running | TaskStatus::Reported | TaskStatus::Validating
+    );
+    let waits = row.reason.as_deref().is_some_and(|reason| reason.starts_with(WAITS));
+    let reason = match open {
+        0 if waits => None,
+        0 => return Ok(()),
+        _ if !held => return Ok(()),
+        1 => Some(format!("{WAITS}{owner} allows something to run on `{runner}`")),
+        many => Some(format!("{WAITS}{owner} allows {many} things to run on `{runner}`")),
+    };
+    if row.reason != reason {
+        row.reason = reason;
+        tx.put_task(row);
+    }
+    Ok(())
+}

@@ -1,0 +1,353 @@
+//! What others wrote runs on a runner only when its owner allowed it.
+
+use domain::{
+    Actor, Answered, ApprovalKind, RunnerId, RunnerPolicy, SessionId, SessionStatus, TaskId, TaskStatus, Visibility,
+};
+use protocol::link::{Changes, DesiredCheck, FactBody, Subject, Wish, WishAnswer};
+use protocol::{
+    Approval, ApprovalAnswer, ApprovalFilter, Change, Criterion, ProjectUpdate, RunnerUpdate, SessionSpawn, TaskAdd,
+    TasksAdd, WorkerStart,
+};
+use store::{
+    AddTasks, AnswerApproval, Caller, CreateActivity, EventBody, RemoveRunner, RevokeGrant, StopSession, StoreError,
+    SweepApprovals, UpdateProject, UpdateRunner, Who,
+};
+
+use crate::execution::{self, in_project, project, runner, spawn};
+use crate::floor::{Floor, id};
+use crate::workers::Shop;
+
+both! {
+    a_colleague_s_command_waits_for_the_runner_s_owner,
+    an_agent_s_command_waits_although_its_person_owns_the_runner,
+    only_the_owner_answers_and_only_once,
+    a_text_is_allowed_for_good_and_other_texts_are_not,
+    an_author_is_allowed_for_good_but_not_their_agents,
+    what_was_allowed_for_good_is_taken_back,
+    a_policy_answers_at_once,
+    what_is_over_needs_no_answer,
+    a_session_on_a_colleague_s_runner_is_theirs_and_says_who_asked,
+    a_runner_of_somebody_who_does_not_take_part_is_refused,
+    work_that_others_ask_for_is_contained_where_runner_or_project_say_so,
+    a_runner_asks_for_itself_alone,
+}
+
+fn wish(kind: ApprovalKind, text: &str) -> Wish {
+    Wish { kind, text: text.into(), sha256: format!("{text:0>64}").chars().take(64).collect() }
+}
+
+fn filter() -> ApprovalFilter {
+    ApprovalFilter::default()
+}
+
+async fn open(floor: &Floor, who: &Caller) -> Vec<Approval> {
+    floor.store.approvals(who, filter()).await.unwrap()
+}
+
+async fn answers(floor: &Floor, runner: RunnerId) -> Vec<WishAnswer> {
+    floor.store.desired(runner).await.unwrap().unwrap().answers
+}
+
+fn answer(approval: &Approval, answer: Answered) -> AnswerApproval {
+    AnswerApproval { approval: approval.id, input: ApprovalAnswer { answer } }
+}
+
+fn with_command(description: &str) -> TaskAdd {
+    let acceptance =
+        vec![Criterion::Command { argv: vec!["make".into(), "test".into()], exit_code: None, timeout_seconds: None }];
+    TaskAdd { description: description.into(), acceptance, ..Default::default() }
+}
+
+/// A task with a command that `author` added, done by Ada's worker, whose runner is to check it.
+async fn reported(shop: &mut Shop, author: &Caller, title: &str) -> (TaskId, DesiredCheck) {
+    let command = AddTasks { project: shop.project.id, input: TasksAdd { tasks: vec![with_command(title)] } };
+    let task = shop.floor.done(author, command).await.tasks[0].id;
+    assert_eq!(shop.dispatch().await, 1);
+    shop.ends(task, "done").await;
+    let (_, checks) = shop.desired().await;
+    (task, checks.into_iter().find(|check| check.task == task).unwrap())
+}
+
+async fn asks(shop: &mut Shop, check: &DesiredCheck, text: &str) {
+    let wishes = vec![wish(ApprovalKind::Command, text)];
+    let body = FactBody::ApprovalWanted { subject: Subject::Report(check.report), wishes };
+    shop.memory.happened(&shop.floor, body).await;
+}
+
+async fn a_colleague_s_command_waits_for_the_runner_s_owner(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let bo = shop.floor.bo.clone();
+    let (task, check) = reported(&mut shop, &bo, "theirs").await;
+    assert_eq!(check.commands_by.as_ref().map(|by| (by.user.id, by.agent)), Some((id(&bo), None)));
+    asks(&mut shop, &check, "make test").await;
+    asks(&mut shop, &check, "make test").await;
+    let waiting = open(&shop.floor, &shop.floor.ada).await;
+    let [one] = waiting.as_slice() else { panic!("{waiting:?}") };
+    assert_eq!((one.kind, one.text.as_str(), one.task), (ApprovalKind::Command, "make test", Some(task)));
+    assert_eq!((one.author.user.id, one.author.agent, one.runner), (id(&bo), None, shop.runner));
+    assert!(one.why.contains("`theirs`"), "{}", one.why);
+    assert!(answers(&shop.floor, shop.runner).await.is_empty());
+    assert!(open(&shop.floor, &bo).await.is_empty(), "nobody else is asked");
+    let reason = shop.task(task).await.reason.unwrap();
+    assert!(reason.contains("waits until") && !reason.contains("make"), "{reason}");
+    let told = shop.floor.heard().iter().any(|event| {
+        event.audience == Some(id(&shop.floor.ada))
+            && matches!(&event.body, EventBody::Change { change: Change::Approval { approval } } if approval.id == one.id)
+    });
+    assert!(told, "her pages show it at once");
+    let closed = shop.floor.done(&shop.floor.ada, answer(one, Answered::Once)).await;
+    assert_eq!(closed.answer, Some(Answered::Once));
+    let [said] = answers(&shop.floor, shop.runner).await.try_into().unwrap();
+    assert_eq!((said.subject, said.kind, said.allowed), (Subject::Report(check.report), one.kind, true));
+    assert_eq!(shop.task(task).await.reason, None);
+    let results = vec![protocol::CriterionResult { criterion: 0, passed: Some(true), reason: String::new() }];
+    let body = FactBody::Checked { report: check.report, results, changes: Some(Changes::default()) };
+    shop.memory.happened(&shop.floor, body).await;
+    assert!(answers(&shop.floor, shop.runner).await.is_empty(), "what is over is not told again");
+}
+
+async fn an_agent_s_command_waits_although_its_person_owns_the_runner(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let session = SessionId::generate();
+    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    shop.start(1).await;
+    let (task, check) = reported(&mut shop, &agent, "by an agent").await;
+    assert_eq!(shop.task(task).await.created_by_agent, Some(session));
+    assert_eq!(check.commands_by.as_ref().and_then(|by| by.agent), Some(session));
+    asks(&mut shop, &check, "make test").await;
+    let [one] = open(&shop.floor, &shop.floor.ada).await.try_into().unwrap();
+    assert_eq!((one.author.user.id, one.author.agent), (id(&shop.floor.ada), Some(session)));
+    let error = shop.floor.refused(&agent, answer(&one, Answered::Once)).await;
+    assert!(matches!(error, StoreError::NotFound(_) | StoreError::Forbidden(_)), "an agent allows nothing: {error:?}");
+    assert!(shop.floor.store.approvals(&agent, filter()).await.is_err());
+}
+
+async fn only_the_owner_answers_and_only_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let bo = shop.floor.bo.clone();
+    let (_, check) = reported(&mut shop, &bo, "theirs").await;
+    asks(&mut shop, &check, "make test").await;
+    let [one] = open(&shop.floor, &shop.floor.ada).await.try_into().unwrap();
+    for command in [answer(&one, Answered::Once), answer(&one, Answered::Author)] {
+        let error = shop.floor.refused(&bo, command).await;
+        assert!(matches!(error, StoreError::NotFound("approval")), "{error:?}");
+    }
+    assert!(shop.floor.store.approval(&bo, one.id).await.is_err());
+    for made_up in [Answered::Policy, Answered::Granted, Answered::Withdrawn] {
+        let error = shop.floor.refused(&shop.floor.ada, answer(&one, made_up)).await;
+        assert!(matches!(error, StoreError::Invalid { .. }), "{error:?}");
+    }
+    shop.floor.done(&shop.floor.ada, answer(&one, Answered::Denied)).await;
+    shop.floor.done(&shop.floor.ada, answer(&one, Answered::Denied)).await;
+    let error = shop.floor.refused(&shop.floor.ada, answer(&one, Answered::Once)).await;
+    assert!(matches!(error, StoreError::Conflict(_)), "{error:?}");
+    let [said] = answers(&shop.floor, shop.runner).await.try_into().unwrap();
+    assert!(!said.allowed);
+}
+
+async fn a_text_is_allowed_for_good_and_other_texts_are_not(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let bo = shop.floor.bo.clone();
+    let (_, check) = reported(&mut shop, &bo, "first").await;
+    let wishes = vec![wish(ApprovalKind::Command, "make test"), wish(ApprovalKind::Setup, "make test")];
+    let subject = Subject::Report(check.report);
+    shop.memory.happened(&shop.floor, FactBody::ApprovalWanted { subject, wishes }).await;
+    let waiting = open(&shop.floor, &shop.floor.ada).await;
+    let command = waiting.iter().find(|one| one.kind == ApprovalKind::Command).unwrap();
+    shop.floor.done(&shop.floor.ada, answer(command, Answered::Text)).await;
+    let left = open(&shop.floor, &shop.floor.ada).await;
+    // The setup is the project owner's own, who is the runner's owner: nobody is asked about it.
+    assert!(left.is_empty(), "{left:?}");
+    let grants = shop.floor.store.grants(&shop.floor.ada).await.unwrap();
+    assert_eq!(grants.len(), 1);
+    assert_eq!((grants[0].text.as_deref(), grants[0].kind), (Some("make test"), Some(ApprovalKind::Command)));
+    assert!(shop.floor.store.grants(&bo).await.unwrap().is_empty());
+    asks(&mut shop, &check, "make again").await;
+    assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1, "another text is another question");
+}
+
+async fn an_author_is_allowed_for_good_but_not_their_agents(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let bo = shop.floor.bo.clone();
+    let (_, first) = reported(&mut shop, &bo, "first").await;
+    asks(&mut shop, &first, "make one").await;
+    asks(&mut shop, &first, "make two").await;
+    let waiting = open(&shop.floor, &shop.floor.ada).await;
+    assert_eq!(waiting.len(), 2);
+    shop.floor.done(&shop.floor.ada, answer(&waiting[0], Answered::Author)).await;
+    assert!(open(&shop.floor, &shop.floor.ada).await.is_empty(), "the other one is allowed with it");
+    assert!(answers(&shop.floor, shop.runner).await.iter().all(|answer| answer.allowed));
+    let session = SessionId::generate();
+    let actor = Actor::Agent { user: id(&bo), project: shop.project.id, session };
+    let agent = Caller { who: Who::Actor { actor, name: "Bo".into() }, origin: "192.0.2.9".into() };
+    let (_, second) = reported(&mut shop, &agent, "second").await;
+    asks(&mut shop, &second, "make one").await;
+    assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1);
+}
+
+async fn what_was_allowed_for_good_is_taken_back(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let bo = shop.floor.bo.clone();
+    let (_, first) = reported(&mut shop, &bo, "first").await;
+    asks(&mut shop, &first, "make test").await;
+    let [one] = open(&shop.floor, &shop.floor.ada).await.try_into().unwrap();
+    shop.floor.done(&shop.floor.ada, answer(&one, Answered::Text)).await;
+    let [grant] = shop.floor.store.grants(&shop.floor.ada).await.unwrap().try_into().unwrap();
+    let error = shop.floor.refused(&bo, RevokeGrant { grant: grant.id }).await;
+    assert!(matches!(error, StoreError::NotFound("grant")), "{error:?}");
+    shop.floor.done(&shop.floor.ada, RevokeGrant { grant: grant.id }).await;
+    let (_, second) = reported(&mut shop, &bo, "second").await;
+    asks(&mut shop, &second, "make test").await;
+    assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1);
+}
+
+async fn a_policy_answers_at_once(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let bo = shop.floor.bo.clone();
+    let (_, check) = reported(&mut shop, &bo, "theirs").await;
+    asks(&mut shop, &check, "make test").await;
+    let policy = |policy| UpdateRunner {
+        runner: shop.runner,
+        input: RunnerUpdate { policy: Some(policy), sandbox_others: None },
+    };
+    let error = shop.floor.refused(&bo, policy(RunnerPolicy::Writers)).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
+    shop.floor.done(&shop.floor.ada, policy(RunnerPolicy::ProjectOwner)).await;
+    assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1, "Bo does not own the project");
+    let changed = shop.floor.done(&shop.floor.ada, policy(RunnerPolicy::Writers)).await;
+    assert_eq!(changed.policy, RunnerPolicy::Writers);
+    assert!(open(&shop.floor, &shop.floor.ada).await.is_empty(), "what waits is judged again");
+    let [said] = answers(&shop.floor, shop.runner).await.try_into().unwrap();
+    assert!(said.allowed);
+    let all = ApprovalFilter { answered: Some(true), ..filter() };
+    let listed = shop.floor.store.approvals(&shop.floor.ada, all).await.unwrap();
+    assert_eq!(listed[0].answer, Some(Answered::Policy));
+    let read_only = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
+    shop.floor.done(&shop.floor.ada, UpdateProject { project: shop.project.id, input: read_only }).await;
+    asks(&mut shop, &check, "make more").await;
+    assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1, "who may not write any more is no writer");
+}
+
+async fn what_is_over_needs_no_answer(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let his = runner(&floor, &floor.bo, "his", 4).await;
+    let mut memory = execution::Memory::new(his);
+    let made = floor.done(&floor.bo, spawn(in_project(&project, "work"), &[his])).await;
+    let wishes = vec![wish(ApprovalKind::Repository, "/srv/parser")];
+    let body = FactBody::ApprovalWanted { subject: Subject::Session(made.id), wishes };
+    memory.happened(&floor, body).await;
+    let [one] = open(&floor, &floor.bo).await.try_into().unwrap();
+    assert_eq!(one.author.user.id, id(&floor.ada), "she named the repository");
+    floor.done(&floor.bo, StopSession { session: made.id, input: Default::default() }).await;
+    memory.at(&floor, made.id, SessionStatus::Exited).await;
+    assert!(open(&floor, &floor.bo).await.is_empty());
+    let error = floor.refused(&floor.bo, answer(&one, Answered::Once)).await;
+    assert!(matches!(error, StoreError::Conflict(_)), "{error:?}");
+    // The same when what waited went away without a word.
+    let again = floor.done(&floor.bo, spawn(in_project(&project, "again"), &[his])).await;
+    let wishes = vec![wish(ApprovalKind::Repository, "/srv/parser")];
+    memory.happened(&floor, FactBody::ApprovalWanted { subject: Subject::Session(again.id), wishes }).await;
+    floor.raw().await.run(&format!("UPDATE sessions SET ended_at = 1 WHERE id = '{}'", again.id)).await;
+    assert_eq!(floor.done(&Caller::hub("tidy"), SweepApprovals {}).await, 1);
+    assert!(open(&floor, &floor.bo).await.is_empty());
+    floor.done(&floor.bo, RemoveRunner { runner: his }).await;
+    assert!(
+        floor.store.approvals(&floor.bo, ApprovalFilter { answered: Some(true), ..filter() }).await.unwrap().is_empty()
+    );
+}
+
+async fn a_session_on_a_colleague_s_runner_is_theirs_and_says_who_asked(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let hers = runner(&floor, &floor.ada, "hers", 4).await;
+    let input = protocol::ActivityCreate { content: "Lexer".into(), ..Default::default() };
+    let activity = floor.done(&floor.ada, CreateActivity { project: project.id, input }).await;
+    let ask = SessionSpawn {
+        activity: Some(activity.id),
+        agent: "codex".into(),
+        prompt: Some("please".into()),
+        runner: Some(hers),
+        ..Default::default()
+    };
+    let made = floor.done(&floor.bo, spawn(ask, &[hers])).await;
+    assert_eq!((made.owner.id, made.runner), (id(&floor.ada), hers));
+    assert_eq!(made.asked_by.as_ref().map(|by| by.user.id), Some(id(&floor.bo)));
+    let error = floor.refused(&floor.bo, StopSession { session: made.id, input: Default::default() }).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "it is hers: {error:?}");
+    let desired = floor.store.desired(hers).await.unwrap().unwrap().sessions;
+    assert_eq!(desired[0].asked_by.as_ref().map(|by| by.user.id), Some(id(&floor.bo)));
+    assert!(desired[0].context.contains("not by the owner of this machine"), "{}", desired[0].context);
+    let mut memory = execution::Memory::new(hers);
+    let wishes = vec![wish(ApprovalKind::Session, "please")];
+    memory.happened(&floor, FactBody::ApprovalWanted { subject: Subject::Session(made.id), wishes }).await;
+    let [one] = open(&floor, &floor.ada).await.try_into().unwrap();
+    assert_eq!((one.kind, one.author.user.id), (ApprovalKind::Session, id(&floor.bo)));
+}
+
+async fn a_runner_of_somebody_who_does_not_take_part_is_refused(floor: Floor) {
+    let project = project(&floor, Visibility::ReadWrite, true).await;
+    let hers = runner(&floor, &floor.ada, "hers", 4).await;
+    let his = runner(&floor, &floor.bo, "his", 4).await;
+    let on = |runner, activity| SessionSpawn {
+        project: Some(project.id),
+        activity,
+        agent: "codex".into(),
+        prompt: Some("please".into()),
+        runner: Some(runner),
+        ..Default::default()
+    };
+    let error = floor.refused(&floor.bo, spawn(on(hers, None), &[hers, his])).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "no activity: {error:?}");
+    let own = floor.done(&floor.bo, spawn(on(his, None), &[hers, his])).await;
+    let error = floor.refused(&floor.bo, spawn(on(hers, Some(own.activity)), &[hers, his])).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "she does not work on it: {error:?}");
+    let input = protocol::ActivityCreate { content: "Lexer".into(), ..Default::default() };
+    let activity = floor.done(&floor.ada, CreateActivity { project: project.id, input }).await;
+    let read_only = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
+    floor.done(&floor.ada, UpdateProject { project: project.id, input: read_only }).await;
+    let error = floor.refused(&floor.bo, spawn(on(hers, Some(activity.id)), &[hers])).await;
+    assert!(matches!(error, StoreError::Forbidden(_)), "he may not write: {error:?}");
+}
+
+async fn work_that_others_ask_for_is_contained_where_runner_or_project_say_so(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let bo = shop.floor.bo.clone();
+    let (ada, project, runner) = (shop.floor.ada.clone(), shop.project.id, shop.runner);
+    shop.start_as(&ada, WorkerStart { agent: "codex".into(), count: Some(4), ..Default::default() }).await;
+    let sandboxed = async |shop: &mut Shop, author: &Caller, title: &str| {
+        let (task, check) = reported(shop, author, title).await;
+        let attempts = shop.detail(task).await.attempts;
+        let session = execution::show(&shop.floor, &shop.floor.ada, attempts[0].sessions[0]).await;
+        assert_eq!(session.sandbox, check.sandbox.is_some());
+        session.sandbox
+    };
+    assert!(!sandboxed(&mut shop, &bo, "at first").await);
+    let others = |on| UpdateRunner { runner, input: RunnerUpdate { policy: None, sandbox_others: Some(on) } };
+    shop.floor.done(&ada, others(true)).await;
+    assert!(sandboxed(&mut shop, &bo, "by the runner").await);
+    assert!(!sandboxed(&mut shop, &ada, "own").await);
+    shop.floor.done(&ada, others(false)).await;
+    let input = ProjectUpdate { sandbox_others: Some(true), ..Default::default() };
+    shop.floor.done(&ada, UpdateProject { project, input }).await;
+    assert!(sandboxed(&mut shop, &bo, "by the project").await);
+}
+
+async fn a_runner_asks_for_itself_alone(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let bo = shop.floor.bo.clone();
+    let (task, check) = reported(&mut shop, &bo, "theirs").await;
+    let other = runner(&shop.floor, &shop.floor.bo, "liar", 1).await;
+    let wishes = vec![wish(ApprovalKind::Command, "make test")];
+    let body = FactBody::ApprovalWanted { subject: Subject::Report(check.report), wishes };
+    execution::Memory::new(other).happened(&shop.floor, body).await;
+    assert!(open(&shop.floor, &shop.floor.ada).await.is_empty() && open(&shop.floor, &bo).await.is_empty());
+    assert_eq!(shop.task(task).await.status, TaskStatus::Reported);
+    assert_eq!(shop.task(task).await.reason, None);
+}
