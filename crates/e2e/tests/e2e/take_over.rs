@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use client::Client;
-use domain::{AttemptOutcome, ReportVerdict, SessionStatus, TaskId, TaskStatus};
+use domain::{AttemptOutcome, ReportVerdict, RunnerPolicy, SessionStatus, TaskId, TaskStatus};
 use protocol::{
-    AddedTasks, Call, NewRunner, Project, ProjectCreate, Report, Runner, RunnerCreate, SessionDetail, Task, TaskDetail,
-    TaskReport, TaskTakeOver, TasksAdd, Worker, WorkerStart, WorkerStop, Workspace,
+    AddedTasks, Call, NewRunner, Project, ProjectCreate, Report, Runner, RunnerCreate, RunnerUpdate, SessionDetail,
+    Task, TaskDetail, TaskReport, TaskTakeOver, TasksAdd, Worker, WorkerStart, WorkerStop, Workspace,
 };
 use serde_json::json;
 use testkit::{HubProcess, RunnerProcess, wait_until};
@@ -156,6 +156,9 @@ async fn person(client: Client, folder: &Path, url: &str, name: &str) -> Person 
         runners.iter().any(|runner| runner.id == made.runner.id && runner.connected).then_some(())
     })
     .await;
+    // They trust each other: what this is about is not who allows what.
+    let input = RunnerUpdate { policy: Some(RunnerPolicy::Writers), sandbox_others: None };
+    let _: Runner = client.ask(Call::RunnerUpdate { runner: made.runner.id, input }).await.unwrap();
     Person { client, runner, id: made.runner.id }
 }
 

@@ -106,6 +106,17 @@ impl Floor {
         Reply { status: answer.status().as_u16(), text: answer.text().await.unwrap() }
     }
 
+    /// A request with somebody else's token.
+    pub(crate) async fn as_other(&self, token: &str, method: Method, path: &str, body: Option<&Value>) -> Reply {
+        let mut request = self.http.request(method, format!("{}{path}", self.url)).bearer_auth(token);
+        request = request.header("accept", "application/json, text/event-stream");
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let answer = request.send().await.unwrap_or_else(|error| panic!("{path}: {error}\n{}", self.logs()));
+        Reply { status: answer.status().as_u16(), text: answer.text().await.unwrap() }
+    }
+
     /// Posts what is taken; what came back.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         let reply = self.http(Method::POST, path, Some(&body)).await;

@@ -266,10 +266,16 @@ async fn a_project_of_others_reads_and_runs_nothing_until_the_owner_allows_exact
     let waits = hub.state(session.session, |state| state.status == SessionStatus::Waiting).await;
     assert!(waits.detail.unwrap().contains("must allow repository"), "it says what it waits for");
     let before = hub.wishes(subject, ApprovalKind::Repository).await;
-    assert_eq!(
-        std::fs::read_dir(runner.data_dir().join("workspaces")).map_or(0, Iterator::count),
-        0,
-        "nothing was read"
+    let made = |of: &str| {
+        let entries = std::fs::read_dir(runner.data_dir().join(of)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let workspace = session.workspace.workspace.to_string();
+    assert!(!made("workspaces").contains(&workspace), "nothing was made: {:?}", made("workspaces"));
+    assert!(
+        !made("repositories").iter().any(|name| name.ends_with(".git")),
+        "nothing was read: {:?}",
+        made("repositories")
     );
     hub.answer(subject, &before, true);
     let wishes = hub.wishes(subject, ApprovalKind::Settings).await;

@@ -73,12 +73,16 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert_eq!(runner.terminate().0, Some(0));
     wait_until("it is gone", || floor.json(&["runner", "show", "laptop"])["connected"] == false);
     assert!(floor.text(&["runner", "list"]).contains("unreachable since"));
-    let said = floor.fail(2, &["runner", "approve", "0123abcd", "--data-dir", &dir]);
-    assert!(said.contains("`0123abcd` is not a hash"), "{said}");
-    let hash = "0123456789abcdef0123456789abcdef";
-    let said = floor.fail(3, &["runner", "approve", hash, "--data-dir", &dir]);
-    assert!(said.contains("waits for 0123456789abcdef"), "{said}");
-    assert!(floor.fail(3, &["runner", "approve", hash]).contains("no runner has been in"));
+    let said = floor.fail(2, &["runner", "update", "laptop"]);
+    assert!(said.contains("nothing to change"), "{said}");
+    let said = floor.fail(2, &["runner", "update", "laptop", "--policy", "everybody"]);
+    assert!(said.contains("project-owner") && said.contains("sandbox-only"), "{said}");
+    let changed = floor.json(&["runner", "update", "laptop", "--policy", "project-owner", "--sandbox-others"]);
+    assert_eq!((changed["policy"].as_str(), changed["sandbox_others"].as_bool()), (Some("project-owner"), Some(true)));
+    assert!(floor.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
+    assert_eq!(floor.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
+    assert!(floor.text(&["approval", "list"]).contains("nothing waits for your approval"));
+    assert!(floor.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
 }
 
 #[test]

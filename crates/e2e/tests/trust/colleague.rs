@@ -1,0 +1,232 @@
+//! A hostile colleague: everything that somebody with write access can send, against an owner's runner with a canary.
+
+use std::path::PathBuf;
+
+use client::Client;
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::wait_until;
+
+use crate::floor::{Floor, git};
+
+/// What must never come back to the colleague.
+const SECRET: &str = "canary-of-ann-5f1e";
+
+struct Scene {
+    floor: Floor,
+    bo: String,
+    project: String,
+}
+
+impl Scene {
+    /// Ann's hub, her runner and her read-write project, whose workers do every task; Bo may write in it.
+    async fn open() -> Self {
+        let floor = Floor::open(None, &[], &[]).await;
+        std::fs::write(floor.path("home/secret.txt"), SECRET).unwrap();
+        let ann = Client::new(&floor.url, &floor.token).unwrap();
+        let bo = testkit::join(&floor.url, &ann, "bo").await.unwrap();
+        let place = floor.path("repository");
+        floor.repository(&place);
+        let input = json!({ "content": "Shared", "visibility": "read-write", "repositories": [{ "location": place }] });
+        let project = floor.post("/api/projects", input).await["id"].as_str().unwrap().to_owned();
+        let scene = Self { floor, bo, project };
+        scene.worker(&scene.project, 4).await;
+        scene
+    }
+
+    /// Workers of Ann's that write a file for each task and say so.
+    async fn worker(&self, project: &str, count: u32) {
+        let argv = ["/bin/sh", "-c", "echo done > out.txt; echo done"];
+        let input = json!({ "agent": "command", "argv": argv, "count": count });
+        self.floor.post(&format!("/api/projects/{project}/workers"), input).await;
+    }
+
+    fn canary(&self, name: &str) -> PathBuf {
+        self.floor.path(&format!("canary-{name}"))
+    }
+
+    async fn bo(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let reply = self.floor.as_other(&self.bo, method, path, Some(&body)).await;
+        assert!(!reply.text.contains(SECRET), "{path} {body} told: {}", reply.text);
+        (reply.status, reply.body())
+    }
+
+    /// Bo adds a task with these criteria; its id.
+    async fn task(&self, project: &str, title: &str, acceptance: Value) -> String {
+        let input = json!({ "tasks": [{ "description": title, "acceptance": acceptance }] });
+        let (status, added) = self.bo(Method::POST, &format!("/api/projects/{project}/tasks"), input).await;
+        assert_eq!(status, 201, "{added}");
+        added["tasks"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn show(&self, task: &str) -> Value {
+        self.floor.get(&format!("/api/tasks/{task}")).await
+    }
+
+    /// The requests that wait for Ann, of this kind.
+    async fn asked(&self, kind: &str, count: usize) -> Vec<Value> {
+        wait_until(&format!("{count} requests of kind {kind}"), async || {
+            let all = self.floor.get("/api/approvals").await;
+            let some: Vec<Value> = all.as_array()?.iter().filter(|one| one["kind"] == kind).cloned().collect();
+            (some.len() >= count).then_some(some)
+        })
+        .await
+    }
+
+    async fn answer(&self, approval: &Value, answer: &str) {
+        let path = format!("/api/approvals/{}/answer", approval["id"].as_str().unwrap());
+        self.floor.post(&path, json!({ "answer": answer })).await;
+    }
+
+    fn nothing_ran(&self) {
+        let folder = self.floor.path("");
+        let found: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with("canary-"))
+            .collect();
+        assert_eq!(found, Vec::<String>::new(), "this ran unasked\n{}", self.floor.logs());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
+    let mut scene = Scene::open().await;
+    let floor = &scene.floor;
+    let token_file = floor.path("hub/token");
+    // Commands in acceptance, in every form.
+    let touch = |name: &str| scene.canary(name).display().to_string();
+    let steal = format!("cat '{}' '{}'", token_file.display(), floor.path("home/secret.txt").display());
+    let mut tasks = vec![
+        scene.task(&scene.project, "plain", json!([{ "kind": "command", "argv": ["touch", touch("plain")] }])).await,
+        scene
+            .task(
+                &scene.project,
+                "shell",
+                json!([{ "kind": "command", "argv": ["/bin/sh", "-c", format!("touch '{}'; {steal}", touch("shell"))] }]),
+            )
+            .await,
+        scene
+            .task(
+                &scene.project,
+                "late",
+                json!([{ "kind": "file_exists", "path": "out.txt" },
+                       { "kind": "command", "argv": ["cp", floor.path("home/secret.txt"), touch("late")] }]),
+            )
+            .await,
+    ];
+    // The same through MCP.
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "add_tasks", "arguments": {
+        "project": scene.project, "tasks": [{ "description": "mcp",
+            "acceptance": [{ "kind": "command", "argv": ["touch", touch("mcp")] }] }] } } });
+    let reply = floor.as_other(&scene.bo, Method::POST, "/mcp", Some(&call)).await;
+    let by_mcp = usize::from(reply.status == 200 && reply.text.contains("tsk_"));
+    let asked = scene.asked("command", 3 + by_mcp).await;
+    for one in &asked {
+        assert_eq!((one["author"]["user"]["name"].as_str(), one["runner_name"].as_str()), (Some("bo"), Some("here")));
+        assert_eq!(one["project"], scene.project.as_str());
+    }
+    for task in &tasks {
+        let shown = scene.show(task).await;
+        assert_eq!(shown["task"]["status"], "reported", "{shown}");
+        assert!(shown["task"]["reason"].as_str().unwrap().contains("waits until"), "{shown}");
+    }
+    // A session on her runner, in her activity: as a command, as a shell, and in a workspace of hers.
+    let activity = scene.show(&tasks[0]).await["task"]["activity"].as_str().unwrap().to_owned();
+    let runner = floor.get("/api/runners").await[0]["id"].as_str().unwrap().to_owned();
+    for (name, agent) in [("command", "command"), ("sh", "shell")] {
+        let argv = ["/bin/sh", "-c", &format!("touch '{}'", touch(name))];
+        let input = json!({ "activity": activity, "runner": runner, "agent": agent, "argv": argv });
+        let (status, said) = scene.bo(Method::POST, "/api/sessions", input).await;
+        assert_eq!(status, 201, "{said}");
+        assert_eq!(said["asked_by"]["user"]["name"], "bo");
+        assert_ne!(said["owner"], said["asked_by"]["user"], "it is Ann's");
+    }
+    let sessions = scene.asked("session", 2).await;
+    assert!(sessions.iter().all(|one| one["text"].as_str().unwrap().contains("touch")), "{sessions:?}");
+    // What is hers to change: refused, whatever Bo sends.
+    let worker = floor.get("/api/workers").await[0]["id"].as_str().unwrap().to_owned();
+    let approval = asked[0]["id"].as_str().unwrap();
+    let session = sessions[0]["session"].as_str().unwrap();
+    let workspace = sessions[0]["workspace"].as_str().unwrap();
+    let evil = json!([{ "location": floor.path("repository"), "setup": format!("touch '{}'", touch("setup")) }]);
+    let command = json!({ "agent": "command", "argv": ["touch", touch("worker")], "runner": runner });
+    let refused = [
+        (Method::PATCH, format!("/api/projects/{}", scene.project), json!({ "repositories": evil })),
+        (Method::PATCH, format!("/api/projects/{}", scene.project), json!({ "share_execution": true })),
+        (Method::PATCH, format!("/api/runners/{runner}"), json!({ "policy": "writers" })),
+        (Method::DELETE, format!("/api/runners/{runner}"), json!({})),
+        (Method::POST, format!("/api/approvals/{approval}/answer"), json!({ "answer": "once" })),
+        (Method::GET, format!("/api/approvals/{approval}"), json!(null)),
+        (Method::POST, format!("/api/projects/{}/workers", scene.project), command.clone()),
+        (Method::PATCH, format!("/api/workers/{worker}"), json!({ "budget_micros": 1 })),
+        (Method::POST, format!("/api/sessions/{session}/send"), json!({ "text": "touch x", "submit": true })),
+        (Method::POST, format!("/api/sessions/{session}/resume"), json!({})),
+        (Method::GET, format!("/api/sessions/{session}/log"), json!(null)),
+        (Method::GET, format!("/api/workspaces/{workspace}/diff"), json!(null)),
+        (Method::POST, format!("/api/workspaces/{workspace}/restore"), json!({})),
+        (Method::POST, format!("/api/workspaces/{workspace}/clean"), json!({})),
+        (Method::POST, format!("/api/tasks/{}/take-over", tasks[0]), command),
+    ];
+    for (method, path, body) in refused {
+        let (status, said) = scene.bo(method.clone(), &path, body).await;
+        assert!((400..500).contains(&status), "{method} {path}: {status} {said}");
+    }
+    let (status, listed) = scene.bo(Method::GET, "/api/approvals", json!(null)).await;
+    assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(0)));
+    // A project of Bo's that names a folder of hers, which her own worker takes part in.
+    let private = floor.path("home/notes");
+    floor.repository(&private);
+    std::fs::write(private.join("notes.txt"), SECRET).unwrap();
+    git(&private, &["add", "-A"]);
+    git(&private, &["commit", "-q", "-m", "notes"]);
+    let input = json!({ "content": "Trap", "visibility": "read-write", "share_execution": true, "repositories": [{
+        "location": private, "setup": format!("touch '{}'", touch("trap")),
+        "teardown": format!("touch '{}'", touch("teardown")), "copy": [".env"] }] });
+    let (status, trap) = scene.bo(Method::POST, "/api/projects", input).await;
+    assert_eq!(status, 201, "{trap}");
+    let trap = trap["id"].as_str().unwrap().to_owned();
+    let criteria = json!([{ "kind": "file_matches", "path": "notes.txt", "regex": "canary" }]);
+    tasks.push(scene.task(&trap, "read it", criteria).await);
+    scene.worker(&trap, 1).await;
+    let repository = scene.asked("repository", 1).await;
+    assert_eq!(repository[0]["author"]["user"]["name"], "bo");
+    assert_eq!(scene.asked("copy", 1).await[0]["text"].as_str().unwrap().lines().next(), Some(".env"));
+    let stores = floor.path("runner/repositories");
+    let before = std::fs::read_dir(&stores).map_or(0, Iterator::count);
+    scene.nothing_ran();
+    // What is denied does not run either; what is allowed once runs once.
+    for (at, one) in asked.iter().enumerate() {
+        scene.answer(one, if at == 0 { "once" } else { "denied" }).await;
+    }
+    for one in sessions.iter().chain(&repository) {
+        scene.answer(one, "denied").await;
+    }
+    let allowed = asked[0]["task"].as_str().unwrap();
+    wait_until("the allowed command ran", async || {
+        (scene.show(allowed).await["task"]["status"] == "done").then_some(())
+    })
+    .await;
+    for one in &asked[1..] {
+        let task = one["task"].as_str().unwrap();
+        wait_until("a person is asked about the denied one", async || {
+            (scene.show(task).await["task"]["status"] == "escalated").then_some(())
+        })
+        .await;
+    }
+    let ran: Vec<String> = ["plain", "shell", "late", "mcp", "command", "sh", "setup", "worker", "trap", "teardown"]
+        .into_iter()
+        .filter(|name| scene.canary(name).exists())
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(ran.len(), 1, "only what was allowed: {ran:?}");
+    assert_eq!(std::fs::read_dir(&stores).map_or(0, Iterator::count), before, "her folder was not read");
+    // Nothing of hers in whatever Bo can read now.
+    for task in &tasks {
+        scene.bo(Method::GET, &format!("/api/tasks/{task}"), json!(null)).await;
+    }
+    for path in ["/api/audit", "/api/escalations", "/api/sessions", "/api/workspaces", "/api/grants"] {
+        scene.bo(Method::GET, path, json!(null)).await;
+    }
+    scene.floor.close().await;
+}
