@@ -186,6 +186,9 @@ views! {
         created_at: Timestamp,
         /// What it said about itself; absent before its first connection.
         about: Option<crate::RunnerAbout>,
+        /// Why it cannot record what happens, as a full disk; absent when all is well.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
     }
 
     /// A credential; the secret itself is shown only once.
@@ -361,12 +364,15 @@ views! {
 
     /// Whether the hub is well.
     Health {
-        /// `ok`, or `read_only` while writes are refused.
+        /// `ok`, `read_only` while changes are refused, or `unavailable` while the database cannot be reached.
         status: String,
         /// Why, when it is not `ok`.
         reason: Option<String>,
         /// The hub's version.
         version: String,
+        /// How many connected runners cannot record their work, as on a full disk; absent: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runners_in_trouble: Option<u32>,
     }
 }
 

@@ -28,4 +28,5 @@ pub use journal::{APPROVAL_DIGITS, JournalError, approve};
 pub use options::{Options, Patience};
 pub use run::{RunError, run};
 pub use secret::Secret;
+pub use terminal::Limits as SessionLimits;
 pub use worktree::{CredentialHelper, Options as GitOptions};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sqlx::Connection as _;
 
-use super::open::connect;
+use super::open::{connect, make, migrate};
 use super::{Journal, JournalError};
 use crate::clock::now;
 
@@ -19,7 +19,9 @@ pub const APPROVAL_DIGITS: usize = 32;
 /// Allows the executable configuration with this hash; also while the runner of `data_dir` runs. False: nobody was asked
 /// to allow it, and nothing is done.
 pub async fn approve(data_dir: &Path, hash: &str) -> Result<bool, JournalError> {
-    let mut connection = connect(data_dir).await?;
+    make(data_dir)?;
+    let (mut connection, _) = connect(data_dir).await?;
+    migrate(&mut connection).await?;
     let asked = sqlx::query(ASKED).bind(hash).fetch_optional(&mut connection).await?.is_some();
     if asked {
         sqlx::query(PUT).bind(hash).bind(now().as_millis()).execute(&mut connection).await?;
@@ -31,13 +33,16 @@ pub async fn approve(data_dir: &Path, hash: &str) -> Result<bool, JournalError> 
 impl Journal {
     /// Whether the executable configuration with this hash was allowed; if not, it can be from now on.
     pub(crate) async fn approved(&self, hash: &str) -> Result<bool, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
+        let connection = held.connection()?;
         let row = sqlx::query("SELECT 1 FROM approvals WHERE hash = $1").bind(hash).fetch_optional(&mut *connection);
         if row.await?.is_some() {
             return Ok(true);
         }
         if sqlx::query(ASKED).bind(hash).fetch_optional(&mut *connection).await?.is_none() {
-            sqlx::query(ASK).bind(hash).bind(now().as_millis()).execute(&mut *connection).await?;
+            let put = sqlx::query(ASK).bind(hash).bind(now().as_millis()).execute(&mut *connection).await;
+            drop(held);
+            self.note(put.map_err(JournalError::from))?;
         }
         Ok(false)
     }

@@ -349,7 +349,7 @@ impl Shared {
                 state.unwatched.push((channel, problem));
                 None
             }
-            FromRunner::Heartbeat { silent } => {
+            FromRunner::Heartbeat { silent, .. } => {
                 state.silent = silent.iter().map(|silent| silent.session).collect();
                 None
             }

@@ -29,7 +29,7 @@ pub use events::Extent;
 pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
 pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
-pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner};
+pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner, TroubleRunner};
 pub use sessions::{
     AGENT_TOKEN_SECONDS, Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession,
     StopSession, TakeFacts,

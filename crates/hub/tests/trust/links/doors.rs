@@ -52,7 +52,7 @@ async fn a_link_that_does_not_begin_with_hello_ends() {
         |protocol| FromRunner::Hello { protocol, journal: domain::JournalId::generate(), about: about(1), name: None };
     let text = |frame: &FromRunner| Message::text(serde_json::to_string(frame).expect("JSON"));
     for first in [
-        text(&FromRunner::Heartbeat { silent: Vec::new() }),
+        text(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }),
         text(&hello(PROTOCOL + 1)),
         Message::text("{}"),
         Message::text("nonsense"),
@@ -195,7 +195,7 @@ async fn a_silent_runner_is_shown_as_gone_and_comes_back() {
     until(&mut watcher, floor.runner.id, true).await;
     // A heartbeat is sign enough.
     for _ in 0..3 {
-        floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new() }).await;
+        floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
         assert!(floor.runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
     }
 }
