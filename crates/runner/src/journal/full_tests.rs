@@ -131,7 +131,7 @@ async fn a_write_that_nobody_waits_for_any_more_holds_nobody_up() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn it_says_that_it_cannot_write_until_it_can() {
     let (_folder, journal) = open().await;
     let journal = Arc::new(journal);

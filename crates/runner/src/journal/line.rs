@@ -37,6 +37,12 @@ impl Line {
         Self { data_dir, inner: Mutex::new(Inner { connection: Some(connection), dangling: false, alone }) }
     }
 
+    /// How many bytes are free where the journal is, if the disk says so.
+    pub(super) fn free(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(&self.data_dir).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
     /// The connection, for single statements.
     pub(super) async fn hold(&self) -> Result<Held<'_>, JournalError> {
         let mut inner = self.inner.lock().await;

@@ -14,6 +14,9 @@ const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(2);
 /// How often the journal is tried while it cannot be written.
 const PROBE: Duration = Duration::from_secs(1);
+/// How often it is looked whether the disk is nearly full, and what that is.
+const LOOK: Duration = Duration::from_secs(5);
+const LITTLE: u64 = 1 << 20;
 /// After how many failures in a row a write asks for another connection.
 const RENEW: u32 = 4;
 
@@ -78,12 +81,17 @@ impl Journal {
         self.troubles.now.subscribe()
     }
 
-    /// Tries the journal while it cannot be written, so that it is known when it can be, as long as the runner runs.
+    /// Tries the journal while it cannot be written, and on a disk that is nearly full, so that it is known when it can be
+    /// and when not, as long as the runner runs.
     pub(crate) async fn look_after(&self) {
         let mut troubles = self.troubles.now.subscribe();
         loop {
-            if troubles.wait_for(Option::is_some).await.is_err() {
-                return;
+            let known = tokio::time::timeout(LOOK, troubles.wait_for(Option::is_some)).await.is_ok();
+            if !known {
+                if self.line.free().is_some_and(|free| free < LITTLE) {
+                    let _ = self.note(self.probe().await);
+                }
+                continue;
             }
             tokio::time::sleep(PROBE).await;
             // A little fits where more does not: those that are retried must have got through, too.
@@ -115,7 +123,7 @@ impl Journal {
         done
     }
 
-    async fn well_again(&self) {
+    pub(super) async fn well_again(&self) {
         self.line.share().await;
         if let Some(trouble) = self.troubles.now.send_replace(None) {
             let seconds = trouble.since.elapsed().as_secs();
