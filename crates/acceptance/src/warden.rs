@@ -66,6 +66,8 @@ fn run(argv: &[String], patience: Duration) -> Option<Ended> {
     let Ok(again) = pipe.try_clone() else { return fault("its output cannot be read".to_owned()) };
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(pipe).stderr(again).process_group(0);
+    // Below hub, runner and session hosts: a build must not slow everybody's requests. It is not needed for being right.
+    let _ = rustix::process::nice(worktree::NICE);
     let child = command.spawn();
     // It holds the other end of the pipe.
     drop(command);

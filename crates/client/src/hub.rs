@@ -80,7 +80,10 @@ impl Client {
 
     /// Whether the hub is well; asked once, so that the answer is about now.
     pub async fn health(&self) -> Result<Health, ClientError> {
-        let body = self.once(&document("/api/health"), None).await.map_err(|failed| failed.error)?;
+        // A hub that is not well says so with a status that is an error elsewhere.
+        let url = format!("{}/api/health", self.url.as_str());
+        let lost = |error: reqwest::Error| ClientError::unreachable(self.url.as_str(), error.without_url());
+        let body = self.http.get(url).send().await.map_err(lost)?.bytes().await.map_err(lost)?;
         serde_json::from_slice(&body)
             .map_err(|error| ClientError::Protocol(format!("{} is not a hub: {error}", self.url.as_str())))
     }

@@ -11,6 +11,8 @@ pub struct Candidate {
     pub name: String,
     /// Whether it is connected.
     pub connected: bool,
+    /// Why it cannot record what happens, if it cannot.
+    pub trouble: Option<String>,
     /// Its labels.
     pub labels: Vec<String>,
     /// The agents that are installed there.
@@ -61,6 +63,9 @@ fn why_not(needs: Needs<'_>, candidate: &Candidate) -> Option<String> {
     if !candidate.connected {
         return Some("is not connected".into());
     }
+    if let Some(why) = &candidate.trouble {
+        return Some(format!("cannot work now: {why}"));
+    }
     if let Some(missing) = needs.labels.iter().find(|label| !candidate.labels.contains(label)) {
         return Some(format!("has no label `{missing}`"));
     }
@@ -82,6 +87,7 @@ mod tests {
             runner: RunnerId::generate(),
             name: name.into(),
             connected: true,
+            trouble: None,
             labels: vec!["linux".into()],
             agents: vec!["codex".into(), "shell".into()],
             installs: vec![("claude".into(), "npm install claude".into())],
@@ -99,9 +105,12 @@ mod tests {
         let busy = candidate("busy", 3);
         let idle = candidate("idle", 1);
         let away = Candidate { connected: false, ..candidate("away", 0) };
-        let all = [busy.clone(), idle.clone(), away.clone()];
+        let full = Candidate { trouble: Some("its disk is full".into()), ..candidate("full", 0) };
+        let all = [busy.clone(), idle.clone(), away.clone(), full.clone()];
         assert_eq!(place(needs(), &all), Ok(idle.runner));
         assert_eq!(place(Needs { runner: Some(busy.runner), ..needs() }, &all), Ok(busy.runner));
+        let error = place(Needs { runner: Some(full.runner), ..needs() }, &all).unwrap_err();
+        assert!(error.contains("`full` cannot work now: its disk is full"), "{error}");
         let error = place(Needs { agent: "gemini", ..needs() }, &all).unwrap_err();
         assert!(error.contains("`busy` has no `gemini` installed") && error.contains("`away` is not"), "{error}");
         let error = place(Needs { agent: "claude", ..needs() }, &all).unwrap_err();

@@ -3,6 +3,9 @@
 use protocol::{FieldError, Problem, ProblemKind};
 use store::StoreError;
 
+/// When a database that did not answer may be asked again.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
 /// Why a request was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -49,7 +52,11 @@ impl From<StoreError> for AppError {
                 return Self::Problem(problem);
             }
             StoreError::Storage(_) => ProblemKind::Storage,
-            StoreError::Unavailable(_) => ProblemKind::Unavailable,
+            StoreError::Unavailable(_) => {
+                let mut problem = Problem::new(ProblemKind::Unavailable, detail);
+                problem.retry_after_seconds = Some(RETRY_AFTER_SECONDS);
+                return Self::Problem(problem);
+            }
             StoreError::Database(_) | StoreError::Corrupt(_) => return Self::Internal(error.into()),
         };
         Self::new(kind, detail)

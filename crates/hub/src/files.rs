@@ -15,12 +15,21 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a file could not be written because there is no room for it.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Replaces a file in one step; a reader sees the old or the new one, and nobody else sees either.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file helps nobody, and takes room that there is not.
+        let _ = fs::remove_file(&beside);
+    }
+    written?;
     fs::rename(&beside, path)
 }

@@ -17,6 +17,7 @@ use crate::limits::Meters;
 use crate::links::Links;
 use crate::live::Live;
 use crate::options::Limits;
+use crate::well::Well;
 
 /// What every part of a running hub shares.
 pub(crate) struct Hub {
@@ -31,6 +32,8 @@ pub(crate) struct Hub {
     pub(crate) stopping: CancellationToken,
     /// Where workspaces may be that were made for checks which nobody needs any more.
     pub(crate) untidy: Untidy,
+    /// Whether the database answers.
+    pub(crate) well: Well,
     seen: Mutex<HashMap<String, Timestamp>>,
 }
 
@@ -45,8 +48,8 @@ impl Hub {
     ) -> Self {
         let meters = Meters::new(&limits);
         let links = Arc::default();
-        let (untidy, seen) = Default::default();
-        Self { store, live, links, doors, meters, limits, github, stopping, untidy, seen }
+        let (untidy, well, seen) = Default::default();
+        Self { store, live, links, doors, meters, limits, github, stopping, untidy, well, seen }
     }
 
     /// Remembers that a credential or person was seen now; written down once a minute.

@@ -15,6 +15,7 @@ mod listen;
 mod live;
 mod options;
 mod start;
+mod well;
 
 pub use error::AppError;
 pub use http::openapi::document as openapi_document;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
 use crate::background;
-use crate::files::{private_folder, write_private};
+use crate::files::{is_full, private_folder, write_private};
 use crate::http::doors::{self, DoorError, Doors};
 use crate::http::github::Github;
 use crate::http::router;
@@ -91,7 +91,14 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     background::start(&hub);
     let note = data_dir.join("hub.json");
     let text = serde_json::json!({ "url": url, "pid": std::process::id() }).to_string();
-    write_private(&note, &text).map_err(|error| StartError::Files(note.clone(), error))?;
+    if let Err(error) = write_private(&note, &text) {
+        match is_full(&error) {
+            true => {
+                tracing::warn!(note = %note.display(), %error, "the disk is full: the CLI of this machine needs --hub")
+            }
+            false => return Err(StartError::Files(note, error)),
+        }
+    }
     Ok(Running { hub, address: bound, owner, served, note })
 }
 

@@ -34,6 +34,9 @@ pub enum FromRunner {
         /// Sessions of tasks whose hosts do not answer, or whose agents are stopped by a signal.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         silent: Vec<SilentSession>,
+        /// Why the runner cannot write down what happens; absent: it can. No lease of its sessions is renewed meanwhile.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<RunnerTrouble>,
     },
     /// Answers an `ask`.
     Told {
@@ -181,6 +184,15 @@ pub struct SilentSession {
     pub session: SessionId,
     /// For how long, in milliseconds.
     pub silent_ms: u64,
+}
+
+/// Why a runner cannot write down what happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerTrouble {
+    /// In words, as "its disk is full".
+    pub why: String,
+    /// For how long, in milliseconds.
+    pub lasts_ms: u64,
 }
 
 /// What happened on a runner.

@@ -193,6 +193,9 @@ views! {
         policy: RunnerPolicy,
         /// Whether work that others ask for runs in a sandbox.
         sandbox_others: bool,
+        /// Why it cannot record what happens, as a full disk; absent when all is well.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
     }
 
     /// A credential; the secret itself is shown only once.
@@ -368,12 +371,15 @@ views! {
 
     /// Whether the hub is well.
     Health {
-        /// `ok`, or `read_only` while writes are refused.
+        /// `ok`, `read_only` while changes are refused, or `unavailable` while the database cannot be reached.
         status: String,
         /// Why, when it is not `ok`.
         reason: Option<String>,
         /// The hub's version.
         version: String,
+        /// How many connected runners cannot record their work, as on a full disk; absent: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runners_in_trouble: Option<u32>,
     }
 }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::UserId;
-use protocol::link::{SilentSession, ToRunner};
+use protocol::link::{RunnerTrouble, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::desired::{Wanted, take_in};
 use crate::floor::Floor;
+use crate::journal::Trouble;
 use crate::link::{Ear, Line};
 
 /// Hears the hub.
@@ -72,7 +73,9 @@ impl Ear for Desk {
     }
 
     fn answered(&self, sent: Instant) {
-        self.floor.pulse.answered(sent);
+        // The hub counts leases only up to when the runner could still write down what happens, and so does the runner.
+        let trouble = self.floor.journal.trouble();
+        self.floor.pulse.answered(trouble.map_or(sent, |trouble| sent.min(trouble.since)));
     }
 
     fn every(&self) -> watch::Receiver<Option<Duration>> {
@@ -81,6 +84,16 @@ impl Ear for Desk {
 
     fn silent(&self) -> Vec<SilentSession> {
         self.floor.sessions.silent()
+    }
+
+    fn trouble(&self) -> Option<RunnerTrouble> {
+        let trouble = self.floor.journal.trouble()?;
+        let lasts_ms = u64::try_from(trouble.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(RunnerTrouble { why: trouble.why, lasts_ms })
+    }
+
+    fn troubles(&self) -> watch::Receiver<Option<Trouble>> {
+        self.floor.journal.troubles()
     }
 
     fn terminal(&self, frame: TerminalFrame) {

@@ -87,13 +87,15 @@ pub(crate) async fn keep(floor: Arc<Floor>) {
         let leases = floor.sessions.leases();
         renew(&floor, &leases, &mut limited).await;
         let (over, next) = overdue(heard, Instant::now(), &leases);
+        let trouble = floor.journal.trouble().map(|trouble| trouble.why);
         for (session, lease) in over {
             let silent = heard.elapsed().as_secs();
-            tracing::warn!(%session, silent, "the hub does not answer: a task's session stops before its lease ends");
-            let why = format!(
-                "stopped: the hub had not answered its runner for {silent} s, and after {} s another may have the task",
-                lease.as_secs()
-            );
+            tracing::warn!(%session, silent, "a task's session stops before its lease ends: it was not renewed");
+            let cause = match &trouble {
+                Some(why) => format!("its runner could not record its work for {silent} s, as {why}"),
+                None => format!("the hub had not answered its runner for {silent} s"),
+            };
+            let why = format!("stopped: {cause}, and after {} s another may have the task", lease.as_secs());
             floor.sessions.cut_off(session, why, skew(lease) / 2);
         }
         tokio::select! {

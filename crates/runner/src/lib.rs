@@ -29,4 +29,5 @@ pub use journal::JournalError;
 pub use options::{Options, Patience};
 pub use run::{RunError, run};
 pub use secret::Secret;
+pub use terminal::Limits as SessionLimits;
 pub use worktree::{CredentialHelper, Options as GitOptions};

@@ -34,6 +34,10 @@ pub struct Options {
     pub recordings_limit: Option<u64>,
     /// How long a stopped session may take to end by itself.
     pub stop_grace: Duration,
+    /// How much lower the priority of sessions is than that of the runner and of their hosts, from 0 to 19.
+    pub session_nice: u8,
+    /// What all processes of a session may use together.
+    pub session_limits: terminal::Limits,
     /// How patient the link is.
     pub patience: Patience,
 }
@@ -71,6 +75,8 @@ impl Options {
             disk_quota: None,
             recordings_limit: Some(20 * 1024 * 1024 * 1024),
             stop_grace: Duration::from_secs(10),
+            session_nice: 10,
+            session_limits: terminal::Limits::default(),
             patience: Patience::default(),
         }
     }

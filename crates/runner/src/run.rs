@@ -78,6 +78,8 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         tasks: TaskTracker::new(),
     });
     floor.spawn(follow_changes(floor.clone(), changes));
+    let looked_after = journal.clone();
+    floor.spawn(async move { looked_after.look_after().await });
     // Before anything that is new: what runs already is ours to look after.
     let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {

@@ -17,6 +17,22 @@ pub(crate) enum Target {
     Postgres(PgConnectOptions),
 }
 
+impl Target {
+    /// Whether it is a file.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
+
+    /// The same file for this process alone. SQLite keeps the index of its log in a file that processes share, and on a
+    /// full disk that file cannot be made; here the index is in memory.
+    pub(crate) fn alone(self) -> Self {
+        match self {
+            Self::Sqlite(options) => Self::Sqlite(options.vfs("unix-excl")),
+            other => other,
+        }
+    }
+}
+
 /// A connection that is ours alone.
 pub(crate) enum Owned {
     Sqlite(Box<SqliteConnection>),

@@ -3,7 +3,6 @@
 use domain::Seq;
 use sqlx::postgres::PgListener;
 
-use crate::reader::Readers;
 use crate::sql::args;
 use crate::{Store, StoreError};
 
@@ -23,7 +22,7 @@ impl Doorbell {
 impl Store {
     /// Listens for other hubs; `None` where there can be none.
     pub async fn doorbell(&self) -> Result<Option<Doorbell>, StoreError> {
-        let Readers::Postgres(pool) = &self.readers else { return Ok(None) };
+        let Some(pool) = self.readers.server() else { return Ok(None) };
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen(CHANNEL).await?;
         Ok(Some(Doorbell(listener)))
@@ -31,7 +30,7 @@ impl Store {
 
     /// Rings for other hubs. Outside of any writing transaction: a notifying commit takes a lock on the whole server.
     pub async fn ring(&self, newest: Seq) -> Result<(), StoreError> {
-        if let Readers::Postgres(_) = &self.readers {
+        if self.is_shared() {
             let mut reader = self.readers.get().await?;
             reader.borrow().all("SELECT pg_notify($1, $2)", args![CHANNEL, newest.to_string()]).await?;
         }

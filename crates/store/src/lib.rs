@@ -16,6 +16,7 @@ mod known;
 mod line;
 mod memory;
 mod open;
+mod outage;
 mod reader;
 mod secret;
 mod sql;

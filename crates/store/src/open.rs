@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use domain::{HubId, ProjectId, Timestamp};
 use parking_lot::Mutex;
+use sqlx::Connection as _;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::connection::{Owned, Target};
+use crate::outage::Outage;
 use crate::reader::Readers;
 use crate::sql::{args, text};
 use crate::writer::{Clock, Listener, Writer};
@@ -24,6 +26,9 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// How long a statement waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// How long the database may take to answer whether it is there.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +76,18 @@ impl Store {
     ) -> Result<Self, OpenError> {
         let target = parse(url)?;
         let lock = lock(&target)?;
-        let mut connection = Owned::connect(&target).await?;
-        migrate(&mut connection).await?;
+        let (target, mut connection) = match connect(&target).await {
+            Err(OpenError::Store(StoreError::Storage(error))) if target.is_file() => {
+                tracing::warn!(
+                    error,
+                    "the database cannot be shared with other processes: this hub opens it for itself"
+                );
+                let target = target.alone();
+                let connection = connect(&target).await?;
+                (target, connection)
+            }
+            connected => (target, connected?),
+        };
         let hub = first_row(&mut connection).await?;
         let readers = readers(&target).await?;
         let clock: Clock = Arc::new(clock);
@@ -96,6 +111,19 @@ impl Store {
         self.writer.trouble()
     }
 
+    /// Why the database cannot be read now, if it cannot; asked of the database itself.
+    pub async fn outage(&self) -> Option<String> {
+        let asked = async { self.readers.get().await?.borrow().first("SELECT 1 AS one FROM ledger", args![]).await };
+        match tokio::time::timeout(SOON, asked).await {
+            Ok(Ok(_)) => {
+                self.writer.reached();
+                None
+            }
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some(self.readers.outage().unwrap_or_else(|| format!("no answer for {SOON:?}"))),
+        }
+    }
+
     /// Whether several hubs may share this database.
     pub fn is_shared(&self) -> bool {
         matches!(self.target, Target::Postgres(_))
@@ -108,6 +136,9 @@ impl Store {
         key: Option<String>,
         command: C,
     ) -> Result<Committed<C::Output>, StoreError> {
+        if let Some(why) = self.readers.outage() {
+            return Err(StoreError::Unavailable(why));
+        }
         self.writer.write(caller.clone(), key, command).await
     }
 
@@ -127,6 +158,13 @@ impl Store {
             let _ = ended.await;
         }
     }
+}
+
+/// A connection to a database whose schema is up to date.
+async fn connect(target: &Target) -> Result<Owned, OpenError> {
+    let mut connection = Owned::connect(target).await?;
+    migrate(&mut connection).await?;
+    Ok(connection)
 }
 
 /// The newest schema that this program knows.
@@ -245,11 +283,19 @@ pub(crate) async fn readers(target: &Target) -> Result<Readers, StoreError> {
         Target::Sqlite(options) => {
             let options = options.clone().create_if_missing(false).read_only(true);
             let pool = SqlitePoolOptions::new().min_connections(0).max_connections(4).acquire_timeout(BUSY);
-            Readers::Sqlite(pool.test_before_acquire(false).connect_with(options).await?)
+            // SQLite ends a transaction by itself when a file cannot be read; sqlx then counts one too many for ever.
+            let pool = pool.after_release(|connection, _| {
+                Box::pin(async move {
+                    connection.ping().await?;
+                    Ok(!connection.is_in_transaction())
+                })
+            });
+            Readers::sqlite(pool.test_before_acquire(false).connect_with(options).await?)
         }
         Target::Postgres(options) => {
             let pool = PgPoolOptions::new().min_connections(0).max_connections(8).acquire_timeout(BUSY);
-            Readers::Postgres(pool.connect_with(options.clone()).await?)
+            let pool = pool.connect_with(options.clone()).await?;
+            Readers::postgres(pool, Outage::of(options.clone()))
         }
     })
 }

@@ -4,11 +4,18 @@ use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 use crate::StoreError;
+use crate::outage::Outage;
 use crate::sql::Connection;
 
 /// A pool of connections for reading.
 #[derive(Debug, Clone)]
-pub(crate) enum Readers {
+pub(crate) struct Readers {
+    pool: Pool,
+    outage: Outage,
+}
+
+#[derive(Debug, Clone)]
+enum Pool {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
@@ -22,20 +29,43 @@ pub(crate) enum Reader {
 }
 
 impl Readers {
+    /// Readers of a file.
+    pub(crate) fn sqlite(pool: SqlitePool) -> Self {
+        Self { pool: Pool::Sqlite(pool), outage: Outage::never() }
+    }
+
+    /// Readers of a server.
+    pub(crate) fn postgres(pool: PgPool, outage: Outage) -> Self {
+        Self { pool: Pool::Postgres(pool), outage }
+    }
+
+    /// The pool of a server's connections, if it is one.
+    pub(crate) fn server(&self) -> Option<&PgPool> {
+        match &self.pool {
+            Pool::Postgres(pool) => Some(pool),
+            Pool::Sqlite(_) => None,
+        }
+    }
+
+    /// Why the database cannot be reached, if it cannot.
+    pub(crate) fn outage(&self) -> Option<String> {
+        self.outage.now()
+    }
+
     /// A connection for single statements.
     pub(crate) async fn get(&self) -> Result<Reader, StoreError> {
-        Ok(match self {
-            Self::Sqlite(pool) => Reader::Sqlite(pool.acquire().await?),
-            Self::Postgres(pool) => Reader::Postgres(pool.acquire().await?),
+        Ok(match &self.pool {
+            Pool::Sqlite(pool) => Reader::Sqlite(pool.acquire().await?),
+            Pool::Postgres(pool) => Reader::Postgres(self.outage.unless_down(pool.acquire()).await?),
         })
     }
 
     /// A connection whose statements all see one consistent state; it is let go by dropping.
     pub(crate) async fn snapshot(&self) -> Result<Reader, StoreError> {
-        Ok(match self {
-            Self::Sqlite(pool) => Reader::SqliteSnapshot(pool.begin().await?),
-            Self::Postgres(pool) => {
-                let mut reader = Reader::PostgresSnapshot(pool.begin().await?);
+        Ok(match &self.pool {
+            Pool::Sqlite(pool) => Reader::SqliteSnapshot(pool.begin().await?),
+            Pool::Postgres(pool) => {
+                let mut reader = Reader::PostgresSnapshot(self.outage.unless_down(pool.begin()).await?);
                 reader.borrow().script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
                 reader
             }
@@ -44,9 +74,9 @@ impl Readers {
 
     /// Closes every connection.
     pub(crate) async fn close(&self) {
-        match self {
-            Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool) => pool.close().await,
+        match &self.pool {
+            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Postgres(pool) => pool.close().await,
         }
     }
 }

@@ -66,8 +66,16 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
     stop: Arc<Notify>,
-    trouble: Arc<Mutex<Option<String>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
     coming: broadcast::Sender<ProjectId>,
+}
+
+/// Why the last write failed.
+#[derive(Debug, Clone)]
+struct Trouble {
+    why: String,
+    /// The database did not answer; that it takes no changes is not known.
+    away: bool,
 }
 
 /// How many announcements are kept for those who have not looked yet. Who misses one hears of what came by its event.
@@ -135,7 +143,12 @@ impl Writer {
 
     /// Why the last write failed, while writes fail.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.trouble.lock().clone()
+        self.trouble.lock().as_ref().map(|trouble| trouble.why.clone())
+    }
+
+    /// The database answers: a write that failed because it did not says nothing any more.
+    pub(crate) fn reached(&self) {
+        self.trouble.lock().take_if(|trouble| trouble.away);
     }
 }
 
@@ -236,7 +249,7 @@ struct Task {
     connection: Option<Owned>,
     listener: Listener,
     clock: Clock,
-    trouble: Arc<Mutex<Option<String>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
     memory: Memory,
     /// How many transactions in a row found that nobody else had written.
     alone: u32,
@@ -516,7 +529,8 @@ impl Task {
     async fn recover(&mut self, failure: &Failure) {
         if let Some(error) = failure.trouble() {
             tracing::warn!(%error, "a transaction failed");
-            *self.trouble.lock() = Some(error.to_string());
+            let away = matches!(error, StoreError::Unavailable(_));
+            *self.trouble.lock() = Some(Trouble { why: error.to_string(), away });
         }
         let Some(connection) = &mut self.connection else {
             // The database cannot be reached: do not spin while it is away.

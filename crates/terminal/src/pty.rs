@@ -11,6 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 
 use crate::Spec;
+use crate::priority::{lower_group, lowered};
 
 /// Our side of a pseudo-terminal.
 pub(crate) struct Pty {
@@ -108,7 +109,11 @@ fn start(spec: &Spec, inside: pty_process::Pts) -> io::Result<Child> {
     if let Some(path) = &spec.stdin_file {
         command = command.stdin(File::open(path)?);
     }
-    command.spawn(inside).map_err(into_io)
+    let child = lowered(spec.nice, move || command.spawn(inside)).map_err(into_io)?;
+    if let Some(pid) = pid(&child) {
+        lower_group(pid, spec.nice);
+    }
+    Ok(child)
 }
 
 fn into_io(error: pty_process::Error) -> io::Error {

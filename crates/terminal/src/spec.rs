@@ -50,6 +50,26 @@ pub struct Spec {
     /// When it ends by itself, unless the host is told of another time.
     #[serde(default)]
     pub until: Option<Limit>,
+    /// How much lower the child's priority is than the host's, from 0 to 19.
+    #[serde(default)]
+    pub nice: u8,
+    /// What all processes of the session may use together.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// What all processes of a session may use together; one that uses more is ended. Looked at once a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory of their own: what is mapped from files does not count.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// How many there may be at once.
+    #[serde(default)]
+    pub processes: Option<u32>,
+    /// Seconds of processor time, also of those that have ended.
+    #[serde(default)]
+    pub cpu_seconds: Option<u64>,
 }
 
 fn default_cols() -> u16 {
@@ -89,6 +109,8 @@ impl Spec {
             title: String::new(),
             stop_grace_ms: default_stop_grace_ms(),
             until: None,
+            nice: 0,
+            limits: Limits::default(),
         }
     }
 
@@ -125,6 +147,9 @@ pub struct Exit {
     /// Whether its host ended it because its time was over.
     #[serde(default)]
     pub overdue: bool,
+    /// What it used too much of, in words, if its host ended it for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
 }
 
 impl Exit {
@@ -218,8 +243,12 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<Option<T
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file helps nobody, and takes room that there is not.
+        let _ = std::fs::remove_file(&new);
+    }
+    written?;
     std::fs::rename(&new, path)?;
     if let Some(dir) = path.parent() {
         std::fs::File::open(dir)?.sync_all()?;

@@ -1,5 +1,6 @@
 //! Real databases, hubs and processes for tests. A development dependency only; knows no assertion of any one crate.
 
+pub mod disk;
 mod hostile;
 #[cfg(feature = "hub")]
 mod hub;

@@ -17,6 +17,9 @@ const STDERR_LIMIT: usize = 64 * 1024;
 /// How often it is looked whether a log has become too large.
 const LOOK_AT_LOG: Duration = Duration::from_millis(200);
 
+/// How much lower the priority of people's commands is than the runner's.
+pub const NICE: i32 = 10;
+
 /// What a process is given and how long it may take.
 pub(crate) struct Process {
     pub(crate) what: String,
@@ -129,7 +132,7 @@ impl Process {
     pub(crate) async fn run_into(self, log: &Log) -> Result<std::process::ExitStatus> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(log.file()?).stderr(log.file()?);
-        let mut child = self.spawn(&mut command)?;
+        let mut child = lowered(|| self.spawn(&mut command))?;
         let group = Group::of(&child);
         let mut looks = tokio::time::interval(LOOK_AT_LOG);
         let ended = async {
@@ -156,6 +159,20 @@ impl Process {
             _ => Error::Io { what: "start a process in", path: self.cwd.clone(), source: error },
         })
     }
+}
+
+/// Runs `start` on a thread of a lower priority: on Linux what it starts keeps that, and the caller stays as it is.
+fn lowered<T: Send>(start: impl FnOnce() -> T + Send) -> T {
+    let runtime = tokio::runtime::Handle::try_current().ok();
+    std::thread::scope(|scope| {
+        let started = scope.spawn(move || {
+            let _inside = runtime.as_ref().map(tokio::runtime::Handle::enter);
+            // Where even that is forbidden it runs as it would have without.
+            let _ = rustix::process::nice(NICE);
+            start()
+        });
+        started.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// The bytes up to the limit, and whether those are all.

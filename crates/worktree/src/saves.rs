@@ -59,8 +59,8 @@ impl Worktrees {
         list(&self.store_of(id).await?, id, most).await
     }
 
-    /// Brings a save back; also of a workspace whose folder is gone. When none is named: in a workspace, the newest that
-    /// has something that is not there now; elsewhere, the newest.
+    /// Brings a save back; also of a workspace whose folder is gone. When none is named: in a workspace that lost its
+    /// `.git`, only that; in another, the newest save that has something which is not there now; elsewhere, the newest.
     pub async fn restore(&self, id: WorkspaceId, save: Option<&str>, into: &Into) -> Result<PathBuf> {
         let store = self.store_of(id).await?;
         let named = match save {
@@ -93,9 +93,10 @@ impl Worktrees {
             let mended = space.mend(options.author.as_ref()).await?;
             let save = match named {
                 Some(save) => save,
+                // What was lost is back: the files are newer than any save, and stay.
+                None if mended => return Ok(tree),
                 None => match space.newest_with_more().await? {
                     Some(save) => save,
-                    None if mended => return Ok(tree),
                     None => return Err(Error::NothingBack { workspace: id }),
                 },
             };

@@ -117,3 +117,13 @@ async fn a_command_is_given_as_long_as_a_task_may_ask_for() {
     let results = bench.check_with(&command("true", u32::try_from(longest).unwrap()), Commands::Run(told)).await;
     assert!(results[0].reason.ends_with(&longest.to_string()), "{}", results[0].reason);
 }
+
+#[tokio::test]
+async fn a_command_has_a_lower_priority_than_who_runs_it() {
+    let bench = Bench::new().await;
+    let own = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let own: i32 = own.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().parse().unwrap();
+    let line = format!("test $(cut -d' ' -f19 /proc/self/stat) -eq {}", (own + worktree::NICE).min(19));
+    let results = bench.check_with(&command(&line, 60), with_out(&bench)).await;
+    assert_eq!(results[0].passed, Some(true), "{}", results[0].reason);
+}

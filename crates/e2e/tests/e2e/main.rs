@@ -5,6 +5,7 @@ mod agents;
 mod builds_on;
 mod counting;
 mod floor;
+mod full_disk;
 mod lazy;
 mod silent;
 mod take_over;

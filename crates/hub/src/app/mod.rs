@@ -69,7 +69,7 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
             let mut runners = store.runners(caller).await?;
             let heard = hub.links.last_heard();
             for runner in &mut runners {
-                runner.connected = hub.live.is_there(runner);
+                hub.live.complete_runner(runner);
                 // We know better than what is written down once a minute.
                 let here = heard.iter().find(|heard| heard.runner == runner.id);
                 let here = here.map(|heard| store.now().plus_millis(-i64::from(heard.ago_ms)));

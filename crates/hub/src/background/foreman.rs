@@ -102,10 +102,10 @@ impl Foreman {
         projects.into_iter().for_each(|project| self.hub.live.work.again(project));
     }
 
-    /// The runners that are there, wherever they are linked; one that is silent on its link is not.
+    /// The runners that can work, wherever they are linked; one that is silent on its link cannot.
     async fn connected(&self) -> Result<Vec<RunnerId>, StoreError> {
         let runners = self.hub.store.runners(&self.caller).await?.into_iter();
-        let there = runners.filter(|runner| self.hub.live.is_there(runner) && !self.hub.links.is_silent(runner.id));
+        let there = runners.filter(|runner| self.hub.live.can_work(runner) && !self.hub.links.is_silent(runner.id));
         Ok(there.map(|runner| runner.id).collect())
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cookie::{Cookie, SameSite};
 use protocol::{Health, InviteAccept, LinkSecret, Me, ProblemKind};
@@ -33,16 +33,31 @@ pub(crate) async fn sign_in(State(hub): State<Arc<Hub>>) -> Json<SignIn> {
 }
 
 /// Whether the hub is well.
-#[utoipa::path(get, path = "/api/health", tag = "entry", security(()), responses((status = 200, body = Health)))]
-pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Json<Health> {
-    let reason = hub.store.trouble();
-    let status = if reason.is_some() { "read_only" } else { "ok" };
-    Json(Health {
+#[utoipa::path(get, path = "/api/health", tag = "entry", security(()), responses(
+    (status = 200, body = Health, description = "it answers; `read_only`: changes are refused"),
+    (status = 503, body = Health, description = "its database cannot be reached")))]
+pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Response {
+    let outage = hub.well.outage(&hub.store).await;
+    // The reasons may name files or hosts: they are for those who are in.
+    let (code, status, reason) = if outage {
+        (StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some("the database cannot be reached"))
+    } else if hub.store.trouble().is_some() {
+        (StatusCode::OK, "read_only", Some("the last change could not be written"))
+    } else {
+        (StatusCode::OK, "ok", None)
+    };
+    let runners_in_trouble = hub.live.presence.runners_in_trouble();
+    let health = Health {
         status: status.to_owned(),
-        // The reason may name files or hosts: it is for those who are in.
-        reason: reason.map(|_| "the last change could not be written".to_owned()),
+        reason: reason.map(str::to_owned),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    })
+        runners_in_trouble: (runners_in_trouble > 0).then_some(runners_in_trouble),
+    };
+    let mut response = (code, [(header::CACHE_CONTROL, "no-store")], Json(health)).into_response();
+    if outage {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }
 
 /// Logs a browser in by a one-time link.

@@ -1,6 +1,7 @@
 //! The hub's end of one runner's link: what is to be sent, and who waits for an answer.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub(super) struct Link {
     ids: AtomicU32,
     patience: Duration,
     heard: Mutex<Heard>,
+    /// What is stored of the runner's trouble.
+    pub(super) stored: Arc<Mutex<Option<String>>>,
     /// Cancelled when the link is over.
     pub(super) over: CancellationToken,
 }
@@ -44,6 +47,8 @@ struct Heard {
     every: Duration,
     /// Sessions that do not answer their runner, and when each last did.
     silent: BTreeMap<SessionId, Instant>,
+    /// Since when the runner cannot record what happens.
+    trouble: Option<Instant>,
 }
 
 impl Heard {
@@ -58,8 +63,8 @@ impl Link {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
         let every = Duration::from_secs(HEARTBEAT_SECONDS);
-        let heard = Mutex::new(Heard { at: Instant::now(), every, silent: BTreeMap::new() });
-        (Self { runner, journal, outgoing, waiting, ids, patience, heard, over }, queue)
+        let heard = Mutex::new(Heard { at: Instant::now(), every, silent: BTreeMap::new(), trouble: None });
+        (Self { runner, journal, outgoing, waiting, ids, patience, heard, stored: Arc::default(), over }, queue)
     }
 
     /// Notes that the runner was heard from; whether it had been silent for too long.
@@ -77,6 +82,19 @@ impl Link {
         self.heard.lock().silent = silent.iter().map(|one| (one.session, since(one))).collect();
     }
 
+    /// Notes for how long the runner has not been able to record what happens; whether it can again.
+    pub(super) fn hears_trouble(&self, lasts: Option<Duration>) -> bool {
+        let now = Instant::now();
+        let since = lasts.map(|lasts| now.checked_sub(lasts).unwrap_or(now));
+        std::mem::replace(&mut self.heard.lock().trouble, since).is_some() && since.is_none()
+    }
+
+    /// When the runner was last heard from while it could record what happens: leases hold from then.
+    pub(super) fn worked_at(&self) -> Instant {
+        let heard = self.heard.lock();
+        heard.trouble.map_or(heard.at, |since| since.min(heard.at))
+    }
+
     /// How often the runner is to be heard from.
     pub(super) fn expects(&self, every: Option<u32>) {
         self.heard.lock().every = Duration::from_secs(every.map_or(HEARTBEAT_SECONDS, u64::from));
@@ -90,6 +108,12 @@ impl Link {
     /// Whether the runner is heard from as often as it should be.
     pub(super) fn is_heard(&self) -> bool {
         !self.heard.lock().is_late()
+    }
+
+    /// Whether the runner is heard from as often as it should be, and can record what happens.
+    pub(super) fn works(&self) -> bool {
+        let heard = self.heard.lock();
+        !heard.is_late() && heard.trouble.is_none()
     }
 
     /// The sessions that do not answer the runner, each with for how long.

@@ -57,13 +57,13 @@ impl Links {
         self.reach(runner)?.ask(ask).await
     }
 
-    /// When the runners that are, or were, linked to this hub were last heard from.
+    /// When the runners that are, or were, linked to this hub were last heard from, able to work.
     pub(crate) fn last_heard(&self) -> Vec<LastHeard> {
         let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         let linked = self.links.lock();
         let here = linked.iter().map(|(runner, link)| LastHeard {
             runner: *runner,
-            ago_ms: ms(link.heard_at().elapsed()),
+            ago_ms: ms(link.worked_at().elapsed()),
             silent: link.silent().into_iter().map(|(session, silence)| (session, ms(silence))).collect(),
         });
         let gone = self.gone.lock();
@@ -77,9 +77,9 @@ impl Links {
         self.links.lock().keys().copied().collect()
     }
 
-    /// The runners that are linked to this hub and heard from as often as they should be.
+    /// The runners that are linked to this hub, heard from as often as they should be, and able to work.
     pub(crate) fn heard(&self) -> Vec<RunnerId> {
-        self.links.lock().iter().filter(|(_, link)| link.is_heard()).map(|(runner, _)| *runner).collect()
+        self.links.lock().iter().filter(|(_, link)| link.works()).map(|(runner, _)| *runner).collect()
     }
 
     /// Whether a runner has a link here and is silent on it.
@@ -148,7 +148,7 @@ impl Links {
         let mut links = self.links.lock();
         if links.get(&link.runner).is_some_and(|current| Arc::ptr_eq(current, link)) {
             links.remove(&link.runner);
-            self.gone.lock().insert(link.runner, link.heard_at());
+            self.gone.lock().insert(link.runner, link.worked_at());
             terminals.of(link.runner).for_each(|terminal| terminal.attach(None));
         }
     }

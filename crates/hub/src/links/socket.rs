@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use domain::text::plain;
 use domain::{Action, JournalId, RunnerId, UserId};
 use futures_util::SinkExt;
-use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, ToRunner};
+use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
 use store::{
     AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, NameRunner, Say, SeeRunner, StoreError,
-    TakeFacts, Touch,
+    TakeFacts, Touch, TroubleRunner,
 };
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -36,6 +37,9 @@ const AGAIN: Duration = Duration::from_millis(250);
 const WRITE: Duration = Duration::from_secs(10);
 /// How many facts may wait to be stored; further ones wait in the socket.
 const FACTS: usize = 1024;
+
+/// In place of a runner's trouble, when that could not be stored.
+const UNSTORED: &str = "not stored";
 
 /// Serves one runner until it goes, its token ends, or the hub stops.
 pub(crate) async fn serve(
@@ -135,7 +139,9 @@ impl Session {
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
-        self.seen(true, Some(about)).await;
+        if !self.seen(true, Some(about)).await {
+            *link.stored.lock() = Some(UNSTORED.to_owned());
+        }
         self.hub.untidy.at(self.runner);
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
@@ -217,8 +223,9 @@ impl Session {
         match frame {
             // The storing task ends only with the link.
             FromRunner::Fact(fact) => drop(facts.send(fact).await),
-            FromRunner::Heartbeat { silent } => {
+            FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
+                self.hears_trouble(link, trouble);
                 self.hub.touch(self.runner.to_string());
             }
             FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
@@ -268,6 +275,30 @@ impl Session {
         }
     }
 
+    /// Takes in whether the runner can record what happens. What could not be stored is stored with the next sign of life.
+    fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>) {
+        let why = trouble.as_ref().map(|trouble| plain(&trouble.why.replace('\n', " "), 200));
+        if link.hears_trouble(trouble.map(|trouble| Duration::from_millis(trouble.lasts_ms))) {
+            self.hub.live.work.anywhere();
+        }
+        self.hub.live.presence.runner_trouble(self.runner, why.clone());
+        let mut stored = link.stored.lock();
+        if *stored == why {
+            return;
+        }
+        stored.clone_from(&why);
+        drop(stored);
+        let (hub, caller, runner, told) = (self.hub.clone(), self.caller.clone(), self.runner, link.stored.clone());
+        tokio::spawn(async move {
+            let command = TroubleRunner { runner, trouble: why.clone() };
+            if let Err(error) = hub.store.write(&caller, None, command).await {
+                tracing::warn!(%error, %runner, "could not remember whether a runner can write");
+                // Not what is stored: it is tried again.
+                *told.lock() = Some(UNSTORED.to_owned());
+            }
+        });
+    }
+
     /// Tells the runner what it should have.
     async fn desire(&self, link: &Link) -> Result<(), End> {
         match self.hub.store.desired(self.runner).await {
@@ -312,15 +343,18 @@ impl Session {
         }
     }
 
-    async fn seen(&self, connected: bool, about: Option<RunnerAbout>) {
+    /// Remembers that the runner came or went; false: that could not be stored.
+    async fn seen(&self, connected: bool, about: Option<RunnerAbout>) -> bool {
         let news = self.hub.live.presence.runner(self.runner, connected);
         if !news && about.is_none() {
-            return;
+            return true;
         }
         let command = SeeRunner { runner: self.runner, link: self.name.clone(), about };
         if let Err(error) = self.hub.store.write(&self.caller, None, command).await {
             tracing::warn!(%error, runner = %self.runner, "could not remember that a runner was seen");
+            return false;
         }
+        true
     }
 }
 

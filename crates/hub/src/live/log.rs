@@ -208,8 +208,19 @@ impl Live {
     pub(crate) fn complete(&self, change: &mut Change) {
         match change {
             Change::User { user } => user.connected = self.presence.is_connected(user.id),
-            Change::Runner { runner } => runner.connected = self.is_there(runner),
+            Change::Runner { runner } => self.complete_runner(runner),
             _ => {}
+        }
+    }
+
+    /// Adds what only a running hub knows of a runner. What is stored of its trouble may be older: on one full disk,
+    /// the hub cannot store that either.
+    pub(crate) fn complete_runner(&self, runner: &mut Runner) {
+        runner.connected = self.is_there(runner);
+        match self.presence.trouble_of(runner.id) {
+            Some(trouble) => runner.trouble = trouble,
+            None if !runner.connected => runner.trouble = None,
+            None => {}
         }
     }
 
@@ -217,6 +228,13 @@ impl Live {
     pub(crate) fn is_there(&self, runner: &Runner) -> bool {
         let elsewhere = self.shared.load(Ordering::Relaxed) && runner.connected;
         elsewhere || self.presence.is_runner_connected(runner.id)
+    }
+
+    /// Whether a runner is connected and can record what happens.
+    pub(crate) fn can_work(&self, runner: &Runner) -> bool {
+        let mut runner = runner.clone();
+        self.complete_runner(&mut runner);
+        runner.connected && runner.trouble.is_none()
     }
 
     /// Hears which credentials end.

@@ -24,6 +24,8 @@ struct Person {
 struct Here {
     people: HashMap<UserId, Person>,
     runners: HashMap<RunnerId, usize>,
+    /// Why runners that are connected cannot record what happens.
+    troubles: HashMap<RunnerId, String>,
 }
 
 /// Who is connected, looking at what.
@@ -96,8 +98,29 @@ impl Presence {
         let last = *count == 0;
         if last {
             here.runners.remove(&runner);
+            here.troubles.remove(&runner);
         }
         last
+    }
+
+    /// A connected runner says whether it can record what happens, and why not.
+    pub(crate) fn runner_trouble(&self, runner: RunnerId, trouble: Option<String>) {
+        let mut here = self.here.lock();
+        match trouble {
+            Some(why) => here.troubles.insert(runner, why),
+            None => here.troubles.remove(&runner),
+        };
+    }
+
+    /// How many connected runners cannot record what happens.
+    pub(crate) fn runners_in_trouble(&self) -> u32 {
+        u32::try_from(self.here.lock().troubles.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a runner is connected here, and if so, why it cannot record what happens.
+    pub(crate) fn trouble_of(&self, runner: RunnerId) -> Option<Option<String>> {
+        let here = self.here.lock();
+        here.runners.contains_key(&runner).then(|| here.troubles.get(&runner).cloned())
     }
 
     /// Whether a person has a connection.

@@ -8,6 +8,7 @@ mod headers;
 mod input;
 mod links;
 mod openapi;
+mod outage;
 mod sessions;
 mod support;
 mod sync;

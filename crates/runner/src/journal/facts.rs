@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use domain::{JournalId, SessionId, SessionStatus, Timestamp};
 use protocol::link::{Fact, FactBody, Subject};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection as _, Row as _, SqliteConnection};
+use sqlx::{Row as _, SqliteConnection};
 
 use super::open::count;
 use super::{Journal, JournalError};
@@ -14,11 +14,11 @@ use crate::clock::now;
 impl Journal {
     /// The facts after number `after`, at most `limit`; from now on they stay as they are, since the hub may see them.
     pub(crate) async fn to_send(&self, after: u64, limit: u32) -> Result<Vec<Fact>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let rows = sqlx::query("SELECT number, at, body FROM facts WHERE number > $1 ORDER BY number LIMIT $2")
             .bind(integer(after))
             .bind(limit)
-            .fetch_all(&mut *connection)
+            .fetch_all(held.connection()?)
             .await?;
         let facts: Vec<Fact> = rows.iter().map(fact).collect::<Result<_, _>>()?;
         if let Some(last) = facts.last() {
@@ -29,35 +29,45 @@ impl Journal {
 
     /// The hub has everything up to `number`.
     pub(crate) async fn acknowledge(&self, number: u64) -> Result<(), JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "DELETE FROM facts WHERE number <= $1";
-        sqlx::query(sql).bind(integer(number)).execute(&mut *connection).await?;
-        Ok(())
+        let deleted = sqlx::query(sql).bind(integer(number)).execute(held.connection()?).await;
+        drop(held);
+        self.note(deleted.map(|_| ()).map_err(JournalError::from))
     }
 
     /// Whether there are facts about a session that the hub has not acknowledged.
     pub(crate) async fn owes(&self, session: SessionId) -> Result<bool, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";
-        Ok(sqlx::query(sql).bind(session.to_string()).fetch_optional(&mut *connection).await?.is_some())
+        Ok(sqlx::query(sql).bind(session.to_string()).fetch_optional(held.connection()?).await?.is_some())
     }
 
     /// Counts anew under another name, for a hub that remembers more than this journal does, or less than it has told: an
     /// older copy of one of them was brought back, and numbers and generations mean something else since.
     pub(crate) async fn start_over(&self) -> Result<(), JournalError> {
-        let mut connection = self.connection.lock().await;
-        let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let rows = sqlx::query("SELECT number FROM facts ORDER BY number").fetch_all(&mut *tx).await?;
-        for (index, row) in rows.iter().enumerate() {
-            let sql = "UPDATE facts SET number = $1 WHERE number = $2";
-            sqlx::query(sql).bind(index as i64 + 1).bind(row.try_get::<i64, _>("number")?).execute(&mut *tx).await?;
-        }
-        let sql = "UPDATE runner SET journal = $1, facts = $2, generation = 0 WHERE one = 1";
-        sqlx::query(sql).bind(JournalId::generate().to_string()).bind(rows.len() as i64).execute(&mut *tx).await?;
-        tx.commit().await?;
-        self.sent.store(rows.len() as u64, Ordering::SeqCst);
+        let owed = self.note(self.count_anew().await)?;
+        self.sent.store(owed, Ordering::SeqCst);
         Ok(())
     }
+
+    async fn count_anew(&self) -> Result<u64, JournalError> {
+        let mut tx = self.line.begin().await?;
+        let done = renumber(tx.connection()?).await;
+        tx.end(done).await
+    }
+}
+
+/// Numbers the facts from 1 on, under another name; how many there are.
+async fn renumber(tx: &mut SqliteConnection) -> Result<u64, JournalError> {
+    let rows = sqlx::query("SELECT number FROM facts ORDER BY number").fetch_all(&mut *tx).await?;
+    for (index, row) in rows.iter().enumerate() {
+        let sql = "UPDATE facts SET number = $1 WHERE number = $2";
+        sqlx::query(sql).bind(index as i64 + 1).bind(row.try_get::<i64, _>("number")?).execute(&mut *tx).await?;
+    }
+    let sql = "UPDATE runner SET journal = $1, facts = $2, generation = 0 WHERE one = 1";
+    sqlx::query(sql).bind(JournalId::generate().to_string()).bind(rows.len() as i64).execute(&mut *tx).await?;
+    Ok(rows.len() as u64)
 }
 
 /// Numbers a fact and keeps it, in the place of an unsent one that it makes pointless if there is one.

@@ -5,26 +5,33 @@
 mod change;
 mod checks;
 mod facts;
+mod line;
 mod open;
 mod rows;
+mod trouble;
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use domain::{HubId, JournalId};
 use protocol::link::FactBody;
-use sqlx::{Connection as _, Row as _, SqliteConnection};
-use tokio::sync::{Mutex, Notify};
+use sqlx::{Row as _, SqliteConnection};
+use tokio::sync::Notify;
 
 pub(crate) use change::Change;
 pub use open::JournalError;
 pub(crate) use rows::{Memory, SessionRow, Step, WorkspaceRow};
+pub(crate) use trouble::Trouble;
+
+use line::Line;
+use trouble::Troubles;
 
 /// The open journal.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    connection: Mutex<SqliteConnection>,
+    line: Line,
+    /// Whether it can be written.
+    troubles: Troubles,
     /// Facts up to this one may be at the hub: they stay as they are.
     sent: AtomicU64,
     /// Rings when there are facts to send.
@@ -47,20 +54,26 @@ pub(crate) struct Head {
 impl Journal {
     /// Who this memory is, and how far it has counted.
     pub(crate) async fn head(&self) -> Result<Head, JournalError> {
-        let mut connection = self.connection.lock().await;
-        head(&mut connection).await
+        head(self.line.hold().await?.connection()?).await
     }
 
-    /// Writes all of it, or nothing. A disk that is full is waited for: what happened is not forgotten.
+    /// Writes all of it, or nothing. A full disk is waited for: what happened is not forgotten.
     pub(crate) async fn write(&self, changes: &[Change], facts: &[FactBody]) {
-        let mut wait = client::Backoff::new(Duration::from_millis(200), Duration::from_secs(10));
-        while let Err(error) = self.try_write(changes, facts).await {
-            tracing::error!(%error, "the journal cannot be written: trying again");
-            tokio::time::sleep(wait.next_wait()).await;
+        let mut retry = self.troubles.retry();
+        while self.write_once(changes, facts).await.is_err() {
+            if retry.wait().await {
+                self.line.renew().await;
+            }
         }
+    }
+
+    /// Writes all of it, or nothing; an error when it cannot be written now.
+    pub(crate) async fn write_once(&self, changes: &[Change], facts: &[FactBody]) -> Result<(), JournalError> {
+        self.note(self.try_write(changes, facts).await)?;
         if !facts.is_empty() {
             self.news.notify_waiters();
         }
+        Ok(())
     }
 
     /// Tells the hub, sooner or later.
@@ -74,16 +87,21 @@ impl Journal {
     }
 
     async fn try_write(&self, changes: &[Change], facts: &[FactBody]) -> Result<(), JournalError> {
-        let mut connection = self.connection.lock().await;
-        let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let mut tx = self.line.begin().await?;
+        let done = self.put(tx.connection()?, changes, facts).await;
+        tx.end(done).await
+    }
+
+    async fn put(&self, tx: &mut SqliteConnection, changes: &[Change], facts: &[FactBody]) -> Result<(), JournalError> {
         for change in changes {
-            change.apply(&mut tx).await?;
+            change.apply(&mut *tx).await?;
         }
+        // Only now: nothing is sent while this has the connection.
         let sent = self.sent.load(Ordering::SeqCst);
         for fact in facts {
-            facts::put(&mut tx, sent, fact).await?;
+            facts::put(&mut *tx, sent, fact).await?;
         }
-        Ok(tx.commit().await?)
+        Ok(())
     }
 }
 
@@ -101,5 +119,7 @@ async fn head(connection: &mut SqliteConnection) -> Result<Head, JournalError> {
     })
 }
 
+#[cfg(test)]
+mod full_tests;
 #[cfg(test)]
 mod tests;

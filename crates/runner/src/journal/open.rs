@@ -11,11 +11,15 @@ use domain::JournalId;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Notify;
 
 use super::Journal;
+use super::line::Line;
+use super::trouble::Troubles;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+const FILE: &str = "journal.db";
 
 /// How long a statement waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
@@ -53,32 +57,78 @@ impl Journal {
             .create(data_dir)
             .map_err(|error| JournalError::Folder(data_dir.to_owned(), error))?;
         let lock = hold(data_dir).await?;
-        let mut connection = connect(data_dir).await?;
-        let row =
-            "INSERT INTO runner (one, journal, generation, facts) VALUES (1, $1, 0, 0) ON CONFLICT (one) DO NOTHING";
-        sqlx::query(row).bind(JournalId::generate().to_string()).execute(&mut connection).await?;
+        make(data_dir)?;
+        let (mut connection, alone) = connect(data_dir).await?;
+        migrate(&mut connection).await?;
+        // Asked first: on a full disk nothing may be written without need.
+        if sqlx::query("SELECT 1 FROM runner WHERE one = 1").fetch_optional(&mut connection).await?.is_none() {
+            let row = "INSERT INTO runner (one, journal, generation, facts) VALUES (1, $1, 0, 0)";
+            sqlx::query(row).bind(JournalId::generate().to_string()).execute(&mut connection).await?;
+        }
         // Whatever is there may have been sent by the process before this one.
         let sent = super::head(&mut connection).await?.facts;
-        Ok(Self { connection: Mutex::new(connection), sent: AtomicU64::new(sent), news: Notify::new(), _lock: lock })
+        Ok(Self {
+            line: Line::new(data_dir.to_owned(), connection, alone),
+            troubles: Troubles::default(),
+            sent: AtomicU64::new(sent),
+            news: Notify::new(),
+            _lock: lock,
+        })
     }
 }
 
-/// A connection to the journal in `data_dir`, with its schema up to date.
-pub(super) async fn connect(data_dir: &Path) -> Result<SqliteConnection, JournalError> {
-    let path = data_dir.join("journal.db");
-    private_file(&path).map_err(|error| JournalError::Folder(path.clone(), error))?;
+/// A connection to the journal in `data_dir`, and whether it shuts other processes out.
+///
+/// SQLite keeps an index in a file beside the journal, which other processes share. On a full disk that file cannot be
+/// made: then the index is in memory, and this process has the journal to itself until it connects again.
+///
+/// Opens no handle of its own: closing one would let go of the locks that another connection of this process has.
+pub(super) async fn connect(data_dir: &Path) -> Result<(SqliteConnection, bool), JournalError> {
     let options = SqliteConnectOptions::new()
-        .filename(&path)
+        .filename(data_dir.join(FILE))
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY);
+    match ready(options.clone()).await {
+        Err(JournalError::Sql(error)) if lacks_room(&error) => {
+            tracing::warn!(%error, "the journal cannot be shared with other processes: this one opens it for itself");
+            Ok((ready(options.vfs("unix-excl")).await?, true))
+        }
+        connected => Ok((connected?, false)),
+    }
+}
+
+/// Makes the journal's file, if need be, for its owner only.
+pub(super) fn make(data_dir: &Path) -> Result<(), JournalError> {
+    let path = data_dir.join(FILE);
+    private_file(&path).map(drop).map_err(|error| JournalError::Folder(path.clone(), error))
+}
+
+async fn ready(options: SqliteConnectOptions) -> Result<SqliteConnection, JournalError> {
     let mut connection = options.connect().await?;
-    MIGRATIONS.run(&mut connection).await.map_err(|error| match error {
+    // Only reading shows whether the files beside it can be made.
+    sqlx::query("SELECT COUNT(*) FROM sqlite_schema").fetch_one(&mut connection).await?;
+    Ok(connection)
+}
+
+/// Brings the schema up to date.
+pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), JournalError> {
+    MIGRATIONS.run(&mut *connection).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => JournalError::Newer(version),
         MigrateError::Execute(error) => JournalError::Sql(error),
         other => JournalError::Damaged(other.to_string()),
-    })?;
-    Ok(connection)
+    })
+}
+
+/// Whether a file could not be made or written: extended codes carry the primary one in the low byte.
+pub(super) fn lacks_room(error: &sqlx::Error) -> bool {
+    matches!(primary(error), Some(10 | 13 | 14))
+}
+
+/// SQLite's own code of an error.
+pub(super) fn primary(error: &sqlx::Error) -> Option<u32> {
+    let sqlx::Error::Database(inner) = error else { return None };
+    Some(inner.code()?.parse::<u32>().ok()? & 0xff)
 }
 
 async fn hold(data_dir: &Path) -> Result<File, JournalError> {

@@ -99,20 +99,20 @@ pub(crate) struct WorkspaceRow {
 impl Journal {
     /// The sessions that are not over, or those that are; oldest first.
     pub(crate) async fn sessions(&self, ended: bool) -> Result<Vec<SessionRow>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql =
             "SELECT session, step, keep, desired, memory FROM sessions WHERE (step = 'ended') = $1 ORDER BY session";
-        let rows = sqlx::query(sql).bind(ended).fetch_all(&mut *connection).await?;
+        let rows = sqlx::query(sql).bind(ended).fetch_all(held.connection()?).await?;
         rows.iter().map(session_row).collect()
     }
 
     /// Those of these sessions that are known here.
     pub(crate) async fn known(&self, sessions: &[SessionId]) -> Result<Vec<SessionRow>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "SELECT session, step, keep, desired, memory FROM sessions \
                    WHERE session IN (SELECT value FROM json_each($1))";
         let names = serde_json::to_string(sessions).unwrap_or_default();
-        let rows = sqlx::query(sql).bind(names).fetch_all(&mut *connection).await?;
+        let rows = sqlx::query(sql).bind(names).fetch_all(held.connection()?).await?;
         rows.iter().map(session_row).collect()
     }
 
@@ -123,26 +123,26 @@ impl Journal {
 
     /// What sessions before this one used of a conversation.
     pub(crate) async fn used_before(&self, session: SessionId, conversation: &str) -> Result<Vec<Usage>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "SELECT memory FROM sessions WHERE memory ->> '$.conversation' = $1 AND session < $2";
         let query = sqlx::query(sql).bind(conversation).bind(session.to_string());
-        let rows = query.fetch_all(&mut *connection).await?;
+        let rows = query.fetch_all(held.connection()?).await?;
         let memories: Result<Vec<Memory>, _> = rows.iter().map(|row| json(row, "memory")).collect();
         Ok(memories?.into_iter().filter_map(|memory| memory.usage).collect())
     }
 
     /// One workspace.
     pub(crate) async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "SELECT workspace, body FROM workspaces WHERE workspace = $1";
-        let row = sqlx::query(sql).bind(workspace.to_string()).fetch_optional(&mut *connection).await?;
+        let row = sqlx::query(sql).bind(workspace.to_string()).fetch_optional(held.connection()?).await?;
         row.as_ref().map(workspace_row).transpose().map(|found| found.map(|(_, row)| row))
     }
 
     /// Every workspace that ever was here.
     pub(crate) async fn workspaces(&self) -> Result<Vec<(WorkspaceId, WorkspaceRow)>, JournalError> {
-        let mut connection = self.connection.lock().await;
-        let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(&mut *connection).await?;
+        let mut held = self.line.hold().await?;
+        let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(held.connection()?).await?;
         rows.iter().map(workspace_row).collect()
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
 
 use domain::SessionId;
 
-fn state(session: SessionId) -> FactBody {
+pub(crate) fn state(session: SessionId) -> FactBody {
     let state = SessionState { status: SessionStatus::Working, detail: None, code: None, signal: None, since: now() };
     FactBody::SessionState { session, state }
 }

@@ -123,13 +123,15 @@ async fn greet(
     match head.hub {
         Some(known) if known != hub => return Err(LinkError::OtherHub(known)),
         Some(_) => {}
-        None => journal.write(&[Change::Hub(hub)], &[]).await,
+        None => journal.write_once(&[Change::Hub(hub)], &[]).await?,
     }
     if acknowledged > head.facts || acknowledged < head.forgotten {
         journal.start_over().await?;
         return Err(LinkError::Behind);
     }
-    journal.acknowledge(acknowledged).await?;
+    if let Err(error) = journal.acknowledge(acknowledged).await {
+        tracing::warn!(%error, "acknowledged facts stay in the journal for now");
+    }
     if let Some(wanted) = &options.name {
         tell_name(wanted, named);
     }
@@ -184,15 +186,18 @@ async fn read(
 }
 
 async fn heartbeat(line: &Line, ear: &dyn Ear, beats: &Beats, patience: Patience) -> Result<Infallible, LinkError> {
-    let mut every = ear.every();
+    let (mut every, mut troubles) = (ear.every(), ear.troubles());
     loop {
         let wait = every.borrow_and_update().map_or(patience.heartbeat, |every| every.min(patience.heartbeat));
-        line.send(&FromRunner::Heartbeat { silent: ear.silent() }).await.map_err(cut)?;
+        troubles.mark_unchanged();
+        let beat = FromRunner::Heartbeat { silent: ear.silent(), trouble: ear.trouble() };
+        line.send(&beat).await.map_err(cut)?;
         // Answered by every WebSocket: that is how we know that somebody is there, and has heard this.
         line.ping(beats.next()).await.map_err(cut)?;
         tokio::select! {
             () = sleep(wait) => {}
             Ok(()) = every.changed() => {}
+            Ok(()) = troubles.changed() => {}
         }
     }
 }

@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
         flood.send(vec![1; 30_000]).await.unwrap();
         echo.send(vec![2; 3]).await.unwrap();
-        line.send(&FromRunner::Heartbeat { silent: Vec::new() }).await.unwrap();
+        line.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await.unwrap();
         assert!(text(line.next().await.unwrap()).contains("heartbeat"));
         assert_eq!(text(line.next().await.unwrap()), "3 bytes of 2");
         assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
@@ -282,7 +282,7 @@ mod tests {
         let waits = tokio::spawn(async move { lane.send(vec![2]).await });
         line.cut();
         assert_eq!(waits.await.unwrap(), Err(Cut));
-        assert_eq!(line.send(&FromRunner::Heartbeat { silent: Vec::new() }).await, Err(Cut));
+        assert_eq!(line.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await, Err(Cut));
         assert_eq!(line.next().await, Err(Cut));
     }
 

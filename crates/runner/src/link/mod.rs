@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use client::{Backoff, ClientError};
 use domain::UserId;
-use protocol::link::{SilentSession, ToRunner};
+use protocol::link::{RunnerTrouble, SilentSession, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{ProblemKind, RunnerAbout};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Options;
-use crate::journal::Journal;
+use crate::journal::{Journal, Trouble};
 
 pub(crate) use line::{Cut, Lane, Line};
 
@@ -35,6 +35,10 @@ pub(crate) trait Ear: Send + Sync + 'static {
     fn every(&self) -> watch::Receiver<Option<Duration>>;
     /// The sessions of tasks that do not answer the runner.
     fn silent(&self) -> Vec<SilentSession>;
+    /// Why the runner cannot write down what happens, if it cannot.
+    fn trouble(&self) -> Option<RunnerTrouble>;
+    /// Rings when that changes.
+    fn troubles(&self) -> watch::Receiver<Option<Trouble>>;
 }
 
 /// Why a connection ended.

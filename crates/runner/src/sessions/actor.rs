@@ -64,20 +64,27 @@ pub(super) async fn live(
 async fn begin(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
     let ready = tokio::select! {
         biased;
-        cut_off = stopped(inbox) => {
-            let never = || Begun::Never("it was stopped before it started".to_owned());
-            return cut_off.map_or_else(never, Begun::CutOff);
-        }
+        cut_off = stopped(inbox) => return unstarted(cut_off),
         ready = launch::prepare(floor, row) => ready,
     };
     match ready {
-        Ok(ready) => start(floor, row, ready).await,
+        Ok(ready) => start(floor, row, inbox, ready).await,
         Err(why) => Begun::Never(why),
     }
 }
 
+/// How a session ends that was told to before it started.
+fn unstarted(cut_off: Option<String>) -> Begun {
+    cut_off.map_or_else(|| Begun::Never("it was stopped before it started".to_owned()), Begun::CutOff)
+}
+
 /// Starts the host. From the moment that the journal says so, it is never started again.
-async fn start(floor: &Arc<Floor>, row: &mut SessionRow, ready: Ready) -> Begun {
+async fn start(
+    floor: &Arc<Floor>,
+    row: &mut SessionRow,
+    inbox: &mut mpsc::UnboundedReceiver<Order>,
+    ready: Ready,
+) -> Begun {
     let session = row.session;
     let dir = floor.session_dir(session);
     if let Err(error) = ready.spec.write(&dir) {
@@ -86,7 +93,12 @@ async fn start(floor: &Arc<Floor>, row: &mut SessionRow, ready: Ready) -> Begun 
     row.memory.conversation = row.memory.conversation.take().or(ready.conversation);
     row.step = Step::Starting;
     let changes = [Change::Step(session, Step::Starting), Change::Memory(session, Box::new(row.memory.clone()))];
-    floor.journal.write(&changes, &[]).await;
+    // On a full disk this may take so long that nobody wants the session any more.
+    tokio::select! {
+        biased;
+        () = floor.journal.write(&changes, &[]) => {}
+        cut_off = stopped(inbox) => return unstarted(cut_off),
+    }
     tracing::info!(%session, agent = row.desired.agent, "starting a session");
     match HostLink::start(&dir, &floor.options.exe).await {
         Ok((host, events)) => {

@@ -44,7 +44,7 @@ impl Ending {
     /// The end that a host told, as it also wrote it down.
     pub(super) fn of(dir: &Path, offset: u64, code: Option<i32>, signal: Option<i32>) -> Self {
         let written = Exit::read(dir).ok().flatten();
-        let told = || Exit { code, signal, offset, at: crate::clock::now().to_string(), overdue: false };
+        let told = || Exit { code, signal, offset, at: crate::clock::now().to_string(), overdue: false, limit: None };
         Self::Exited(written.unwrap_or_else(told))
     }
 }
@@ -67,7 +67,7 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             save(floor, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
             facts.extend(said(floor, row).await);
-            let mut state = state::exited(None, exit.code, exit.signal);
+            let mut state = state::exited(exit.limit, exit.code, exit.signal);
             state.since = exit.at.parse().unwrap_or(state.since);
             state
         }

@@ -151,6 +151,8 @@ fn spec(
         title: title(row, adapter),
         stop_grace_ms: floor.options.stop_grace.as_millis() as u64,
         until: super::lease_of(desired).and_then(|lease| floor.pulse.limit(lease)),
+        nice: floor.options.session_nice,
+        limits: floor.options.session_limits,
         ..Spec::new(argv, &place.path)
     })
 }

@@ -145,14 +145,7 @@ impl Workspaces {
             }
             _ => None,
         };
-        let mut plan = Plan { from, ..Plan::default() };
-        if let Some(repository) = &wanted.repository {
-            plan.location = Some(floor.location(&repository.location).parse().map_err(text)?);
-            let base = wanted.base.as_ref().or(repository.base_branch.as_ref());
-            plan.base = base.map(|base| base.parse()).transpose().map_err(text)?;
-            plan.branch = Some(wanted.branch.parse().map_err(text)?);
-            plan.copy = repository.copy.clone();
-        }
+        let plan = Plan { from, ..plan(floor, wanted)? };
         let made = self.worktrees.create(wanted.workspace, &plan, progress).await;
         let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
         for (path, why) in &made.copied.left_out {
@@ -177,6 +170,19 @@ impl Workspaces {
         floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
         why
     }
+}
+
+/// What a workspace is made from.
+pub(super) fn plan(floor: &Floor, wanted: &DesiredWorkspace) -> Result<Plan, String> {
+    let mut plan = Plan::default();
+    if let Some(repository) = &wanted.repository {
+        plan.location = Some(floor.location(&repository.location).parse().map_err(text)?);
+        let base = wanted.base.as_ref().or(repository.base_branch.as_ref());
+        plan.base = base.map(|base| base.parse()).transpose().map_err(text)?;
+        plan.branch = Some(wanted.branch.parse().map_err(text)?);
+        plan.copy = repository.copy.clone();
+    }
+    Ok(plan)
 }
 
 /// What the hub is told of a workspace that can be worked in.

@@ -8,7 +8,7 @@ use protocol::{Problem, ProblemKind};
 use worktree::{Into as Target, Progress};
 
 use super::clean::{internal, nobody_in, problem, unknown};
-use super::make::{Purpose, Unmade, ready};
+use super::make::{Purpose, Unmade, plan, ready};
 use super::{Place, Workspaces};
 use crate::clock::now;
 use crate::floor::Floor;
@@ -26,6 +26,9 @@ impl Workspaces {
         let _alone = busy.lock().await;
         nobody_in(floor, workspace)?;
         let row = self.row(floor, workspace).await.map_err(internal)?.ok_or_else(unknown)?;
+        if !row.cleaned && self.worktrees.find(workspace).await.is_err() {
+            return self.revive(floor, workspace, row, save).await;
+        }
         if !row.cleaned {
             self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
             return self.save(floor, workspace).await.map_err(problem);
@@ -43,6 +46,27 @@ impl Workspaces {
         let ready = ready(workspace, &row, &place);
         // Not ready in the journal: whoever works there next has its setup run first.
         let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
+        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        self.follow(workspace);
+        self.save(floor, workspace).await.map_err(problem)
+    }
+
+    /// Makes a workspace again whose folder was deleted behind our back.
+    async fn revive(
+        &self,
+        floor: &Arc<Floor>,
+        workspace: WorkspaceId,
+        row: WorkspaceRow,
+        save: Option<&str>,
+    ) -> Result<(), Problem> {
+        // The branch that it started from was found out when it was made.
+        let base = row.base.clone().or_else(|| row.desired.base.clone());
+        let plan = plan(floor, &DesiredWorkspace { base, ..row.desired.clone() }).map_err(internal)?;
+        let revived = self.worktrees.revive(workspace, &plan, save).await.map_err(problem)?;
+        let place = Place { path: revived.path, ports: row.ports.clone() };
+        let ready = ready(workspace, &row, &place);
+        // What its setup had made is gone with the folder.
+        let row = WorkspaceRow { ready: false, path: Some(place.path), used_at: now(), ..row };
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         self.save(floor, workspace).await.map_err(problem)

@@ -129,3 +129,29 @@ async fn a_workspace_is_compared_saved_restored_and_cleaned_only_when_nothing_is
     let (_, folder) = aside.split_once("its files are in ").unwrap_or_else(|| panic!("{aside}"));
     assert_eq!(std::fs::read_to_string(format!("{folder}/fresh.txt")).unwrap(), "new\n");
 }
+
+#[tokio::test]
+async fn a_workspace_whose_whole_folder_was_deleted_comes_back_under_a_running_runner() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let mut session = shell("git commit -q --allow-empty -m mine; echo new > fresh.txt; echo two >> file.txt");
+    session.workspace.repository = Some(repository(origin.path()));
+    let workspace = session.workspace.workspace;
+    hub.desire(vec![session.clone()]);
+    assert_eq!(hub.over(session.session).await.code, Some(0));
+    let path = std::path::PathBuf::from(hub.workspace(&session).await);
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    // Without a network, too: the shared store has everything.
+    drop(origin);
+    assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save: None }).await, Ok(RunnerAnswer::Done));
+    assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
+    assert_eq!(std::fs::read_to_string(path.join("file.txt")).unwrap(), "one\ntwo\n");
+    let mut second = shell("git log -1 --format=%s; git status --porcelain");
+    second.workspace = session.workspace.clone();
+    hub.desire(vec![second.clone()]);
+    assert_eq!(hub.over(second.session).await.code, Some(0));
+    let shown = String::from_utf8(output(&runner.session_dir(second.session))).unwrap();
+    assert_eq!(shown, "mine\r\n M file.txt\r\n?? fresh.txt\r\n");
+}

@@ -376,7 +376,7 @@ impl Shared {
                 state.unwatched.push((channel, problem));
                 None
             }
-            FromRunner::Heartbeat { silent } => {
+            FromRunner::Heartbeat { silent, .. } => {
                 state.silent = silent.iter().map(|silent| silent.session).collect();
                 None
             }

@@ -52,6 +52,8 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let of_runner = |key| context.layers.value(key, None, |text| Ok(text.to_owned()));
     let (capacity, quota, recordings) =
         (of_runner("capacity")?, of_runner("disk_quota")?, of_runner("recordings_limit")?);
+    let (nice, memory) = (of_runner("session_nice")?, of_runner("session_memory")?);
+    let (processes, cpu) = (of_runner("session_processes")?, of_runner("session_cpu_seconds")?);
     let values = KEYS.into_iter().map(|key| match key {
         "hub" => optional(key, client.hub.as_ref()),
         "token" => optional(key, client.token.clone().map(|token| token.map(|_| "(hidden)".to_owned())).as_ref()),
@@ -78,6 +80,10 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         "capacity" => optional(key, capacity.as_ref()),
         "disk_quota" => optional(key, quota.as_ref()),
         "recordings_limit" => optional(key, recordings.as_ref()),
+        "session_nice" => optional(key, nice.as_ref()),
+        "session_memory" => optional(key, memory.as_ref()),
+        "session_processes" => optional(key, processes.as_ref()),
+        "session_cpu_seconds" => optional(key, cpu.as_ref()),
         _ => one(key, &log, &hub.log),
     });
     Ok(values.collect())

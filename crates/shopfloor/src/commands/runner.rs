@@ -152,6 +152,10 @@ impl Disk {
 
 fn state_cell(runner: &Runner, out: &Output) -> Cell {
     match (runner.connected, runner.last_seen_at) {
+        (true, _) if runner.trouble.is_some() => {
+            let why = runner.trouble.as_deref().unwrap_or_default();
+            Cell::styled(format!("cannot work: {why}"), Style::Red)
+        }
         (true, _) => Cell::styled("connected", Style::Green),
         (false, Some(at)) => Cell::styled(format!("unreachable since {}", when::relative(at, out.now)), Style::Red),
         (false, None) => Cell::styled("never connected", Style::Dim),

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 23] = [
+pub(crate) const KEYS: [&str; 27] = [
     "hub",
     "token",
     "data_dir",
@@ -32,6 +32,10 @@ pub(crate) const KEYS: [&str; 23] = [
     "capacity",
     "disk_quota",
     "recordings_limit",
+    "session_nice",
+    "session_memory",
+    "session_processes",
+    "session_cpu_seconds",
     "log",
 ];
 

@@ -31,7 +31,7 @@ pub use events::Extent;
 pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
 pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
 pub use projects::{CreateProject, DeleteProject, UpdateProject};
-pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner, UpdateRunner};
+pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner, TroubleRunner, UpdateRunner};
 pub use sessions::{
     AGENT_TOKEN_SECONDS, Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession,
     StopSession, TakeFacts,

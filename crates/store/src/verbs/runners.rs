@@ -13,7 +13,7 @@ use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
 const COLUMNS: &str = "SELECT r.id, r.name, r.owner, u.name AS owner_name, r.last_seen_at, r.created_at, \
-    r.about, r.link, r.policy, r.sandbox_others \
+    r.about, r.link, r.policy, r.sandbox_others, r.trouble \
     FROM runners r JOIN users u ON u.id = r.owner";
 
 /// A link whose hub has not been heard of for this long is gone; hubs write down once a minute who is there.
@@ -32,6 +32,7 @@ fn runner(row: &Row, now: Timestamp) -> Result<Runner, StoreError> {
         about: row.text_or_none("about")?.map(|_| row.json("about")).transpose()?,
         policy: row.parsed("policy")?,
         sandbox_others: row.flag("sandbox_others")?,
+        trouble: row.text_or_none("trouble")?,
     })
 }
 
@@ -80,6 +81,7 @@ impl Command for CreateRunner {
             about: None,
             policy: RunnerPolicy::Ask,
             sandbox_others: false,
+            trouble: None,
         };
         announce(tx, Change::Runner { runner: made.clone() });
         tx.audit(Self::VERB, id, AuditScope::Hub, format!("registered runner `{}`", made.name));
@@ -231,11 +233,40 @@ impl Command for SeeRunner {
         let before = runner(&row, tx.now)?;
         let about = self.about.clone().map(harmless).or_else(|| before.about.clone());
         let heard = before.last_seen_at.filter(|_| !comes).unwrap_or(tx.now);
-        let seen = Runner { connected: comes, last_seen_at: Some(heard), about, ..before };
-        let sql = "UPDATE runners SET last_seen_at = $1, about = $2, link = $3 WHERE id = $4";
+        // One that has just come says with its first sign of life whether it can write.
+        let seen = Runner { connected: comes, last_seen_at: Some(heard), about, trouble: None, ..before };
+        let sql = "UPDATE runners SET last_seen_at = $1, about = $2, link = $3, trouble = NULL WHERE id = $4";
         let (about, link) = (seen.about.as_ref().map(to_json), comes.then(|| self.link.clone()));
         tx.run(sql, args![heard, about, link, self.runner.to_string()]).await?;
         announce(tx, Change::Runner { runner: seen });
+        Ok(())
+    }
+}
+
+/// Remembers whether a runner can record what happens, and tells everybody.
+#[derive(Debug, Serialize)]
+pub struct TroubleRunner {
+    /// Which.
+    pub runner: RunnerId,
+    /// Why it cannot; nothing: it can.
+    pub trouble: Option<String>,
+}
+
+impl Command for TroubleRunner {
+    type Output = ();
+    const VERB: &'static str = "runner.trouble";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
+        let Some(row) = row else { return Ok(()) };
+        let before = runner(&row, tx.now)?;
+        let trouble = self.trouble.as_deref().map(|why| plain(&why.replace('\n', " "), 200));
+        if before.trouble == trouble {
+            return Ok(());
+        }
+        tx.run("UPDATE runners SET trouble = $1 WHERE id = $2", args![trouble.clone(), self.runner.to_string()])
+            .await?;
+        announce(tx, Change::Runner { runner: Runner { trouble, ..before } });
         Ok(())
     }
 }

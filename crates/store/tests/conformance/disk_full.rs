@@ -1,47 +1,37 @@
 //! A full disk: new work is refused with the reason, reads go on, and freed space is enough to recover.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
-use std::process::Command;
-
-use domain::Visibility;
+use domain::{Timestamp, Visibility};
 use protocol::MessagePage;
-use store::StoreError;
+use store::{Store, StoreError};
+use testkit::disk::{Filler, mount_tiny, run_with_own_mounts};
 
 use crate::floor::{Floor, Place, send};
 use testkit::Raw;
 
-/// Runs the case below in a mount namespace of its own, where it may mount a tiny disk that vanishes with it.
 #[test]
 fn a_full_disk_refuses_work_and_recovers_when_space_is_freed() {
-    let mut command = Command::new("unshare");
-    if own_uid() != 0 {
-        command.args(["--user", "--map-root-user"]);
-    }
-    command.arg("--mount").arg(std::env::current_exe().unwrap());
-    command.args(["--exact", "disk_full::on_a_tiny_disk", "--ignored", "--nocapture"]);
-    let output = command.output().expect("unshare is part of util-linux");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "needs the right to make a mount namespace:\n{said}");
+    run_with_own_mounts("disk_full::on_a_tiny_disk");
 }
 
-fn own_uid() -> u32 {
-    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap())
+#[test]
+fn room_for_any_number_of_pages_breaks_nothing() {
+    run_with_own_mounts("disk_full::with_room_for_some_pages");
+}
+
+#[test]
+fn a_hub_starts_on_a_full_disk_and_shows_what_it_has() {
+    run_with_own_mounts("disk_full::opened_on_a_full_disk");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "run in a mount namespace by the test above"]
 async fn on_a_tiny_disk() {
-    let directory = tempfile::tempdir().unwrap();
-    let disk = directory.path().to_owned();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=2m", "none"]).arg(&disk).status().unwrap();
-    assert!(mounted.success());
+    let (directory, disk) = tiny(2 << 20);
     let floor = Floor::open(Place::Sqlite(directory)).await;
     let project = floor.project(Visibility::ReadWrite).await.id;
     let mut acknowledged = 0;
     for round in 0..3 {
-        let filler = fill(&disk);
+        let filler = Filler::fill(&disk);
         // What the log file has taken already is still free for use.
         let refusal = loop {
             match floor.store.write(&floor.ada, None, send(project, &"x".repeat(4000))).await {
@@ -61,7 +51,7 @@ async fn on_a_tiny_disk() {
         let page = floor.store.messages(&floor.bo, project, MessagePage::default()).await.unwrap();
         assert_eq!(page.len(), acknowledged.min(50));
         floor.store.state(&floor.bo).await.unwrap();
-        std::fs::remove_file(filler).unwrap();
+        drop(filler);
         floor.say(&floor.ada, project, "there is room").await;
         acknowledged += 1;
         assert_eq!(floor.store.trouble(), None);
@@ -74,10 +64,71 @@ async fn on_a_tiny_disk() {
     assert_eq!(raw.number("SELECT COUNT(*) FROM events").await.cast_unsigned(), newest);
 }
 
-/// Takes all the space that is left.
-fn fill(disk: &Path) -> std::path::PathBuf {
-    let path = disk.join("filler");
-    let mut file = File::create(&path).unwrap();
-    while file.write(&[0; 4096]).is_ok() {}
-    path
+/// The n-th page that is written does not fit, for each n: the write is undone, reads go on, and so does the next write.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "run in a mount namespace by a test above"]
+async fn with_room_for_some_pages() {
+    let (directory, disk) = tiny(48 << 20);
+    let floor = Floor::open(Place::Sqlite(directory)).await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let (mut acknowledged, mut refused) = (0, 0);
+    for pages in 0..=200 {
+        let mut filler = Filler::fill(&disk);
+        filler.give_back(pages);
+        let texts: Vec<String> = (0..4).map(|_| "x".repeat(9_000)).collect();
+        let (one, two, three, four) = tokio::join!(
+            floor.store.write(&floor.ada, None, send(project, &texts[0])),
+            floor.store.write(&floor.bo, None, send(project, &texts[1])),
+            floor.store.write(&floor.ada, None, send(project, &texts[2])),
+            floor.store.write(&floor.bo, None, send(project, &texts[3])),
+        );
+        for done in [one, two, three, four] {
+            match done {
+                Ok(_) => acknowledged += 1,
+                Err(StoreError::Storage(_)) => refused += 1,
+                Err(other) => panic!("{pages} pages: {other:?}"),
+            }
+        }
+        // Readers, also those of one state, are as they were.
+        floor.store.state(&floor.bo).await.unwrap();
+        drop(filler);
+        floor.say(&floor.ada, project, "there is room").await;
+        acknowledged += 1;
+        assert_eq!(floor.store.trouble(), None, "{pages} pages");
+    }
+    assert!(refused > 0, "the disk was never full");
+    let mut raw = Raw::connect(&floor.url).await;
+    assert_eq!(raw.number("SELECT COUNT(*) FROM messages").await, acknowledged);
+    assert_eq!(raw.column("PRAGMA integrity_check").await, ["ok"]);
+    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "run in a mount namespace by a test above"]
+async fn opened_on_a_full_disk() {
+    let (directory, disk) = tiny(4 << 20);
+    let floor = Floor::open(Place::Sqlite(directory)).await;
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    floor.say(&floor.ada, project, "before").await;
+    floor.store.close().await;
+    let filler = Filler::fill(&disk);
+    let store = Store::open(&floor.url, || Timestamp::from_millis(1_000_000), |_| {}).await.unwrap();
+    let messages = async || store.messages(&floor.bo, project, MessagePage::default()).await.unwrap().len();
+    assert_eq!(messages().await, 1);
+    store.state(&floor.bo).await.unwrap();
+    assert_eq!(store.outage().await, None);
+    let refused = store.write(&floor.ada, None, send(project, &"x".repeat(9_000))).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Storage(_)), "{refused:?}");
+    drop(filler);
+    store.write(&floor.ada, None, send(project, "after")).await.unwrap();
+    assert_eq!((messages().await, store.trouble()), (2, None));
+    store.close().await;
+}
+
+/// A folder that is a disk of this many bytes.
+fn tiny(bytes: u64) -> (tempfile::TempDir, std::path::PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = directory.path().to_owned();
+    mount_tiny(&disk, bytes);
+    (directory, disk)
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::meter::Meter;
 use super::watcher::{Allowance, Observer, Stream, Turn, WINDOW, Watcher};
 use crate::limit::Limit;
 use crate::masks::Masks;
@@ -63,6 +64,9 @@ pub(crate) struct Core {
     until: Option<Limit>,
     /// Whether that was so.
     pub(crate) overdue: bool,
+    meter: Option<Meter>,
+    /// What the session used too much of, in words.
+    pub(crate) exceeded: Option<String>,
     pub(crate) exit: Option<Exit>,
     pub(crate) ever_connected: bool,
     masked: Vec<u8>,
@@ -90,6 +94,8 @@ impl Core {
             grace: Duration::from_millis(spec.stop_grace_ms),
             until: spec.until,
             overdue: false,
+            meter: Meter::new(spec.limits),
+            exceeded: None,
             exit: None,
             ever_connected: false,
             masked: Vec::new(),
@@ -195,6 +201,26 @@ impl Core {
             recorder.mark("state", OVERDUE);
         }
         self.wishes.stop = Some(limit.grace());
+        self.kick.notify_one();
+        None
+    }
+
+    /// Ends the session when it uses more than it may; returns when to look again.
+    pub(crate) fn meter(&mut self, now: Instant) -> Option<Instant> {
+        let meter = self.meter.as_mut()?;
+        let why = match meter.look(now) {
+            Ok(next) => return Some(next),
+            Err(why) => why,
+        };
+        self.meter = None;
+        self.output(format!("\r\nshopfloor: {why}\r\n").as_bytes());
+        self.wake_all();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.mark("state", &why);
+        }
+        self.exceeded = Some(why);
+        // What takes too much is not given time to take more.
+        self.wishes.stop = Some(Duration::ZERO);
         self.kick.notify_one();
         None
     }

@@ -4,6 +4,7 @@ mod breaks;
 mod connection;
 mod core;
 mod intake;
+mod meter;
 mod output;
 mod own;
 mod processes;

@@ -26,6 +26,8 @@ use crate::spec::{Exit, Files, FinalScreen, Spec, replace_file};
 
 /// How long the host stays for connections that have not been told everything.
 const LINGER: Duration = Duration::from_secs(10);
+/// How soon the end of a session is written again when the disk was full.
+const WRITE_AGAIN: Duration = Duration::from_secs(1);
 /// How long it stays for the one who started it.
 const LINGER_FOR_FIRST: Duration = Duration::from_secs(2);
 
@@ -37,8 +39,14 @@ pub(crate) async fn host(dir: &Path, owned: Owned) -> io::Result<()> {
 
     record(dir, &spec, &core);
     let status = live(&spec, &core).await?;
-    finish(dir, &core, status)?;
+    let last = finish(&core, status);
+    // Whoever is connected learns the end before it is on the disk, which may be full.
+    let written = last.write(dir);
+    core.borrow_mut().wake_all();
     linger(&core).await;
+    if let Err(error) = written {
+        last.write_when_possible(dir, &core, error).await?;
+    }
     accepting.abort();
     let _ = std::fs::remove_file(Files::new(dir).socket());
     drop(lock);
@@ -146,7 +154,7 @@ impl Session {
         let mut core = self.core.borrow_mut();
         let now = Instant::now();
         let held = core.let_through(now);
-        let limit = core.limit(now);
+        let limit = earliest(core.limit(now), core.meter(now));
         earliest(earliest(held, limit), earliest(core.observers(now), core.record(now)))
     }
 
@@ -221,12 +229,45 @@ async fn finished(task: &mut Option<tokio::task::JoinHandle<()>>) {
     }
 }
 
-fn finish(dir: &Path, core: &Rc<RefCell<Core>>, (code, signal): Status) -> io::Result<()> {
+/// What a session leaves on the disk when it is over.
+struct Last {
+    screen: Vec<u8>,
+    exit: Vec<u8>,
+}
+
+impl Last {
+    /// How it ended comes last: what is there then is whole.
+    fn write(&self, dir: &Path) -> io::Result<()> {
+        let files = Files::new(dir);
+        let screen = replace_file(&files.screen(), &self.screen);
+        replace_file(&files.exit(), &self.exit)?;
+        screen
+    }
+
+    /// Stays as long as the disk is full: nobody else knows how the session ended.
+    async fn write_when_possible(&self, dir: &Path, core: &Rc<RefCell<Core>>, first: io::Error) -> io::Result<()> {
+        let mut failed = first;
+        loop {
+            if !matches!(failed.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+                return Err(failed);
+            }
+            tokio::time::sleep(WRITE_AGAIN).await;
+            if let Some(recorder) = &mut core.borrow_mut().recorder {
+                recorder.flush();
+            }
+            match self.write(dir) {
+                Ok(()) => return Ok(()),
+                Err(error) => failed = error,
+            }
+        }
+    }
+}
+
+fn finish(core: &Rc<RefCell<Core>>, (code, signal): Status) -> Last {
     let mut core = core.borrow_mut();
-    let files = Files::new(dir);
     let at = jiff::Timestamp::now().to_string();
-    let overdue = core.overdue;
-    core.ended(|offset| Exit { code, signal, offset, at, overdue });
+    let (overdue, limit) = (core.overdue, core.exceeded.clone());
+    core.ended(|offset| Exit { code, signal, offset, at, overdue, limit });
     if let Some(recorder) = &mut core.recorder {
         let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
         if let Err(error) = recorder.finish(code) {
@@ -243,10 +284,8 @@ fn finish(dir: &Path, core: &Rc<RefCell<Core>>, (code, signal): Status) -> io::R
         bytes: String::from_utf8_lossy(&snapshot.bytes).into_owned(),
         text,
     };
-    replace_file(&files.screen(), &serde_json::to_vec(&screen)?)?;
-    replace_file(&files.exit(), &serde_json::to_vec(&core.exit)?)?;
-    core.wake_all();
-    Ok(())
+    let json = |value: serde_json::Result<Vec<u8>>| value.expect("texts and numbers are JSON");
+    Last { screen: json(serde_json::to_vec(&screen)), exit: json(serde_json::to_vec(&core.exit)) }
 }
 
 /// Stays until everybody has been told everything, but not for ever.

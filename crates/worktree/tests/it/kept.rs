@@ -1,7 +1,7 @@
 //! What a save has of large files, which save is brought back, and whose branch and name the work carries.
 
 use domain::WorkspaceId;
-use worktree::{Cleaned, Error, Into, Options, Progress, Reason, Start, Unfinished, Worktrees};
+use worktree::{Cleaned, Error, Facts, Into, Options, Plan, Progress, Reason, Start, Unfinished, Worktrees};
 
 use crate::support::{Bench, content, feed_git, git, try_git, write};
 
@@ -246,4 +246,55 @@ async fn a_workspace_without_its_git_folder_says_how_to_go_on() {
     assert_eq!(git(&space.path, &["branch", "--show-current"]), "work");
     let refused = bench.trees.clean(id, Unfinished::Refuse).await.unwrap_err();
     assert!(matches!(&refused, Error::WouldLose { reasons, .. } if reasons.len() == 1), "{refused}");
+}
+
+/// Losing only `.git` is no reason to bring older files back.
+#[tokio::test]
+async fn a_workspace_that_lost_only_its_git_folder_keeps_its_newest_files() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "work.txt", "first");
+    bench.trees.save(id).await.unwrap();
+    write(&space.path, "work.txt", "second");
+    bench.trees.save(id).await.unwrap();
+    write(&space.path, "work.txt", "third");
+    std::fs::remove_dir_all(space.path.join(".git")).unwrap();
+    bench.trees.restore(id, None, &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("work.txt")).unwrap(), b"third");
+    assert_eq!(git(&space.path, &["status", "--porcelain"]), "?? work.txt");
+    // One that is named comes back as before.
+    let first = bench.trees.saves(id, 10).await.unwrap().into_iter().rev().find(|save| save.files > 0).unwrap().id;
+    bench.trees.restore(id, Some(&first), &Into::Workspace).await.unwrap();
+    assert_eq!(std::fs::read(space.path.join("work.txt")).unwrap(), b"first");
+}
+
+/// The folder of a workspace is gone with everything in it; its saves and commits are in the shared store.
+#[tokio::test]
+async fn a_workspace_whose_whole_folder_was_deleted_comes_back() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    write(&space.path, "committed.txt", "committed");
+    git(&space.path, &["add", "-A"]);
+    git(&space.path, &["commit", "-q", "-m", "mine"]);
+    let head = git(&space.path, &["rev-parse", "HEAD"]);
+    write(&space.path, "loose.txt", "not committed");
+    bench.trees.save(id).await.unwrap();
+    let want = content(&space.path);
+    std::fs::remove_dir_all(space.path.parent().unwrap()).unwrap();
+    let plan = Plan { base: space.facts.base.clone(), ..bench.plan("work") };
+    for trees in [bench.trees.clone(), bench.reopened().await] {
+        let revived = trees.revive(id, &plan, None).await.unwrap();
+        let made = Facts { created_at: space.facts.created_at, ..revived.facts };
+        assert_eq!((made, content(&revived.path)), (space.facts.clone(), want.clone()));
+        assert_eq!(git(&revived.path, &["rev-parse", "HEAD"]), head);
+        assert_eq!(git(&revived.path, &["branch", "--show-current"]), "work");
+        assert_eq!(git(&revived.path, &["status", "--porcelain"]), "?? loose.txt");
+        let stats = trees.stats(id).await.unwrap();
+        assert_eq!((stats.ahead, stats.untracked), (1, 1), "{stats:?}");
+        std::fs::remove_dir_all(revived.path.parent().unwrap()).unwrap();
+    }
+    let stranger = bench.trees.revive(WorkspaceId::generate(), &plan, None).await.unwrap_err();
+    assert!(matches!(stranger, Error::NoWorkspace(_)), "{stranger}");
 }

@@ -157,3 +157,17 @@ async fn a_second_workspace_costs_no_second_download() {
     let own = git(&space.path, &["count-objects", "-v"]);
     assert!(own.contains("count: 0\n") && own.contains("in-pack: 0\n"), "{own}");
 }
+
+/// The priority of a process, as `/proc` has it.
+const PRIORITY: &str = "cut -d' ' -f19 /proc/self/stat";
+
+#[tokio::test]
+async fn a_setup_has_a_lower_priority_than_who_runs_it() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let ran = bench.trees.setup(space.facts.id, &Script::new(PRIORITY)).await.unwrap();
+    let own = std::process::Command::new("sh").args(["-c", PRIORITY]).output().unwrap();
+    let read = |text: &str| text.trim().parse::<i32>().unwrap();
+    let own = read(&String::from_utf8(own.stdout).unwrap());
+    assert_eq!(read(&std::fs::read_to_string(&ran.log).unwrap()), (own + worktree::NICE).min(19));
+}

@@ -1,7 +1,7 @@
 //! Who has a link, for how long, and what others see of it.
 
 use domain::{SessionStatus, UserId};
-use protocol::link::FromRunner;
+use protocol::link::{FromRunner, RunnerTrouble};
 use protocol::{Call, Change, FromHub, MessageText, PROTOCOL};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -52,7 +52,7 @@ async fn a_link_that_does_not_begin_with_hello_ends() {
         |protocol| FromRunner::Hello { protocol, journal: domain::JournalId::generate(), about: about(1), name: None };
     let text = |frame: &FromRunner| Message::text(serde_json::to_string(frame).expect("JSON"));
     for first in [
-        text(&FromRunner::Heartbeat { silent: Vec::new() }),
+        text(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }),
         text(&hello(PROTOCOL + 1)),
         Message::text("{}"),
         Message::text("nonsense"),
@@ -195,7 +195,7 @@ async fn a_silent_runner_is_shown_as_gone_and_comes_back() {
     until(&mut watcher, floor.runner.id, true).await;
     // A heartbeat is sign enough.
     for _ in 0..3 {
-        floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new() }).await;
+        floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
         assert!(floor.runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
     }
 }
@@ -205,4 +205,31 @@ async fn a_hub_that_stops_says_so_to_its_runners() {
     let mut floor = Floor::new().await;
     floor.hub.stop().await;
     assert_eq!(floor.runner.until_closed().await, Some(1001));
+}
+
+#[tokio::test]
+async fn a_runner_that_cannot_write_is_shown_so_and_given_nothing() {
+    let mut floor = Floor::new().await;
+    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    watcher.early.clear();
+    let trouble = |why: &str| {
+        let trouble = RunnerTrouble { why: why.into(), lasts_ms: 1_000 };
+        FromRunner::Heartbeat { silent: Vec::new(), trouble: Some(trouble) }
+    };
+    floor.runner.tell(&trouble("its disk is full\nand more")).await;
+    let told = until(&mut watcher, floor.runner.id, true).await;
+    assert_eq!(told.trouble.as_deref(), Some("its disk is full and more"));
+    let listed = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
+    assert!(listed.iter().any(|runner| runner.id == floor.runner.id && runner.trouble == told.trouble));
+    let health = client::Client::anonymous(floor.hub.url()).unwrap().health().await.unwrap();
+    assert_eq!((health.status.as_str(), health.runners_in_trouble), ("ok", Some(1)));
+    let spawn = Call::SessionSpawn { input: super::plan(floor.project, "x") };
+    let reply = call(&floor.hub, &floor.olga, &spawn).await;
+    assert!(reply.status == 409 && reply.text.contains("cannot work now: its disk is full"), "{}", reply.text);
+    floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
+    assert_eq!(until(&mut watcher, floor.runner.id, true).await.trouble, None);
+    let reply = call(&floor.hub, &floor.olga, &spawn).await;
+    assert!(reply.status < 300, "{}", reply.text);
+    let health = client::Client::anonymous(floor.hub.url()).unwrap().health().await.unwrap();
+    assert_eq!(health.runners_in_trouble, None);
 }

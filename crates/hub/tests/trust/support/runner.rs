@@ -118,7 +118,7 @@ impl FakeRunner {
     pub(crate) async fn beats(&mut self, silent: &[(SessionId, u64)]) {
         let silent =
             silent.iter().map(|(session, silent_ms)| SilentSession { session: *session, silent_ms: *silent_ms });
-        self.tell(&FromRunner::Heartbeat { silent: silent.collect() }).await;
+        self.tell(&FromRunner::Heartbeat { silent: silent.collect(), trouble: None }).await;
     }
 
     /// Sends a terminal frame.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use protocol::{Call, Runner};
+
 use super::Check;
 use crate::Context;
 use crate::commands::runner::Noted;
@@ -20,6 +22,20 @@ pub(crate) fn check(context: &Context) -> Vec<Check> {
     let mut checks = vec![check_running(&dir), check_room(&dir, room(&dir))];
     checks.extend(watches.zip(instances).map(|(watches, instances)| check_watches(watches, instances)));
     checks
+}
+
+/// The runners of the hub that say that they cannot work.
+pub(crate) async fn check_troubles(context: &Context) -> Vec<Check> {
+    let Ok(client) = context.client() else { return Vec::new() };
+    // Whether the hub answers is another check's to say.
+    let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await.unwrap_or_default();
+    runners.iter().filter(|runner| runner.connected).filter_map(trouble).collect()
+}
+
+fn trouble(runner: &Runner) -> Option<Check> {
+    let why = runner.trouble.as_ref()?;
+    let detail = format!("`{}` of {} cannot work: {why}", runner.name, runner.owner.name);
+    Some(Check::missing("runner", detail, "make room on its disk; it recovers by itself"))
 }
 
 fn check_running(dir: &Path) -> Check {

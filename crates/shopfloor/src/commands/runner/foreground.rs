@@ -37,7 +37,10 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
     }
     let mut stop = Stop::listen()?;
     let options = args.options(context, &hub, token)?;
-    Noted { pid: std::process::id(), hub: hub.clone() }.write(&dir)?;
+    if let Err(failure) = (Noted { pid: std::process::id(), hub: hub.clone() }).write(&dir) {
+        // Only those who look for this process need it; on a full disk the runner looks after its sessions without.
+        tracing::warn!("{}", failure.render(false));
+    }
     let name = options.name.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
     context.out.note(&format!("runner {name}of {hub}; stop with Ctrl-C, sessions go on"));
     let end = async {

@@ -31,6 +31,18 @@ pub(crate) struct RunArgs {
     /// What recordings may take on the disk, as 20G; kept ones stay [default: 20G]
     #[arg(long, value_name = "SIZE", value_parser = words::size)]
     pub(crate) recordings_limit: Option<u64>,
+    /// How much lower the priority of sessions is than the runner's, from 0 to 19 [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) session_nice: Option<u8>,
+    /// Memory that all processes of one session may use together, as 4G; one that uses more is ended [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = words::size)]
+    pub(crate) session_memory: Option<u64>,
+    /// How many processes one session may have at once; one that has more is ended [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) session_processes: Option<u32>,
+    /// Processor time that one session may use, in seconds; one that uses more is ended [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) session_cpu_seconds: Option<u64>,
     /// How long a session that is stopped may take to end by itself, in seconds [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) stop_grace: Option<u64>,
@@ -56,6 +68,16 @@ impl RunArgs {
         options.capacity = capacity.map_or(options.capacity, |found| found.value);
         let recordings = layers.value("recordings_limit", self.recordings_limit, words::size)?;
         options.recordings_limit = recordings.map(|found| found.value).or(options.recordings_limit);
+        let nice = layers.value("session_nice", self.session_nice, read_nice)?;
+        options.session_nice = nice.map_or(options.session_nice, |found| found.value);
+        let memory = layers.value("session_memory", self.session_memory, words::size)?;
+        let processes = layers.value("session_processes", self.session_processes, read_some)?;
+        let cpu_seconds = layers.value("session_cpu_seconds", self.session_cpu_seconds, read_some)?;
+        options.session_limits = ::runner::SessionLimits {
+            memory: memory.map(|found| found.value),
+            processes: processes.map(|found| found.value),
+            cpu_seconds: cpu_seconds.map(|found| found.value),
+        };
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {
             options.config_dir = config.to_owned();
@@ -68,6 +90,18 @@ impl RunArgs {
 fn read_capacity(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (1..=1000).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 1 to 1000"))
+}
+
+/// How much lower the priority of sessions may be.
+fn read_nice(text: &str) -> Result<u8, String> {
+    let number = text.parse().ok().filter(|number| (0..=19).contains(number));
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 19"))
+}
+
+/// A limit that lets something through.
+fn read_some<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| *number > T::default());
+    number.ok_or_else(|| format!("`{text}` is not a number from 1 on"))
 }
 
 /// Where the runner of this machine keeps everything: what was named for it, or a folder beside the hub's things.

@@ -157,6 +157,10 @@ impl Place {
     fn write_token(&self, secret: &str) -> std::io::Result<PathBuf> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let path = self.dir.join("token");
+        // On a full disk, replacing it by the same would lose it.
+        if std::fs::read_to_string(&path).is_ok_and(|known| known == secret) {
+            return Ok(path);
+        }
         let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
         file.write_all(secret.as_bytes())?;
         Ok(path)

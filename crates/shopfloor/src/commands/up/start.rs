@@ -30,15 +30,21 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
     }
     let mut stop = Stop::listen()?;
     let mut running = hub::start(options(&settings, data_dir.clone())?).await.map_err(refused)?;
-    let link = running
-        .login_link()
-        .await
-        .map_err(|error| Failure::other(format!("could not make a login link: {}", chain(&error))))?;
-    out.line(&format!("log in once: {link}"))?;
-    out.line(&format!("shopfloor is up: {}", running.url()))?;
-    if beside.browser {
-        browser::open(&link, out);
+    // A hub that cannot write still shows what it has, to those who are logged in.
+    match running.login_link().await {
+        Ok(link) => {
+            out.line(&format!("log in once: {link}"))?;
+            if beside.browser {
+                browser::open(&link, out);
+            }
+        }
+        Err(error) => out.note(&format!(
+            "could not make a login link: {}; browsers that are logged in and the CLI can read, `shopfloor login` \
+             makes a link later",
+            chain(&error)
+        )),
     }
+    out.line(&format!("shopfloor is up: {}", running.url()))?;
     let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir));
     tokio::select! {
         () = stop.asked() => {}

@@ -208,7 +208,7 @@ pub(crate) async fn candidates(
     owner: UserId,
     connected: &[RunnerId],
 ) -> Result<Vec<Candidate>, StoreError> {
-    let sql = "SELECT r.id, r.name, r.about, (SELECT COUNT(*) FROM sessions s WHERE s.runner = r.id AND \
+    let sql = "SELECT r.id, r.name, r.about, r.trouble, (SELECT COUNT(*) FROM sessions s WHERE s.runner = r.id AND \
                s.ended_at IS NULL) AS live FROM runners r WHERE r.owner = $1";
     let rows = tx.read().all(sql, vec![text(owner)]).await?;
     rows.iter().map(|row| candidate(row, connected)).collect()
@@ -223,6 +223,7 @@ fn candidate(row: &Row, connected: &[RunnerId]) -> Result<Candidate, StoreError>
         runner,
         name: row.text("name")?,
         connected: connected.contains(&runner),
+        trouble: row.text_or_none("trouble")?,
         labels: about.map(|about| about.labels.clone()).unwrap_or_default(),
         agents: installed.map(|agent| agent.name.clone()).chain(EVERYWHERE.map(str::to_owned)).collect(),
         capacity: about.map_or(0, |about| about.capacity),

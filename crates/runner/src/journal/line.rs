@@ -1,0 +1,135 @@
+//! The journal's one connection. A transaction that failed, or whose caller went away, is rolled back before the next
+//! statement; a connection that cannot be is replaced.
+//!
+//! sqlx counts transactions itself and loses count when SQLite rolls back on its own, as it does when the disk is full:
+//! that connection then refuses every further transaction. So transactions are begun and ended by plain statements here.
+
+use std::path::PathBuf;
+
+use sqlx::{Connection as _, SqliteConnection};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::JournalError;
+use super::open::connect;
+
+/// The connection, shared by one user at a time.
+#[derive(Debug)]
+pub(super) struct Line {
+    data_dir: PathBuf,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// Absent after it was lost.
+    connection: Option<SqliteConnection>,
+    /// A transaction began and was not seen to end.
+    dangling: bool,
+    /// It shuts other processes out.
+    alone: bool,
+}
+
+/// The connection while somebody uses it.
+pub(super) struct Held<'a>(MutexGuard<'a, Inner>);
+
+impl Line {
+    pub(super) fn new(data_dir: PathBuf, connection: SqliteConnection, alone: bool) -> Self {
+        Self { data_dir, inner: Mutex::new(Inner { connection: Some(connection), dangling: false, alone }) }
+    }
+
+    /// How many bytes are free where the journal is, if the disk says so.
+    pub(super) fn free(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(&self.data_dir).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
+    /// The connection, for single statements.
+    pub(super) async fn hold(&self) -> Result<Held<'_>, JournalError> {
+        let mut inner = self.inner.lock().await;
+        if inner.dangling {
+            inner.roll_back().await;
+        }
+        if inner.connection.is_none() {
+            let (connection, alone) = connect(&self.data_dir).await?;
+            *inner = Inner { connection: Some(connection), dangling: false, alone };
+        }
+        Ok(Held(inner))
+    }
+
+    /// The connection in a transaction, which [`Held::end`] ends; one that is dropped before is rolled back.
+    pub(super) async fn begin(&self) -> Result<Held<'_>, JournalError> {
+        let mut held = self.hold().await?;
+        // Set before the statement is sent: the caller may go away while it runs.
+        held.0.dangling = true;
+        match held.0.run("BEGIN IMMEDIATE").await {
+            Ok(()) => Ok(held),
+            Err(error) => held.end(Err(error)).await,
+        }
+    }
+
+    /// Replaces the connection, if another one can be made: what ails this one may not end by itself.
+    pub(super) async fn renew(&self) {
+        let mut inner = self.inner.lock().await;
+        match connect(&self.data_dir).await {
+            Ok((fresh, alone)) => *inner = Inner { connection: Some(fresh), dangling: false, alone },
+            Err(error) => tracing::debug!(%error, "the journal cannot be opened again either"),
+        }
+    }
+
+    /// Lets other processes in again, if they were shut out.
+    pub(super) async fn share(&self) {
+        let mut inner = self.inner.lock().await;
+        if inner.alone
+            && let Some(connection) = inner.connection.take()
+            && let Err(error) = connection.close().await
+        {
+            tracing::debug!(%error, "closing the journal");
+        }
+    }
+}
+
+impl Held<'_> {
+    /// The connection itself.
+    pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection, JournalError> {
+        self.0.connection()
+    }
+
+    /// Ends the transaction: all that was done in it is durable, or nothing.
+    pub(super) async fn end<T>(mut self, done: Result<T, JournalError>) -> Result<T, JournalError> {
+        let done = match done {
+            Ok(value) => self.0.run("COMMIT").await.map(|()| value),
+            Err(error) => Err(error),
+        };
+        match &done {
+            Ok(_) => self.0.dangling = false,
+            Err(_) => self.0.roll_back().await,
+        }
+        done
+    }
+}
+
+impl Inner {
+    fn connection(&mut self) -> Result<&mut SqliteConnection, JournalError> {
+        self.connection.as_mut().ok_or(JournalError::Sql(sqlx::Error::WorkerCrashed))
+    }
+
+    async fn run(&mut self, sql: &'static str) -> Result<(), JournalError> {
+        sqlx::query(sql).execute(self.connection()?).await?;
+        Ok(())
+    }
+
+    /// Ends a transaction that may be open. SQLite may have done so itself, which is as good.
+    async fn roll_back(&mut self) {
+        let ended = match self.run("ROLLBACK").await {
+            Ok(()) => true,
+            Err(JournalError::Sql(sqlx::Error::Database(error))) => {
+                error.message().contains("no transaction is active")
+            }
+            Err(_) => false,
+        };
+        if !ended {
+            self.connection = None;
+        }
+        self.dangling = false;
+    }
+}

@@ -1,0 +1,127 @@
+//! Whether the database server can be reached, so that nobody waits for one that cannot.
+//!
+//! Who has waited a moment for a connection asks the watchdog to knock at the server. If nobody opens, everybody is
+//! refused at once until a later knock succeeds. A pool that is merely busy is waited for as before.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection as _, PgConnection};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::StoreError;
+
+/// How long a connection may take before the server is suspected.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long a server may take to answer a knock.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long it is between two knocks.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// What is known about the server; nothing to know about a database that is a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Outage(Option<Arc<Watchdog>>);
+
+#[derive(Debug)]
+struct Watchdog {
+    known: Arc<Known>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Why it cannot be reached; nothing: it can.
+    now: watch::Sender<Option<String>>,
+    suspicion: Notify,
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Outage {
+    /// A database that is a file: it is there.
+    pub(crate) fn never() -> Self {
+        Self(None)
+    }
+
+    /// Watches a server.
+    pub(crate) fn of(server: PgConnectOptions) -> Self {
+        let known = Arc::new(Known::default());
+        let task = tokio::spawn(watch(known.clone(), server));
+        Self(Some(Arc::new(Watchdog { known, task })))
+    }
+
+    /// Why the server cannot be reached, if it cannot.
+    pub(crate) fn now(&self) -> Option<String> {
+        self.0.as_ref()?.known.now.borrow().clone()
+    }
+
+    /// Gets a connection, or refuses as soon as the server is known to be away.
+    pub(crate) async fn unless_down<T>(
+        &self,
+        get: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, StoreError> {
+        let Some(watchdog) = &self.0 else { return Ok(get.await?) };
+        if let Some(why) = self.now() {
+            return Err(StoreError::Unavailable(why));
+        }
+        let mut now = watchdog.known.now.subscribe();
+        let down = async {
+            sleep(GRACE).await;
+            watchdog.known.suspicion.notify_one();
+            loop {
+                let known = now.borrow_and_update().clone();
+                match known {
+                    Some(why) => return why,
+                    None if now.changed().await.is_err() => std::future::pending::<()>().await,
+                    None => {}
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            got = get => Ok(got?),
+            why = down => Err(StoreError::Unavailable(why)),
+        }
+    }
+}
+
+/// Knocks when the server is suspected, and then until it opens.
+async fn watch(known: Arc<Known>, server: PgConnectOptions) {
+    loop {
+        if known.now.borrow().is_none() {
+            known.suspicion.notified().await;
+        }
+        let found = knock(&server).await.err();
+        known.now.send_if_modified(|now| {
+            match (&now, &found) {
+                (None, Some(why)) => tracing::warn!(why, "the database cannot be reached"),
+                (Some(_), None) => tracing::info!("the database can be reached again"),
+                _ => {}
+            }
+            let news = *now != found;
+            *now = found;
+            news
+        });
+        sleep(AGAIN).await;
+    }
+}
+
+/// Whether somebody opens; a server that is merely full does.
+async fn knock(server: &PgConnectOptions) -> Result<(), String> {
+    let connected = timeout(PATIENCE, PgConnection::connect_with(server)).await;
+    match connected.map_err(|_| format!("no answer for {PATIENCE:?}"))? {
+        Ok(connection) => {
+            let _ = timeout(PATIENCE, connection.close()).await;
+            Ok(())
+        }
+        Err(sqlx::Error::Database(error)) if !error.code().is_some_and(|code| code.starts_with("57P")) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
