@@ -39,6 +39,7 @@ const TABLES: &[(&str, &str)] = &[
     ("work_settings", "project"),
     ("work_log", "number"),
     ("freezes", "user_id, project"),
+    ("outages", "runner, agent"),
     ("tokens", "id"),
     ("observers", "id"),
     ("logins", "id"),
@@ -101,6 +102,7 @@ enum Line {
 /// The schema that first had a table.
 fn since(table: &str) -> i64 {
     match table {
+        "outages" => 19,
         "task_queue" => 15,
         "tasks" | "task_deps" | "task_gists" | "attempts" | "reports" | "escalations" | "workers" | "work_settings"
         | "work_log" | "freezes" => 4,

@@ -106,7 +106,7 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
 fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     let Some(under) = Under::read(row)? else { return Ok(None) };
     let lease_seconds = Some(json_or_none(row, "work")?.unwrap_or(DEFAULTS).lease_seconds);
-    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds }))
+    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds, progress_told: true }))
 }
 
 /// How often a runner is to be heard from, for the least patient of the projects that its workers are in.
@@ -135,7 +135,7 @@ async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Reten
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = "SELECT r.id, r.task, t.project, t.activity, t.acceptance, w.id AS workspace, w.repository, w.base, \
                w.branch, w.start_from, w.owner, p.owner AS project_owner, k.owner AS worker_owner, k.sandbox, \
-               t.status, r.deliverables, e.context AS asked FROM reports r \
+               t.status, r.deliverables, r.summary, e.context AS asked FROM reports r \
                JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
                JOIN projects p ON p.id = t.project LEFT JOIN workers k ON k.id = r.worker \
                LEFT JOIN escalations e ON e.task = t.id AND e.kind = 'uncheckable' AND e.answered_at IS NULL \
@@ -167,6 +167,7 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         trusted,
         sandbox: json_or_none(row, "sandbox")?,
         begin_told: true,
+        summary: Some(row.text("summary")?),
     })
 }
 
