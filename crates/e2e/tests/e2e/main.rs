@@ -6,5 +6,6 @@ mod builds_on;
 mod counting;
 mod floor;
 mod lazy;
+mod outages;
 mod silent;
 mod take_over;

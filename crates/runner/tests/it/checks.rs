@@ -21,6 +21,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         trusted: true,
         sandbox: None,
         begin_told: false,
+        summary: None,
     }
 }
 

@@ -27,6 +27,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         trusted: true,
         sandbox: Some(sandbox),
         begin_told: false,
+        summary: None,
     }
 }
 
