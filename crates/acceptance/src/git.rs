@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use protocol::Criterion;
 use worktree::{Examined, Found, Root};
 
 use crate::place::find;
@@ -35,6 +36,15 @@ pub(crate) fn committed(repository: bool, facts: &Examined) -> Verdict {
         return Verdict::Not("the commits are on no branch (HEAD is detached); put them on one".to_owned());
     }
     Verdict::Met(format!("{} new commits, and nothing that is not committed", facts.new_commits))
+}
+
+/// Whether work is to be committed for an agent that left it uncommitted: it must be, and the agent could not do so, or
+/// never did. `can`: it could.
+pub fn commits_for_agent(criteria: &[Criterion], facts: &Examined, can: bool) -> bool {
+    let wanted = criteria.iter().any(|criterion| matches!(criterion, Criterion::Committed {}));
+    let possible = facts.problem.is_none() && facts.branch.is_some() && facts.left_out.is_empty();
+    // Whoever has committed something is asked about the rest: it may be rubbish.
+    wanted && possible && !facts.uncommitted.is_empty() && (!can || facts.new_commits == 0)
 }
 
 /// Whether files that must be there are in the commit, too: what is ignored is nowhere among what is not committed.
@@ -99,5 +109,23 @@ mod tests {
         assert_eq!(check(&facts(&["sub"])), Verdict::Met(String::new()));
         assert!(matches!(check(&facts(&["su", "sub/b"])), Verdict::Not(_)));
         assert!(matches!(check(&Examined::default()), Verdict::Unclear(_)));
+    }
+
+    #[test]
+    fn work_is_committed_for_whoever_could_not_or_never_did() {
+        let left = Examined {
+            branch: Some("b".to_owned()),
+            uncommitted: vec![PathBuf::from("a")],
+            ..Examined::default()
+        };
+        let some = Examined { new_commits: 1, ..left.clone() };
+        let wanted = [Criterion::Committed {}];
+        let check = |facts: &Examined, can| commits_for_agent(&wanted, facts, can);
+        assert!(check(&left, true) && check(&left, false) && check(&some, false));
+        assert!(!check(&some, true), "it can commit the rest itself");
+        assert!(!commits_for_agent(&[], &left, false), "nobody wants it");
+        assert!(!check(&Examined { branch: None, ..left.clone() }, false), "there is no branch");
+        assert!(!check(&Examined { problem: Some("odd".to_owned()), ..left.clone() }, false));
+        assert!(!check(&Examined { uncommitted: vec![], ..left }, false), "there is nothing to commit");
     }
 }

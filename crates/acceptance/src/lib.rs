@@ -19,3 +19,4 @@ mod xml;
 
 pub use check::{Site, check};
 pub use command::{Commands, Contain, Runs};
+pub use git::commits_for_agent;

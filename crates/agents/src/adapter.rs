@@ -8,9 +8,11 @@ use regex::Regex;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::cause::CauseRule;
 use crate::error::AdapterError;
 use crate::event::EventRule;
 use crate::json::Conditions;
+use crate::launch::Autonomy;
 use crate::limit::LimitRule;
 use crate::screen::ScreenRule;
 use crate::shape::Shape;
@@ -54,6 +56,8 @@ pub struct Adapter {
     /// What `{autonomy}` stands for.
     #[serde(default)]
     pub(crate) autonomy: Autonomies,
+    /// The autonomies with which the agent can commit; absent: with all of them.
+    pub(crate) commits: Option<Vec<Autonomy>>,
     pub(crate) mcp: Option<Mcp>,
     pub(crate) interactive: Option<Start>,
     pub(crate) headless: Option<Start>,
@@ -67,6 +71,12 @@ pub struct Adapter {
     /// How a provider's limit is known from what went wrong; the first that fits counts, then those of all agents.
     #[serde(default)]
     pub(crate) limit: Vec<LimitRule>,
+    /// What held the agent up, by the words for it; the first that fits counts, then those of all agents.
+    #[serde(default)]
+    pub(crate) cause: Vec<CauseRule>,
+    /// How a person logs in to it on a machine, shown where the login is missing.
+    #[serde(default)]
+    pub login_command: String,
     /// The text this was read from.
     #[serde(skip)]
     pub(crate) source: String,
@@ -120,11 +130,11 @@ pub(crate) struct Arg(pub(crate) Vec<Template>);
 #[serde(deny_unknown_fields)]
 pub(crate) struct Autonomies {
     #[serde(default)]
-    pub(crate) ask: Vec<String>,
+    pub(crate) ask: Vec<Arg>,
     #[serde(default)]
-    pub(crate) edit: Vec<String>,
+    pub(crate) edit: Vec<Arg>,
     #[serde(default)]
-    pub(crate) full: Vec<String>,
+    pub(crate) full: Vec<Arg>,
 }
 
 /// How MCP servers are made known to the agent.
@@ -221,6 +231,11 @@ impl Adapter {
         heard && self.event.iter().any(is)
     }
 
+    /// Whether it can commit in its workspace with this autonomy.
+    pub fn commits(&self, autonomy: Autonomy) -> bool {
+        self.commits.as_ref().is_none_or(|with| with.contains(&autonomy))
+    }
+
     /// The program it needs, if that is always the same one.
     pub fn program(&self) -> Option<String> {
         self.command.first()?.0.first()?.fill(|_| None)
@@ -241,7 +256,9 @@ impl Adapter {
     /// Every template in it, for the checks that need all of it.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         let starts = [&self.interactive, &self.headless].into_iter().flatten();
-        let args = self.command.iter().chain(starts.flat_map(|start| &start.args)).flat_map(|arg| &arg.0);
+        let autonomy = [&self.autonomy.ask, &self.autonomy.edit, &self.autonomy.full].into_iter().flatten();
+        let args = self.command.iter().chain(starts.flat_map(|start| &start.args)).chain(autonomy);
+        let args = args.flat_map(|arg| &arg.0);
         let mcp = self.mcp.iter().flat_map(|mcp| mcp.args.iter().chain(&mcp.variable).chain(mcp.server.templates()));
         let json = self.json.values().flat_map(Shape::templates);
         args.chain(self.env.values()).chain(mcp).chain(json).collect()
@@ -261,6 +278,10 @@ impl Adapter {
             if start.lines && start.prompt == PromptWay::Paste {
                 return Some((table.to_owned(), "lines = true needs prompt = \"stdin\" or \"none\"".to_owned()));
             }
+        }
+        let autonomies = [&self.autonomy.ask, &self.autonomy.edit, &self.autonomy.full];
+        if autonomies.into_iter().flatten().flat_map(Arg::names).any(|name| name == "autonomy") {
+            return Some(("[autonomy]".to_owned(), "{autonomy} cannot stand for itself".to_owned()));
         }
         for name in self.templates().iter().flat_map(|template| template.names()) {
             let document = name.strip_prefix("json.").or(name.strip_prefix("file."));

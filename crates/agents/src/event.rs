@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::cause::Cause;
 use crate::json::{self, Conditions};
 use crate::recogniser::{State, WaitingFor};
 use crate::shape::as_text;
@@ -66,6 +67,13 @@ pub(crate) struct EventRule {
     /// The line itself says that a provider's limit was reached.
     #[serde(default)]
     pub(crate) limited: bool,
+    /// What a fault is about when its words do not say.
+    pub(crate) cause: Option<Cause>,
+    /// Whether such a line shows that the model answers; unless told, one that says something does.
+    pub(crate) progress: Option<bool>,
+    /// The model begins to answer: several in a row without progress are answers that broke off.
+    #[serde(default)]
+    pub(crate) begins: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -126,6 +134,11 @@ impl EventRule {
         let filled =
             template?.0.fill(|path| json::at(part, path).filter(|value| !value.is_null()).cloned().map(as_text))?;
         Some(text::shorten(&text::plain(&filled), TEXT_LIMIT)).filter(|text| !text.trim().is_empty())
+    }
+
+    /// Whether its lines show that the model answers.
+    pub(crate) fn is_progress(&self) -> bool {
+        self.progress.unwrap_or(self.said.is_some())
     }
 
     pub(crate) fn state(&self) -> Option<State> {

@@ -30,6 +30,8 @@ pub struct Request {
     pub trusted: bool,
     /// Where the agent works.
     pub workspace: PathBuf,
+    /// The workspace's git directory, which an agent that commits must be able to write; absent without a repository.
+    pub git_dir: Option<PathBuf>,
     /// The session's own folder, 0700.
     pub session_dir: PathBuf,
     /// Our own program, for the wrapper of structured lines.
@@ -56,6 +58,7 @@ impl Request {
             autonomy: Autonomy::Edit,
             trusted: false,
             workspace: workspace.to_owned(),
+            git_dir: None,
             session_dir: session_dir.to_owned(),
             exe: exe.to_owned(),
             program: None,

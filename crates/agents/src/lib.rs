@@ -4,6 +4,7 @@
 
 mod adapter;
 mod adapters;
+mod cause;
 mod environment;
 mod error;
 mod event;
@@ -28,6 +29,7 @@ mod values;
 
 pub use adapter::{Adapter, Mode, Name};
 pub use adapters::Adapters;
+pub use cause::{Cause, HoldUp, hold_up, own_hold_up};
 pub use environment::{environment, merge};
 pub use error::AdapterError;
 pub use find::FoundAgent;

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
@@ -18,6 +19,7 @@ use crate::adapter::Adapter;
 use crate::foreground;
 use crate::render::Renderer;
 use crate::secrets::Secrets;
+use crate::text;
 
 /// The word after our program's name that stands for this wrapper.
 pub const COMMAND: &str = "session-lines";
@@ -31,6 +33,9 @@ pub(crate) const FOREGROUND: &str = "--foreground";
 
 /// A longer line is kept, but not shown.
 const LINE_LIMIT: u64 = 16 << 20;
+/// How much is kept of a line that the agent prints beside its lines, and of all of those.
+const ERROR_LIMIT: usize = 4 << 10;
+const ERRORS_LIMIT: usize = 4 << 20;
 /// How long, after the agent has ended, something it left behind may hold on to its output.
 const DRAIN: Duration = Duration::from_millis(500);
 const CANNOT_START: i32 = 127;
@@ -99,10 +104,15 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
     let on = |kind| signal(kind).map_err(|error| error.to_string());
     let (mut hangup, mut terminate) = (on(SignalKind::hangup())?, on(SignalKind::terminate())?);
     let (mut interrupt, mut quit) = (on(SignalKind::interrupt())?, on(SignalKind::quit())?);
-    let (mut child, output) = start(&args)?;
+    let (mut child, output, errors) = start(&args)?;
     let (done, drained) = tokio::sync::oneshot::channel();
+    let (events, beside) = (Arc::new(Mutex::new(events)), std::thread::Builder::new());
+    let kept = Arc::clone(&events);
+    let errors = beside.spawn(move || pass_through(errors, &kept)).map_err(|error| error.to_string())?;
     std::thread::spawn(move || {
-        copy(output, events, &adapter);
+        copy(output, &events, &adapter);
+        // Both hold what the agent printed last.
+        let _ = errors.join();
         let _ = done.send(());
     });
     let status = loop {
@@ -118,7 +128,7 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
     Ok(code(status))
 }
 
-fn start(args: &Args) -> Result<(Child, std::io::PipeReader), String> {
+fn start(args: &Args) -> Result<(Child, std::io::PipeReader, std::io::PipeReader), String> {
     let stdin = match &args.stdin {
         None => Stdio::null(),
         Some(name) => {
@@ -127,10 +137,11 @@ fn start(args: &Args) -> Result<(Child, std::io::PipeReader), String> {
         }
     };
     let (output, pipe) = std::io::pipe().map_err(|error| error.to_string())?;
+    let (errors, other) = std::io::pipe().map_err(|error| error.to_string())?;
     let mut command = Command::new(&args.child[0]);
-    command.args(&args.child[1..]).stdin(stdin).stdout(pipe);
+    command.args(&args.child[1..]).stdin(stdin).stdout(pipe).stderr(other);
     let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", args.child[0]))?;
-    Ok((child, output))
+    Ok((child, output, errors))
 }
 
 fn pass_on(child: &Child, signal: rustix::process::Signal) {
@@ -141,13 +152,58 @@ fn pass_on(child: &Child, signal: rustix::process::Signal) {
     }
 }
 
+/// What the agent's own environment has that must not be written down.
+fn secrets() -> Secrets {
+    let variables = std::env::vars_os();
+    Secrets::of(variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())))
+}
+
+/// Keeps one line whole: two threads write.
+fn keep(events: &Mutex<File>, line: &[u8]) -> std::io::Result<()> {
+    events.lock().map_err(|_| std::io::Error::other("the other thread panicked"))?.write_all(line)
+}
+
+/// Shows what the agent prints beside its lines as it comes, and keeps each line of it as `{"stderr": …}`.
+fn pass_through(mut errors: impl Read, events: &Mutex<File>) {
+    let (mut secrets, mut line, mut kept) = (secrets(), Vec::new(), 0_usize);
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        let read = match errors.read(&mut buffer) {
+            Ok(0) | Err(_) => return keep_error(events, &mut secrets, &line),
+            Ok(read) => &buffer[..read],
+        };
+        let shown = std::io::stderr().lock().write_all(read);
+        for part in read.split_inclusive(|byte| *byte == b'\n') {
+            let room = ERROR_LIMIT.saturating_sub(line.len());
+            line.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                kept += line.len();
+                if kept <= ERRORS_LIMIT {
+                    keep_error(events, &mut secrets, &line);
+                }
+                line.clear();
+            }
+        }
+        if shown.is_err() && kept > ERRORS_LIMIT {
+            return;
+        }
+    }
+}
+
+fn keep_error(events: &Mutex<File>, secrets: &mut Secrets, line: &[u8]) {
+    let line = secrets.masked(line);
+    let plain = text::plain(String::from_utf8_lossy(&line).trim());
+    if !plain.is_empty() {
+        // A disk that takes nothing is noticed where the agent's own lines are kept.
+        let _ = keep(events, format!("{}\n", serde_json::json!({ "stderr": plain })).as_bytes());
+    }
+}
+
 /// Until the end of the output, or until the terminal or the disk no longer takes it.
-fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
+fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter) {
     let mut output = BufReader::with_capacity(64 << 10, output);
     let mut renderer = Renderer::new(adapter);
-    let variables = std::env::vars_os();
-    let mut secrets =
-        Secrets::of(variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())));
+    let mut secrets = secrets();
     let mut begun = false;
     let mut line = Vec::new();
     loop {
@@ -161,7 +217,7 @@ fn copy(output: impl Read, mut events: File, adapter: &Adapter) {
         let line = secrets.masked(&line);
         let rendered = whole.then(|| renderer.render(String::from_utf8_lossy(&line).trim_end()));
         let keeps = rendered.as_ref().is_none_or(|rendered| rendered.kept);
-        let kept = if keeps { events.write_all(&line) } else { Ok(()) };
+        let kept = if keeps { keep(events, &line) } else { Ok(()) };
         let shown = rendered.map_or(Ok(()), |rendered| show(&rendered.text));
         if kept.is_err() && shown.is_err() {
             return;

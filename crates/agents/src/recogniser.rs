@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Mode};
+use crate::cause::{self, Cause, HoldUp};
 use crate::event::{Count, EventRule};
 use crate::json;
 use crate::limit::{self, Limit, Retry};
@@ -92,6 +93,14 @@ pub struct Seen {
     pub limits: u32,
     /// The last of those.
     pub limit: Option<Limit>,
+    /// How often something held it up, limits included, as its lines say.
+    pub hold_ups: u32,
+    /// The last of those.
+    pub hold_up: Option<HoldUp>,
+    /// Whether that still does: its model has not answered since.
+    pub held_up: bool,
+    /// Whether its model has ever answered.
+    pub progressed: bool,
 }
 
 /// Follows one session. The same screens and lines always give the same answers.
@@ -110,8 +119,12 @@ pub struct Recogniser {
     seen: Seen,
     /// What was said last may go on with the next line.
     saying: bool,
+    /// Answers that began since the model last answered.
+    begun: u32,
 }
 
+/// After so many answers that began and came to nothing, something holds the agent up.
+const BROKE_OFF: u32 = 3;
 const MARKS: usize = 32;
 const SAID_LIMIT: usize = 64 * 1024;
 const ID_LIMIT: usize = 128;
@@ -133,6 +146,7 @@ impl Recogniser {
             settled: Usage::default(),
             seen: Seen::default(),
             saying: false,
+            begun: 0,
         }
     }
 
@@ -191,7 +205,8 @@ impl Recogniser {
     fn event(&mut self, line: &Value) {
         let adapter = Arc::clone(&self.adapter);
         let (mut saying, mut known) = (false, false);
-        let before = self.seen.limits;
+        let (mut progress, mut held_up, mut begins) = (false, None, false);
+        let (before, output) = (self.seen.limits, self.seen.usage.output);
         for (index, rule) in adapter.event.iter().enumerate() {
             for part in rule.about(line) {
                 self.in_lines = rule.state().or(self.in_lines.take());
@@ -207,14 +222,44 @@ impl Recogniser {
                     self.say(said, rule.joined);
                     saying = rule.joined;
                 }
+                progress |= rule.is_progress();
+                begins |= rule.begins;
                 // Several rules may know one line; it is one limit.
                 if self.seen.limits == before {
                     self.limit(rule, part);
                 }
+                held_up = held_up.or_else(|| self.cause(rule, part));
             }
         }
         if known {
             self.saying = saying;
+        }
+        if self.seen.limits > before {
+            let retry = self.seen.limit.as_ref().and_then(|limit| limit.retry.clone());
+            let message = held_up.map_or_else(|| "a provider's limit".to_owned(), |held_up| held_up.message);
+            held_up = Some(HoldUp { cause: Cause::RateLimit, message, retry });
+        }
+        // What comes after the model's last answer counts, also within one line.
+        if progress || self.seen.usage.output > output {
+            (self.seen.progressed, self.seen.held_up, self.begun) = (true, false, 0);
+        }
+        self.begun += u32::from(begins);
+        if self.begun > BROKE_OFF {
+            let words = format!("the model began to answer {} times in a row, and broke off", self.begun);
+            held_up = held_up.or(Some(HoldUp::new(Cause::Network, &words, None)));
+        }
+        if let Some(held_up) = held_up {
+            self.seen.hold_ups += 1;
+            (self.seen.hold_up, self.seen.held_up) = (Some(held_up), true);
+        }
+    }
+
+    /// What a line says went wrong, if that is no fault of the agent's work.
+    fn cause(&self, rule: &EventRule, part: &Value) -> Option<HoldUp> {
+        let fault = EventRule::text(rule.fault.as_ref(), part)?;
+        match (cause::hold_up(&self.adapter, &fault), rule.cause) {
+            (None, Some(cause)) => Some(HoldUp::new(cause, &fault, None)),
+            (found, _) => found,
         }
     }
 

@@ -25,8 +25,8 @@ pub(crate) struct Template(pub(crate) Vec<Part>);
 /// What a placeholder may be, wherever it stands.
 #[rustfmt::skip]
 pub(crate) const NAMES: &[&str] = &[
-    "argv", "args", "ask", "autonomy", "command", "config", "conversation", "edit", "env", "env_names", "full", "home",
-    "mcp", "model", "new_conversation", "prompt_file", "server", "session_dir", "shell", "system", "system_file",
+    "argv", "args", "ask", "autonomy", "command", "config", "conversation", "edit", "env", "env_names", "full", "git_dir",
+    "home", "mcp", "model", "new_conversation", "prompt_file", "server", "session_dir", "shell", "system", "system_file",
     "trusted", "untrusted", "variable", "workspace",
 ];
 

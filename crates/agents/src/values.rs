@@ -60,6 +60,7 @@ impl<'a> Values<'a> {
             "session_dir" => Some(path(&request.session_dir)),
             "shell" => Some(request.shell.clone()),
             "home" => request.home.as_deref().map(path),
+            "git_dir" => request.git_dir.as_deref().map(path),
             "trusted" => request.trusted.then(|| path(&request.workspace)),
             "untrusted" => (!request.trusted).then(|| path(&request.workspace)),
             "ask" => (request.autonomy == Autonomy::Ask).then(String::new),
@@ -88,7 +89,7 @@ impl<'a> Values<'a> {
                 Some("argv") => filled.extend(self.request.argv.iter().cloned()),
                 // Another shell than the person's own.
                 Some("shell") if !self.request.argv.is_empty() => filled.extend(self.request.argv.iter().cloned()),
-                Some("autonomy") => filled.extend(self.autonomy().iter().cloned()),
+                Some("autonomy") => filled.extend(self.args(self.autonomy())),
                 Some("mcp") => filled.extend(self.server_args()),
                 _ => {
                     let text = self.fill(template)?;
@@ -99,7 +100,7 @@ impl<'a> Values<'a> {
         Some(filled)
     }
 
-    fn autonomy(&self) -> &[String] {
+    fn autonomy(&self) -> &[Arg] {
         match self.request.autonomy {
             Autonomy::Ask => &self.adapter.autonomy.ask,
             Autonomy::Edit => &self.adapter.autonomy.edit,

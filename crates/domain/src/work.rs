@@ -148,6 +148,24 @@ words! {
         Contradiction = "contradiction",
         /// The acceptance cannot be checked anywhere.
         Uncheckable = "uncheckable",
+        /// An agent cannot work on a machine, whatever its task is.
+        Outage = "outage",
+    }
+}
+
+words! {
+    /// What holds an agent up that is no fault of its task.
+    HoldUp {
+        /// The provider does not accept the agent's login.
+        Auth = "auth",
+        /// The provider's limit is reached.
+        RateLimit = "rate_limit",
+        /// The provider answers with errors.
+        Overloaded = "overloaded",
+        /// The provider does not answer, or breaks off.
+        Network = "network",
+        /// The agent itself could not start.
+        StartUp = "start_up",
     }
 }
 

@@ -11,6 +11,7 @@ pub mod files;
 pub mod graph;
 pub mod liveness;
 pub mod order;
+pub mod outage;
 pub mod progress;
 pub mod retry;
 pub mod scale;

@@ -1,7 +1,7 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
 use domain::{
-    ActivityId, ApprovalKind, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId,
+    ActivityId, ApprovalKind, HoldUp, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId,
     Timestamp, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
@@ -277,12 +277,27 @@ pub enum FactBody {
         /// The text.
         text: String,
     },
-    /// A model provider's limit holds a session up.
+    /// Something that is no fault of its task holds a session up: a provider's limit, unless the cause says otherwise.
     SessionLimited {
         /// Which session.
         session: SessionId,
         /// For how long, if the provider says so.
         retry_after_seconds: Option<u64>,
+        /// What holds it up; absent: a provider's limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<HoldUp>,
+        /// The agent's words for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// How a person logs in to the agent on that machine, if that is what is missing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        login: Option<String>,
+    },
+    /// A session's model answers: for the first time, or again after something held the session up. Only if the hub
+    /// wants to know that.
+    SessionProgress {
+        /// Which session.
+        session: SessionId,
     },
     /// A report is being checked from now on; only if the hub wants to know that. May be told twice.
     Checking {
@@ -440,6 +455,9 @@ pub struct DesiredTask {
     /// session before that. Absent: it goes on.
     #[serde(default)]
     pub lease_seconds: Option<u32>,
+    /// Whether the hub wants to know when its model answers.
+    #[serde(default)]
+    pub progress_told: bool,
 }
 
 /// A report whose acceptance is to be checked in a workspace.
@@ -468,6 +486,9 @@ pub struct DesiredCheck {
     /// Whether the hub wants to know when it begins.
     #[serde(default)]
     pub begin_told: bool,
+    /// The report's summary, for a commit of work that its agent could not commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
 }
 
 /// What a workspace changed against the commit that it started from.

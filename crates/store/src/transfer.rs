@@ -41,6 +41,7 @@ const TABLES: &[(&str, &str)] = &[
     ("work_settings", "project"),
     ("work_log", "number"),
     ("freezes", "user_id, project"),
+    ("outages", "runner, agent"),
     ("tokens", "id"),
     ("observers", "id"),
     ("logins", "id"),
@@ -103,6 +104,7 @@ enum Line {
 /// The schema that first had a table.
 fn since(table: &str) -> i64 {
     match table {
+        "outages" => 19,
         "approvals" | "grants" => 17,
         "task_queue" => 15,
         "tasks" | "task_deps" | "task_gists" | "attempts" | "reports" | "escalations" | "workers" | "work_settings"

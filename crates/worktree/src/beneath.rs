@@ -2,18 +2,24 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
+use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use crate::{Error, Result};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+const CREATE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A folder that everything is looked up beneath.
 #[derive(Debug)]
@@ -88,6 +94,34 @@ impl Root {
             Found::File { file, size, .. } if size <= limit => read_all(file, limit),
             _ => Ok(None),
         }
+    }
+
+    /// Puts a file beneath in place of what is there, whole or not at all; folders on the way are made. No link is
+    /// followed, and one that stands there is replaced.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> io::Result<()> {
+        let mut parts = parts(path)?;
+        let name = parts.pop().ok_or(Errno::INVAL)?;
+        let mut at = self.0.try_clone()?;
+        for part in parts {
+            match mkdirat(&at, part, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            at = openat(&at, part, FOLDER, Mode::empty())?;
+        }
+        let mut new = name.to_owned();
+        new.push(".shopfloor");
+        match unlinkat(&at, &new, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut file = File::from(openat(&at, &new, CREATE, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(bytes)?;
+        if let Some(modified) = modified {
+            file.set_modified(modified)?;
+        }
+        file.sync_all()?;
+        renameat(&at, &new, &at, name).map_err(io::Error::from)
     }
 
     /// The names in this folder, with their kinds, in order.

@@ -21,6 +21,7 @@ mod ears;
 mod error;
 mod eviction;
 mod examine;
+mod for_agent;
 mod git;
 mod hosts;
 mod known;

@@ -3,4 +3,4 @@
 /**
  * Why a person is asked.
  */
-export type EscalationKind = "question" | "gave_up" | "refused" | "stuck" | "judgement" | "same_lines" | "contradiction" | "uncheckable";
+export type EscalationKind = "question" | "gave_up" | "refused" | "stuck" | "judgement" | "same_lines" | "contradiction" | "uncheckable" | "outage";

@@ -7,5 +7,6 @@ mod counting;
 mod floor;
 mod full_disk;
 mod lazy;
+mod outages;
 mod silent;
 mod take_over;

@@ -2,6 +2,7 @@
 
 mod changes;
 mod commands;
+mod commit;
 mod perform;
 mod trust;
 

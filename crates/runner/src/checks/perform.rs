@@ -7,7 +7,7 @@ use protocol::link::{Changes, DesiredCheck};
 use protocol::{Criterion, CriterionResult};
 use worktree::Progress;
 
-use super::{changes, commands};
+use super::{changes, commands, commit};
 use crate::floor::Floor;
 use crate::workspaces::{Purpose, Unmade};
 
@@ -24,7 +24,11 @@ pub(super) async fn perform(
         refresh(floor, check).await;
     }
     let trees = &floor.workspaces.worktrees;
-    let facts = Arc::new(trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?);
+    let mut facts = trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?;
+    if commit::for_agent(floor, check, &facts).await {
+        facts = trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?;
+    }
+    let facts = Arc::new(facts);
     let told = changes::told(&facts);
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
     let commands = commands::commands(floor, check, &place, runs, refused).await?;

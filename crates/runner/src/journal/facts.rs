@@ -103,7 +103,9 @@ fn topic(body: &FactBody) -> (&'static str, String) {
         FactBody::WorkspaceReady { workspace, .. }
         | FactBody::WorkspaceFailed { workspace, .. }
         | FactBody::WorkspaceCleaned { workspace } => ("", workspace.to_string()),
-        FactBody::SessionSaid { session, .. } | FactBody::SessionLimited { session, .. } => ("", session.to_string()),
+        FactBody::SessionSaid { session, .. }
+        | FactBody::SessionLimited { session, .. }
+        | FactBody::SessionProgress { session } => ("", session.to_string()),
         FactBody::Checking { report } => ("checking", report.to_string()),
         FactBody::Checked { report, .. } | FactBody::CheckFailed { report, .. } => ("", report.to_string()),
         FactBody::ApprovalWanted { subject: Subject::Session(session), .. } => ("", session.to_string()),

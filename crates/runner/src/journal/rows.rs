@@ -70,8 +70,13 @@ pub(crate) struct Memory {
     pub(crate) prompted: bool,
     /// Its recording was thrown away to make room.
     pub(crate) forgotten: bool,
-    /// How many limits of a provider the hub was told of.
-    pub(crate) limits: u32,
+    /// How often something held it up, as the hub was told.
+    #[serde(alias = "limits")]
+    pub(crate) hold_ups: u32,
+    /// What holds it up, as the hub was told, in the agent's words.
+    pub(crate) held_up: Option<String>,
+    /// Whether the hub was told that its model answers.
+    pub(crate) progressed: bool,
 }
 
 /// A workspace as it is remembered.

@@ -9,6 +9,7 @@ use protocol::Usage;
 use protocol::link::FactBody;
 use terminal::{Exit, HostLink};
 
+use super::held_up::HeldUp;
 use super::launch::SESSION;
 use super::said::said;
 use super::state;
@@ -67,7 +68,11 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             save(floor, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
             facts.extend(said(floor, row).await);
-            let mut state = state::exited(exit.limit, exit.code, exit.signal);
+            if exit.code.is_some_and(|code| code != 0) {
+                facts.extend(held_up_at_the_end(floor, row).await);
+            }
+            let detail = exit.limit.or_else(|| row.memory.held_up.clone());
+            let mut state = state::exited(detail, exit.code, exit.signal);
             state.since = exit.at.parse().unwrap_or(state.since);
             state
         }
@@ -98,6 +103,20 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
     floor.spawn(async move {
         disk::measure(&shared, workspace).await;
     });
+}
+
+/// Why an agent failed that never got to its work, if its terminal says so.
+async fn held_up_at_the_end(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<FactBody> {
+    row.desired.task.as_ref()?;
+    let adapter = floor.adapters.get(&row.desired.agent)?;
+    let (dir, copy, mut memory) = (floor.session_dir(row.session), row.clone(), row.memory.clone());
+    let look = move || {
+        let found = HeldUp { row: &copy, adapter: Some(&adapter) }.at_the_end(&mut memory, &dir);
+        (found, memory)
+    };
+    let (found, memory) = tokio::task::spawn_blocking(look).await.ok()?;
+    row.memory = memory;
+    found
 }
 
 /// Saves what is not committed, before something stops or after it has.

@@ -13,12 +13,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::end::Ending;
 use super::health::Health;
+use super::held_up::{self, HeldUp};
 use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, sum, usage};
 use super::stopped::{self, Stopped};
-use super::{Order, end, limited, progress, task};
-use crate::clock::now;
+use super::{Order, end, progress, task};
 use crate::floor::Floor;
 use crate::journal::{Change, SessionRow};
 
@@ -32,8 +32,6 @@ const RECORDED: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A screen that has been still for longer says nothing new.
 const STILL: Duration = Duration::from_secs(60);
-/// How many of the lowest lines may be about a limit.
-const LIMIT_ROWS: usize = 12;
 /// What a marker says at most.
 const MARK: usize = 200;
 /// How long after a stop a host that does not answer is killed.
@@ -387,17 +385,10 @@ impl Following<'_> {
             memory.state = Some(state.clone());
             facts.push(FactBody::SessionState { session, state });
         }
-        let held_up = match &seen.state {
-            Some(State::Waiting { on: WaitingFor::Limit, .. }) if at.is_some() => Some(self.limit_on_screen()),
-            _ => seen.limit.clone().filter(|_| seen.limits > memory.limits),
-        };
-        // Lines are read again by the next runner: what was told of them is told once.
-        memory.limits = memory.limits.max(seen.limits);
-        if let Some(limit) = held_up {
-            let retry_after_seconds = limited::seconds(&limit, now(), &jiff::tz::TimeZone::system());
-            facts.push(FactBody::SessionLimited { session, retry_after_seconds });
-        }
-        if !facts.is_empty() {
+        let waits = matches!(seen.state, Some(State::Waiting { on: WaitingFor::Limit, .. }));
+        let on_screen = (waits && at.is_some()).then(|| self.limit_on_screen());
+        facts.extend(HeldUp { row: self.row, adapter: self.how.adapter.as_deref() }.news(&mut memory, &seen, on_screen));
+        if !facts.is_empty() || memory.progressed != self.row.memory.progressed {
             self.row.memory = memory;
             let change = Change::Memory(session, Box::new(self.row.memory.clone()));
             self.floor.journal.write(&[change], &facts).await;
@@ -411,9 +402,7 @@ impl Following<'_> {
     /// What the screen says of the limit that it shows.
     fn limit_on_screen(&self) -> agents::Limit {
         let adapter = self.how.adapter.as_deref();
-        let lines: Vec<&str> = self.screen.text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let low = lines[lines.len().saturating_sub(LIMIT_ROWS)..].join("\n");
-        adapter.and_then(|adapter| agents::limit(adapter, &low)).unwrap_or_default()
+        adapter.and_then(|adapter| agents::limit(adapter, &held_up::lowest(&self.screen.text))).unwrap_or_default()
     }
 
     /// Types what is to be typed, as far as the agent's screen is ready for it.

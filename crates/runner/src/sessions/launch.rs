@@ -89,6 +89,8 @@ pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Requ
         trusted: false,
         shell: floor.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
         home: floor.person.get("HOME").map(PathBuf::from),
+        // A link could lead anywhere: only a folder of the workspace's own counts.
+        git_dir: Some(workspace.join(".git")).filter(|git| git.symlink_metadata().is_ok_and(|found| found.is_dir())),
         ..Request::new(mode, workspace, &dir, &floor.options.exe)
     }
 }

@@ -4,6 +4,7 @@ mod actor;
 mod end;
 mod follow;
 mod health;
+mod held_up;
 mod how;
 mod launch;
 mod limited;

@@ -21,6 +21,7 @@ fn check(workspace: DesiredWorkspace, criteria: Vec<Criterion>) -> DesiredCheck 
         commands_by: None,
         sandbox: None,
         begin_told: false,
+        summary: None,
     }
 }
 

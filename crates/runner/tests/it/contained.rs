@@ -27,6 +27,7 @@ fn check(sandbox: Sandbox, lines: &[String]) -> DesiredCheck {
         commands_by: None,
         sandbox: Some(sandbox),
         begin_told: false,
+        summary: None,
     }
 }
 

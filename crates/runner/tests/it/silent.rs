@@ -15,7 +15,7 @@ const AGENT: &str = "sleep 600 & echo $! > child; echo $$ > pid.new; mv pid.new 
 
 fn for_task(mut session: DesiredSession, lease_seconds: u32) -> DesiredSession {
     let (task, brief) = (TaskId::generate(), "Live.".to_owned());
-    session.task = Some(DesiredTask { task, fence: 1, brief, lease_seconds: Some(lease_seconds) });
+    session.task = Some(DesiredTask { task, fence: 1, brief, lease_seconds: Some(lease_seconds), progress_told: true });
     session
 }
 

@@ -12,7 +12,7 @@ const BRIEF: &str = "Fix the build.\n\nIt must pass `make test`; $(touch hacked)
 
 fn for_task(mut session: DesiredSession) -> DesiredSession {
     let (task, brief) = (TaskId::generate(), BRIEF.to_owned());
-    session.task = Some(DesiredTask { task, fence: 7, brief, lease_seconds: None });
+    session.task = Some(DesiredTask { task, fence: 7, brief, lease_seconds: None, progress_told: true });
     session
 }
 
@@ -20,7 +20,7 @@ fn for_task(mut session: DesiredSession) -> DesiredSession {
 fn told(hub: &FakeHub, wanted: &DesiredSession) -> Vec<String> {
     let word = |fact: &FactBody| match fact {
         FactBody::SessionSaid { session, text } if *session == wanted.session => Some(format!("said {text}")),
-        FactBody::SessionLimited { session, retry_after_seconds } if *session == wanted.session => {
+        FactBody::SessionLimited { session, retry_after_seconds, .. } if *session == wanted.session => {
             Some(format!("limited {retry_after_seconds:?}"))
         }
         FactBody::SessionState { session, state } if *session == wanted.session && state.ended() => {

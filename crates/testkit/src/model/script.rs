@@ -12,6 +12,7 @@ pub struct Turn {
     pub(crate) pace: Duration,
     pub(crate) held: bool,
     pub(crate) broken: bool,
+    pub(crate) empty: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +85,11 @@ impl Turn {
         self
     }
 
+    /// An answer that begins well and has nothing in it.
+    pub fn empty() -> Self {
+        Self { empty: true, ..Self::say("") }
+    }
+
     /// Says that it used so many tokens.
     pub fn tokens(mut self, input: u64, cached: u64, output: u64) -> Self {
         self.tokens = Tokens { input, cached, output };
@@ -92,6 +98,6 @@ impl Turn {
 
     fn of(act: Act) -> Self {
         let tokens = Tokens { input: 100, cached: 0, output: 10 };
-        Self { act, tokens, pace: Duration::ZERO, held: false, broken: false }
+        Self { act, tokens, pace: Duration::ZERO, held: false, broken: false, empty: false }
     }
 }

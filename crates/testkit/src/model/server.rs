@@ -126,6 +126,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Result<R
         return Ok(failure(*status, *retry_after, message));
     }
     Ok(match events(&turn, number, &body) {
+        Ok(_) if turn.empty => stream(turn, Vec::new(), shared),
         Ok(events) => stream(turn, events, shared),
         Err(message) => failure(400, None, &message),
     })

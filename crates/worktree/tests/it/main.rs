@@ -8,6 +8,7 @@ mod bundles;
 mod cut;
 mod exact;
 mod examined;
+mod for_agent;
 mod hostile;
 mod kept;
 mod names;

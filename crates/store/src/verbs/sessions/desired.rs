@@ -129,7 +129,7 @@ fn asked_words(by: &WrittenBy) -> String {
 fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     let Some(under) = Under::read(row)? else { return Ok(None) };
     let lease_seconds = Some(json_or_none(row, "work")?.unwrap_or(DEFAULTS).lease_seconds);
-    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds }))
+    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds, progress_told: true }))
 }
 
 /// How often a runner is to be heard from, for the least patient of the projects that its workers are in.
@@ -160,7 +160,7 @@ async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredC
         "SELECT r.id, r.task, t.project, t.activity, t.acceptance, t.created_by, tc.name AS created_by_name, \
          t.author_session, w.id AS workspace, w.repository, w.base, w.branch, w.owner, k.owner AS worker_owner, \
          ko.name AS worker_owner_name, k.sandbox, n.policy, n.sandbox_others, p.sandbox_others AS project_sandbox, \
-         t.status, r.deliverables, e.context AS asked, {WRITTEN} FROM reports r \
+         t.status, r.deliverables, r.summary, e.context AS asked, {WRITTEN} FROM reports r \
          JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \
          JOIN projects p ON p.id = t.project JOIN runners n ON n.id = r.runner \
          JOIN users tc ON tc.id = t.created_by LEFT JOIN workers k ON k.id = r.worker \
@@ -193,6 +193,7 @@ fn check(row: &Row) -> Result<DesiredCheck, StoreError> {
         commands_by: authors.commands.clone(),
         sandbox: check_sandbox(row, &authors)?,
         begin_told: true,
+        summary: Some(row.text("summary")?),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Facts: what runners say happened, each stored once and in order.
 
 use domain::text::plain;
-use domain::{JournalId, RunnerId, SessionId, Timestamp, WorkspaceId, WorkspaceStatus};
+use domain::{HoldUp, JournalId, RunnerId, SessionId, Timestamp, WorkspaceId, WorkspaceStatus};
 use protocol::link::{Fact, FactBody};
 use protocol::{GitStats, Session, SessionState, Workspace};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use super::{announce, get};
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::workers::facts::Under;
+use crate::verbs::workers::outage::Held;
 use crate::verbs::workers::{self as work, Say};
 use crate::verbs::{approvals, workspaces};
 use crate::{Command, StoreError};
@@ -79,9 +80,22 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
                 work::facts::spoke(tx, under, text).await?;
             }
         }
-        FactBody::SessionLimited { session, retry_after_seconds } => {
+        FactBody::SessionLimited { session, retry_after_seconds, cause, message, login } => {
             if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
-                work::facts::limited(tx, *session, under, *retry_after_seconds).await?;
+                let held = Held {
+                    cause: cause.unwrap_or(HoldUp::RateLimit),
+                    message: message.as_deref().map(reason),
+                    login: login.as_deref().map(name),
+                    retry_after_seconds: *retry_after_seconds,
+                    since: tx.now,
+                    until: None,
+                };
+                work::facts::held_up(tx, *session, under, held).await?;
+            }
+        }
+        FactBody::SessionProgress { session } => {
+            if let Some((_, Some(under))) = own_and_task(tx, runner, *session).await? {
+                work::facts::progressed(tx, *session, under).await?;
             }
         }
         body => seen(tx, runner, body).await?,
@@ -148,6 +162,7 @@ async fn seen(tx: &mut Tx<'_>, runner: RunnerId, body: &FactBody) -> Result<(), 
         }
         FactBody::SessionSaid { .. }
         | FactBody::SessionLimited { .. }
+        | FactBody::SessionProgress { .. }
         | FactBody::Checking { .. }
         | FactBody::Checked { .. }
         | FactBody::CheckFailed { .. } => Ok(()),

@@ -10,7 +10,7 @@ use protocol::{Usage, WorkSettings};
 
 use super::log::decided;
 use super::rows::{Slot, get, put};
-use super::{freeze, holds};
+use super::{freeze, holds, outage};
 use crate::StoreError;
 use crate::sql::text;
 use crate::tx::Tx;
@@ -58,6 +58,11 @@ pub(crate) async fn able(
     let mut owners: HashMap<UserId, Owner> = HashMap::new();
     let money = Money::read(tx, project).await?;
     let mut promised = money.promised;
+    let mut outages = Vec::new();
+    for open in outage::all(tx).await? {
+        let may_probe = open.outage.may_probe(outage::probing(tx, &open).await?, tx.now);
+        outages.push((open, may_probe));
+    }
     for slot in slots {
         if slot.kind == WorkerKind::External {
             if slot.task.is_none()
@@ -75,7 +80,13 @@ pub(crate) async fn able(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(owner(tx, project, slot.owner.id, connected).await?),
         };
-        if let Some(why) = resting(slot, settings, tx) {
+        let out = outages.iter().position(|(open, _)| open.is_of(slot) && slot.task.is_none());
+        let probes = out.is_some_and(|at| outages[at].1 && probe(slot));
+        if let Some((open, _)) = out.map(|at| &outages[at]).filter(|_| !probes) {
+            able.why_not.push(format!("`{}` is paused: {}", slot.name, open.reason()));
+            continue;
+        }
+        if let Some(why) = resting(slot, settings, tx).filter(|_| !probes) {
             able.why_not.push(format!("`{}` {why}", slot.name));
             continue;
         }
@@ -98,6 +109,10 @@ pub(crate) async fn able(
         }
         promised = promised.saturating_add(money.expected);
         able.free.insert(slot.id);
+        // One at a time.
+        if let Some(at) = out {
+            outages[at].1 = false;
+        }
         let place = owner.runners.iter_mut().find(|candidate| Some(candidate.runner) == slot.runner);
         if let Some(candidate) = place {
             candidate.sessions += 1;
@@ -139,6 +154,11 @@ pub(crate) async fn may_not_go_on(tx: &mut Tx<'_>, slot: &Slot) -> Result<Option
         .into_iter()
         .find_map(|(limit, spent, whose)| Some((whose, refuses(Purse { limit, spent, promised: 0 }, 0)?)));
     Ok(over.map(|(whose, reason)| format!("`{}` may not go on: {whose} budget is spent: {reason}", slot.name)))
+}
+
+/// Whether a worker whose agent could not work may be the one that tries again.
+fn probe(slot: &Slot) -> bool {
+    slot.status == WorkerStatus::Idle || (slot.status == WorkerStatus::Paused && slot.until.is_some())
 }
 
 /// Why a worker takes nothing, whatever its owner and runner are at.

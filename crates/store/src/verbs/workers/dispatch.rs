@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::log::decided;
 use super::moving::{self, Work};
 use super::rows::{self, Slot, get, put};
-use super::{able, launch, settings, tend};
+use super::{able, launch, outage, settings, tend};
 use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::projects;
@@ -205,6 +205,7 @@ impl Round<'_> {
             let reason = "its cool-down is over: one task shows whether it works again";
             decided(tx, before.project, Some(worker), Some(task), "breaker_trial", reason).await?;
         }
+        outage::probes(tx, &before, task).await?;
         let row = tx.known_task(task).await?;
         let work = match before.runner {
             Some(runner) => moving::work_of(tx, &row, runner, self.connected).await?,

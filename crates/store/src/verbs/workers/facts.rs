@@ -1,13 +1,15 @@
 //! What runners say about the sessions of tasks, and what becomes of the tasks.
 
 use domain::text::plain;
-use domain::{AttemptOutcome, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
+use domain::{AttemptOutcome, HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use engine::budget::{Purse, must_stop};
 use engine::liveness::paused_until;
+use engine::outage::in_words;
 use protocol::{Deliverables, Session, Usage};
 
 use super::able::{self, Money};
 use super::log::decided;
+use super::outage::{self, Held};
 use super::rows::{Slot, get, put, sum};
 use super::{Say, holds, launch, stop};
 use crate::StoreError;
@@ -106,6 +108,13 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
             _ => Ok(()),
         };
     }
+    if session.state.status == SessionStatus::Exited
+        && !session.stopping
+        && let Some(held) = outage::held_up(tx, session.id).await?
+        && let Some(slot) = under.worker(tx).await?
+    {
+        return outage::begin(tx, &slot, under.task, held, "").await;
+    }
     if session.state.status == SessionStatus::Exited && session.state.code == Some(0) && !session.stopping {
         // Whoever asked and left is not done: somebody goes on with the answer.
         return match moves::open_question(tx, under.task, session.id).await? {
@@ -126,13 +135,8 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         (None, None) => "its session exited".to_owned(),
     };
     let detail = session.state.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-    let limited = match row.worker {
-        Some(worker) => get(tx, worker).await?.is_some_and(|slot| slot.status == WorkerStatus::Paused),
-        None => false,
-    };
     let (outcome, reason) = match () {
         () if session.stopping => (AttemptOutcome::Released, "its session was stopped".to_owned()),
-        () if limited => (AttemptOutcome::Released, "a provider's limit ended its session".to_owned()),
         () if session.state.status == SessionStatus::Lost => (AttemptOutcome::Lost, format!("{how}{detail}")),
         () => (AttemptOutcome::Failed, format!("{how}{detail}")),
     };
@@ -263,13 +267,8 @@ fn difference(before: &Usage, now: &Usage) -> Usage {
     }
 }
 
-/// A provider's limit holds a session up: its worker pauses until the reset.
-pub(crate) async fn limited(
-    tx: &mut Tx<'_>,
-    session: SessionId,
-    under: Under,
-    retry_after_seconds: Option<u64>,
-) -> Result<(), StoreError> {
+/// Something that is no fault of its task holds a session up: its worker pauses until the reset, or until it goes on.
+pub(crate) async fn held_up(tx: &mut Tx<'_>, session: SessionId, under: Under, held: Held) -> Result<(), StoreError> {
     if under.current(tx, session).await?.is_none() {
         return Ok(());
     }
@@ -277,9 +276,17 @@ pub(crate) async fn limited(
     if !matches!(slot.status, WorkerStatus::Working | WorkerStatus::Paused) {
         return Ok(());
     }
-    let until = paused_until(tx.now, retry_after_seconds);
+    let until = paused_until(tx.now, held.retry_after_seconds);
     let news = slot.status != WorkerStatus::Paused;
-    let reason = format!("a provider's limit, until {until}");
+    let reason = match (held.cause, slot.runner) {
+        (HoldUp::RateLimit, _) | (_, None) => format!("a provider's limit, until {until}"),
+        (cause, Some(runner)) => {
+            let row = tx.read().first("SELECT name FROM runners WHERE id = $1", vec![text(runner)]).await?;
+            in_words(cause, &slot.agent, &row.map_or(Ok(String::new()), |row| row.text("name"))?)
+        }
+    };
+    let held = Held { until: held.retry_after_seconds.map(|_| until), ..held };
+    outage::note(tx, session, held).await?;
     slot.becomes(WorkerStatus::Paused, Some(reason.clone()), Some(until));
     let (id, project) = (slot.id, slot.project);
     put(tx, slot);
@@ -287,6 +294,12 @@ pub(crate) async fn limited(
         true => decided(tx, project, Some(id), Some(under.task), "paused", reason).await,
         false => Ok(()),
     }
+}
+
+/// A session's model answers, for the first time or again.
+pub(crate) async fn progressed(tx: &mut Tx<'_>, session: SessionId, under: Under) -> Result<(), StoreError> {
+    let slot = under.worker(tx).await?;
+    outage::progressed(tx, session, slot).await
 }
 
 /// A task came back to its worker with reasons: they are told to a session that a person could talk to, or to the next.

@@ -5,6 +5,7 @@ use engine::breaker::{Breaker, Limits, Outcome};
 use protocol::{Usage, WorkSettings};
 
 use super::log::decided;
+use super::outage;
 use super::rows::{Slot, get, put, sum};
 use crate::StoreError;
 use crate::tx::Tx;
@@ -84,6 +85,7 @@ pub(crate) async fn let_go(
         decided(tx, slot.project, Some(worker), Some(task), "breaker_open", reason).await?;
     }
     put(tx, slot.clone());
+    outage::probe_ended(tx, &slot, &ended).await?;
     Ok(Some(slot))
 }
 

@@ -18,6 +18,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 mod metrics;
 mod moving;
+pub(crate) mod outage;
 pub(crate) mod rows;
 pub(crate) mod settings;
 mod start;

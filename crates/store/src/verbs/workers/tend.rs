@@ -7,7 +7,7 @@ use protocol::WorkSettings;
 
 use super::log::decided;
 use super::rows::{self, Slot, get, put};
-use super::start;
+use super::{outage, start};
 use crate::StoreError;
 use crate::sql::text;
 use crate::tx::Tx;
@@ -22,14 +22,21 @@ pub(crate) async fn tend(
     connected: &[RunnerId],
     heard: &[RunnerId],
 ) -> Result<(), StoreError> {
+    let outages = outage::all(tx).await?;
     for slot in rows::of(tx, Some(project)).await? {
-        match slot.status {
-            WorkerStatus::Paused if slot.until.is_some_and(|until| until <= tx.now) => resume(tx, slot).await?,
+        let out = outages.iter().find(|open| open.is_of(&slot) && slot.task.is_none());
+        match (slot.status, out) {
+            (WorkerStatus::Idle, Some(open)) => outage::pause(tx, slot, open),
+            // It ends when one of its agent's workers can work again.
+            (WorkerStatus::Paused, Some(_)) => {}
+            (WorkerStatus::Paused, None) if slot.until.is_some_and(|until| until <= tx.now) => {
+                resume(tx, slot).await?;
+            }
             // Only whoever has the runner's link knows.
-            WorkerStatus::Lost if slot.runner.is_some_and(|runner| heard.contains(&runner)) => {
+            (WorkerStatus::Lost, _) if slot.runner.is_some_and(|runner| heard.contains(&runner)) => {
                 come_back(tx, slot, "its runner is there").await?;
             }
-            WorkerStatus::Working | WorkerStatus::Paused if slot.kind == WorkerKind::Managed => {
+            (WorkerStatus::Working | WorkerStatus::Paused, _) if slot.kind == WorkerKind::Managed => {
                 miss(tx, slot, settings, heard).await?;
             }
             _ => {}
@@ -44,6 +51,11 @@ pub(crate) async fn tend(
 /// A pause is over.
 async fn resume(tx: &mut Tx<'_>, mut slot: Slot) -> Result<(), StoreError> {
     let (id, project, task) = (slot.id, slot.project, slot.task);
+    if let Some(task) = task
+        && outage::still_held_up(tx, &slot, task).await?
+    {
+        return Ok(());
+    }
     let reason = "the pause is over".to_owned();
     match task {
         Some(_) => slot.becomes(WorkerStatus::Working, None, None),

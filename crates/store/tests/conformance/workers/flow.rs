@@ -1,8 +1,7 @@
 //! From a task to its session, and from what the session does to the end of the task.
 
-use domain::{AttemptOutcome, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
+use domain::{AttemptOutcome, HoldUp, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
 use protocol::WorkerStop;
-use protocol::link::FactBody;
 use store::{StopAllWorkers, StopWorker};
 
 use super::{Shop, plain};
@@ -106,8 +105,7 @@ async fn a_provider_s_limit_pauses_and_resumes(floor: Floor) {
     let task = shop.add(vec![plain("Ask the model a lot")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
-    let fact = FactBody::SessionLimited { session, retry_after_seconds: Some(120) };
-    shop.memory.happened(&shop.floor, fact).await;
+    shop.held_up(session, HoldUp::RateLimit, Some(120)).await;
     let paused = shop.worker(worker.id).await;
     assert_eq!(paused.status, WorkerStatus::Paused);
     assert_eq!(paused.until, Some(shop.floor.store.now().plus_millis(120_000)));

@@ -15,6 +15,7 @@ mod hand_out;
 mod lines;
 mod lost;
 mod metrics;
+mod outages;
 mod scale;
 mod settings;
 mod silent;
@@ -24,7 +25,7 @@ mod take_over;
 mod told;
 mod unjudged;
 
-use domain::{RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId, WorkspaceStatus};
+use domain::{HoldUp, RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visibility, WorkerId, WorkspaceStatus};
 use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
@@ -149,6 +150,18 @@ impl Shop {
 
     pub(crate) async fn says(&mut self, session: SessionId, text: &str) {
         self.memory.happened(&self.floor, FactBody::SessionSaid { session, text: text.into() }).await;
+    }
+
+    /// Something that is no fault of its task holds a session up.
+    pub(crate) async fn held_up(&mut self, session: SessionId, cause: HoldUp, retry_after_seconds: Option<u64>) {
+        let (message, login) = (Some("the agent's own words".into()), Some("codex login".into()));
+        let fact = FactBody::SessionLimited { session, retry_after_seconds, cause: Some(cause), message, login };
+        self.memory.happened(&self.floor, fact).await;
+    }
+
+    /// A session's model answers.
+    pub(crate) async fn progresses(&mut self, session: SessionId) {
+        self.memory.happened(&self.floor, FactBody::SessionProgress { session }).await;
     }
 
     /// A session has cost so much until now.

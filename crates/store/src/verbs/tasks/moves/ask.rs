@@ -12,6 +12,7 @@ use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::users;
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::log::decided;
+use crate::verbs::workers::outage;
 
 /// Reads escalations with the titles of their tasks and the names of those who answered.
 pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
@@ -34,6 +35,7 @@ impl Ask {
         let option = |label: &str, act| EscalationOption { label: label.into(), act };
         let options = match kind {
             EscalationKind::Question => vec![],
+            EscalationKind::Outage => vec![option("Try again now", AnswerAct::Retry)],
             EscalationKind::GaveUp => vec![
                 option("Try again", AnswerAct::Retry),
                 option("Let it fail", AnswerAct::Fail),
@@ -52,6 +54,11 @@ impl Ask {
             ],
         };
         Self { kind, question: question.into(), options, context }
+    }
+
+    /// Whether somebody may work on the task before there is an answer.
+    fn keeps_hold(&self) -> bool {
+        matches!(self.kind, EscalationKind::Question | EscalationKind::Outage)
     }
 
     /// Whether the attempt is still to be judged: it ends with the answer.
@@ -85,12 +92,12 @@ pub(crate) fn escalation(row: &Row) -> Result<Escalation, StoreError> {
     })
 }
 
-/// Asks a person about a task. A question keeps the hold as it is; with any other kind nobody works on the task until
+/// Asks a person about a task. A question or an outage keeps the hold as it is; with any other kind nobody works on the task until
 /// there is an answer: the hold ends and the worker is free.
 pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<Escalation, StoreError> {
     let mut row = tx.known_task(task).await?;
     let (worker, session): (Option<WorkerId>, Option<SessionId>) = (row.worker, row.session);
-    if ask.kind != EscalationKind::Question {
+    if !ask.keeps_hold() {
         let ends = row.status.is_held() && !ask.judges();
         row = put_aside(tx, row, &ask.question, ends).await?;
     } else if !row.asked {
@@ -182,7 +189,7 @@ pub(crate) async fn answer(
     by: UserRef,
 ) -> Result<Escalation, StoreError> {
     let mut row = tx.known_task(open.task).await?;
-    if !words.is_empty() {
+    if !words.is_empty() && open.kind != EscalationKind::Outage {
         row.context = with_answer(&row, &open.question, words, &by.name);
         tx.put_task(row.clone());
     }
@@ -190,6 +197,9 @@ pub(crate) async fn answer(
     // First: what ends with the task is what nobody answered.
     let closed = close(tx, open, act, words, Some(by)).await?;
     let task = closed.task;
+    if closed.kind == EscalationKind::Outage {
+        outage::try_now(tx, closed.id).await?;
+    }
     match act {
         AnswerAct::Accept => judge::accept_last(tx, row).await?,
         AnswerAct::Fail => {

@@ -1,0 +1,80 @@
+//! Commits what an agent that cannot commit left behind, before it is checked whether everything is committed.
+
+use std::sync::Arc;
+
+use agents::{Autonomy, Mode};
+use domain::SessionMode;
+use protocol::link::DesiredCheck;
+use worktree::Examined;
+
+use crate::floor::Floor;
+
+/// The longest first line of a message.
+const SUBJECT: usize = 72;
+
+/// Commits the work of a report's agent, if that is to be done; whether it was.
+pub(super) async fn for_agent(floor: &Arc<Floor>, check: &DesiredCheck, facts: &Examined) -> bool {
+    let workspace = check.workspace.workspace;
+    if !acceptance::commits_for_agent(&check.criteria, facts, false) {
+        return false;
+    }
+    let can = can_commit(floor, check).await;
+    if !can.is_some_and(|can| acceptance::commits_for_agent(&check.criteria, facts, can)) {
+        return false;
+    }
+    match floor.workspaces.worktrees.commit(workspace, &message(check.summary.as_deref())).await {
+        Ok(commit) => {
+            tracing::info!(%workspace, ?commit, "the agent's work was committed for it");
+            commit.is_some()
+        }
+        Err(error) => {
+            tracing::warn!(%workspace, %error, "the agent's work could not be committed for it");
+            false
+        }
+    }
+}
+
+/// Whether the agent that worked on the task here could commit; nothing when none did, or when what ran is a person's own
+/// command.
+async fn can_commit(floor: &Arc<Floor>, check: &DesiredCheck) -> Option<bool> {
+    let mut sessions = floor.journal.sessions(false).await.ok()?;
+    sessions.extend(floor.journal.sessions(true).await.ok()?);
+    let here = |desired: &protocol::link::DesiredSession| {
+        let task = desired.task.as_ref().is_some_and(|task| task.task == check.task);
+        task && desired.workspace.workspace == check.workspace.workspace
+    };
+    let last = sessions.into_iter().filter(|row| here(&row.desired)).max_by_key(|row| row.session)?;
+    let adapter = floor.adapters.get(&last.desired.agent)?;
+    let mode = match last.desired.mode {
+        SessionMode::Interactive => Mode::Interactive,
+        SessionMode::Headless => Mode::Headless,
+    };
+    let autonomy = if last.desired.sandbox.is_some() { Autonomy::Full } else { Autonomy::Edit };
+    (!adapter.takes_argv(mode)).then(|| adapter.commits(autonomy))
+}
+
+/// The agent's summary as a message: a short first line, and the whole text below it if there is more.
+fn message(summary: Option<&str>) -> String {
+    let summary = summary.unwrap_or_default().trim();
+    let (first, rest) = summary.split_once('\n').unwrap_or((summary, ""));
+    let subject: String = first.chars().take(SUBJECT).collect();
+    let rest = if subject == first { rest } else { summary };
+    match (subject.trim(), rest.trim()) {
+        ("", _) => "Work of an agent".to_owned(),
+        (subject, "") => subject.to_owned(),
+        (subject, rest) => format!("{subject}\n\n{rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+
+    #[test]
+    fn a_summary_is_the_message() {
+        assert_eq!(message(Some("Fixed it.\n")), "Fixed it.");
+        assert_eq!(message(Some("Fixed it.\nAnd more.")), "Fixed it.\n\nAnd more.");
+        assert_eq!(message(Some(&"x".repeat(100))), format!("{}\n\n{}", "x".repeat(72), "x".repeat(100)));
+        assert_eq!(message(None), "Work of an agent");
+    }
+}
