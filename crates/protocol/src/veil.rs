@@ -179,6 +179,18 @@ impl Change {
         }
     }
 
+    /// Whether it has anything of an execution in it.
+    pub fn has_execution(&self) -> bool {
+        match self {
+            Self::Tasks { tasks } => tasks.iter().any(|task| task.session.is_some()),
+            Self::Workers { workers } => workers.iter().any(|worker| worker.session.is_some()),
+            Self::Message { message } => message.author_session.is_some(),
+            Self::Activity { activity } => activity.links.iter().any(|link| of_execution(link.kind)),
+            Self::Escalation { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whose executions it has something of, as far as that is known.
     pub fn executions(&self, owner: impl Fn(WorkerId) -> Option<UserId>) -> Vec<UserId> {
         match self {

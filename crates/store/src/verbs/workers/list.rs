@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, WorkerId};
+use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId, WorkerId};
 use engine::liveness::{Heartbeat, gone_at, renew_seconds};
 use protocol::{Attempt, Veil, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
 
@@ -66,6 +66,13 @@ impl Store {
         let looks = |worker: &Worker| looks_into(caller, facts.get(&worker.project), worker.owner.id);
         found.iter_mut().filter(|worker| !looks(worker)).for_each(Veil::veil);
         Ok(found)
+    }
+
+    /// Whose the workers are, also those that were removed.
+    pub async fn worker_owners(&self) -> Result<HashMap<WorkerId, UserId>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let rows = reader.borrow().all("SELECT id, owner FROM workers", args![]).await?;
+        rows.iter().map(|row| Ok((row.parsed("id")?, row.parsed("owner")?))).collect()
     }
 
     /// One worker with what it has done.
