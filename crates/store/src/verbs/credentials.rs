@@ -217,12 +217,12 @@ impl Command for CreateToken {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewToken, StoreError> {
         let me = tx.caller.person()?;
-        NAME.check(&self.input.name)?;
+        let name = &NAME.name(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
         if tokens_of(tx.read(), me.id).await?.len() >= MAX_TOKENS {
             return Err(StoreError::Conflict(format!("you have {MAX_TOKENS} tokens: revoke some first")));
         }
-        let (name, expires_at) = (&self.input.name, self.input.expires_at);
+        let expires_at = self.input.expires_at;
         let (token, secret) = add_token(tx, me.id, TokenKind::Personal, None, name, expires_at).await?;
         tx.audit(Self::VERB, token.id, AuditScope::Private(me.id), format!("made token `{name}`"));
         Ok(NewToken { token, secret: secret.reveal().to_owned() })

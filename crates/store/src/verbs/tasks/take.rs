@@ -87,7 +87,7 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
         Some(name) if caller.session().is_none() => name.clone(),
         _ => caller_name(tx)?,
     };
-    check::worker(&name, &input.abilities)?;
+    let name = check::worker(&name, &input.abilities)?;
     if let Some(wanted) = input.task {
         let found = tx.task(wanted).await?.filter(|task| task.project == project);
         found.ok_or(StoreError::NotFound("task"))?;
