@@ -6,7 +6,7 @@
 use domain::{EscalationKind, LinkKind, UserId, WorkerId};
 
 use crate::{
-    ActedBy, Activity, Attempt, AuditEntry, Change, Escalation, Handover, Message, Report, Task, TaskDetail, TaskLine,
+    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Handover, Message, Report, Task, TaskDetail, TaskLine,
     Version, Worker, WorkerDetail,
 };
 
@@ -69,11 +69,11 @@ impl Report {
         }
     }
 
-    /// Takes out what the checks printed and read; whether each criterion is met stays. `reason` stands for why it was
-    /// refused.
-    pub fn veil_results(&mut self, reason: Option<String>) {
+    /// Takes out what the checks printed and read; whether each criterion is met stays. `open` says in other words what was
+    /// found, and `reason` why the report was refused.
+    pub fn veil_results(&mut self, open: impl Fn(&CriterionResult) -> String, reason: Option<String>) {
         for result in &mut self.results {
-            result.reason = NOT_SHARED.to_owned();
+            result.reason = open(result);
         }
         self.reason = reason;
     }

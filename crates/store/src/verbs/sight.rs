@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use domain::text::plain;
 use domain::{Action, Actor, ProjectFacts, ProjectId, ReportId, Resource, TaskId, UserId, WorkerId};
 use protocol::{Criterion, CriterionResult, NOT_SHARED, Report};
 
@@ -83,7 +84,8 @@ impl<'a> Sight<'a> {
             && !self.of(project, owner)
         {
             let refused = report.reason.as_ref().map(|_| not_met(acceptance, &report.results));
-            report.veil_results(refused.map(|reason| reason.unwrap_or_else(|| NOT_SHARED.to_owned())));
+            let refused = refused.map(|reason| reason.unwrap_or_else(|| NOT_SHARED.to_owned()));
+            report.veil_results(|result| open_words(acceptance, result), refused);
         }
     }
 }
@@ -96,9 +98,24 @@ pub(crate) fn as_person(id: UserId) -> Caller {
 /// Why a report was refused, in words that have nothing of what the checks printed or read: which criteria are not met.
 pub(crate) fn not_met(acceptance: &[Criterion], results: &[CriterionResult]) -> Option<String> {
     let failed = results.iter().filter(|result| result.passed == Some(false));
-    let words = failed.filter_map(|result| acceptance.get(result.criterion as usize)).map(brief::words);
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("not met: {}", words.join("; ")))
+    let words: Vec<String> = failed.map(|result| open_words(acceptance, result)).collect();
+    (!words.is_empty()).then(|| words.join("\n"))
+}
+
+/// How a criterion was met, without what a command printed and without what stands in a file. Of the others a runner tells
+/// only which paths are there, and what git says of them.
+fn open_words(acceptance: &[Criterion], result: &CriterionResult) -> String {
+    let criterion = acceptance.get(result.criterion as usize);
+    let words = match criterion {
+        Some(criterion @ (Criterion::Command { .. } | Criterion::FileMatches { .. })) => brief::words(criterion),
+        Some(_) => return plain(result.reason.lines().next().unwrap_or_default(), 300),
+        None => return NOT_SHARED.to_owned(),
+    };
+    match result.passed {
+        Some(true) => format!("met: {words}"),
+        Some(false) => format!("not met: {words}"),
+        None => format!("for a person to judge: {words}"),
+    }
 }
 
 /// The reports of a task that runners checked, each with whose runner that was, if it is still there.
@@ -124,11 +141,15 @@ mod tests {
         let acceptance: Vec<Criterion> = serde_json::from_value(serde_json::json!([
             { "kind": "committed" },
             { "kind": "command", "argv": ["cat", "token"] },
+            { "kind": "file_exists", "path": "out" },
         ]))
         .unwrap();
         let result = |criterion, passed| CriterionResult { criterion, passed, reason: "sf_secret".into() };
-        let told = not_met(&acceptance, &[result(0, Some(true)), result(1, Some(false)), result(9, Some(false))]);
-        assert_eq!(told.as_deref(), Some("not met: `cat token` exits with 0 within 300 s"));
-        assert_eq!(not_met(&acceptance, &[result(0, None)]), None);
+        let mut results = vec![result(0, Some(true)), result(1, Some(false)), result(2, Some(false)), result(9, Some(false))];
+        results[2].reason = "`out` is not there\nsf_secret".into();
+        let told = not_met(&acceptance, &results).unwrap();
+        assert!(!told.contains("sf_secret"), "{told}");
+        assert!(told.starts_with("not met: `cat token` exits with 0 within 300 s\n`out` is not there\n"), "{told}");
+        assert_eq!(not_met(&acceptance, &results[..1]), None);
     }
 }
