@@ -25,7 +25,7 @@ pub use metrics::*;
 pub use problem::{FieldError, Problem, ProblemKind, quotable};
 pub use schema::task_schema;
 pub use tasks::*;
-pub use veil::{NOT_SHARED, Veil, of_execution};
+pub use veil::{NOT_SHARED, Veil, of_execution, only_first_line};
 pub use views::*;
 pub use workers::*;
 

@@ -13,6 +13,15 @@ use crate::{
 /// Stands where a text is that the receiver may not see.
 pub const NOT_SHARED: &str = "not shown: the project does not share execution";
 
+/// What a reason says first is what happened. What followed in earlier releases was printed by what ran.
+pub fn only_first_line(reason: &mut Option<String>) {
+    if let Some(text) = reason
+        && let Some(end) = text.find(['\n', '\r'])
+    {
+        text.truncate(end);
+    }
+}
+
 /// A view that has something of an execution in it.
 pub trait Veil {
     /// Takes that out.
@@ -31,12 +40,14 @@ pub trait Veil {
 impl Veil for TaskLine {
     fn veil(&mut self) {
         self.session = None;
+        only_first_line(&mut self.reason);
     }
 }
 
 impl Veil for Task {
     fn veil(&mut self) {
         self.session = None;
+        only_first_line(&mut self.reason);
     }
 }
 
@@ -50,7 +61,7 @@ impl Veil for Attempt {
     fn veil(&mut self) {
         self.sessions.clear();
         self.workspace = None;
-        self.reason = None;
+        only_first_line(&mut self.reason);
     }
 }
 
@@ -83,7 +94,7 @@ impl Veil for Handover {
     fn veil(&mut self) {
         self.session = None;
         self.workspace = None;
-        self.reason = None;
+        only_first_line(&mut self.reason);
     }
 }
 
@@ -100,7 +111,6 @@ impl Veil for Escalation {
         let context = &mut self.context;
         context.screen = None;
         context.diff = None;
-        context.missing = None;
         // A question and its context are words for people; two outputs that meet are named by the hub.
         let words = matches!(
             self.kind,
@@ -182,7 +192,10 @@ impl Change {
     /// Whether it has anything of an execution in it.
     pub fn has_execution(&self) -> bool {
         match self {
-            Self::Tasks { tasks } => tasks.iter().any(|task| task.session.is_some()),
+            Self::Tasks { tasks } => {
+                let lines = |reason: &String| reason.contains('\n');
+                tasks.iter().any(|task| task.session.is_some() || task.reason.as_ref().is_some_and(lines))
+            }
             Self::Workers { workers } => workers.iter().any(|worker| worker.session.is_some()),
             Self::Message { message } => message.author_session.is_some(),
             Self::Activity { activity } => activity.links.iter().any(|link| of_execution(link.kind)),

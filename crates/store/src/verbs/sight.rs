@@ -99,7 +99,7 @@ pub(crate) fn as_person(id: UserId) -> Caller {
 pub(crate) fn not_met(acceptance: &[Criterion], results: &[CriterionResult]) -> Option<String> {
     let failed = results.iter().filter(|result| result.passed == Some(false));
     let words: Vec<String> = failed.map(|result| open_words(acceptance, result)).collect();
-    (!words.is_empty()).then(|| words.join("\n"))
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// How a criterion was met, without what a command printed and without what stands in a file. Of the others a runner tells
@@ -149,7 +149,7 @@ mod tests {
         results[2].reason = "`out` is not there\nsf_secret".into();
         let told = not_met(&acceptance, &results).unwrap();
         assert!(!told.contains("sf_secret"), "{told}");
-        assert!(told.starts_with("not met: `cat token` exits with 0 within 300 s\n`out` is not there\n"), "{told}");
+        assert!(told.starts_with("not met: `cat token` exits with 0 within 300 s; `out` is not there; "), "{told}");
         assert_eq!(not_met(&acceptance, &results[..1]), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use domain::TaskId;
-use protocol::{AttemptLine, Escalation};
+use protocol::{AttemptLine, Escalation, only_first_line};
 
 use super::reach::list;
 use crate::StoreError;
@@ -16,12 +16,16 @@ const NAMED: usize = 20;
 const WORDS: usize = 500;
 
 fn line(row: &Row, seen: bool) -> Result<AttemptLine, StoreError> {
+    let mut reason = row.text_or_none("reason")?;
+    if !seen {
+        only_first_line(&mut reason);
+    }
     Ok(AttemptLine {
         number: row.count("number")?,
         worker_name: row.text("worker_name")?,
         agent: row.text("agent")?,
         outcome: row.parsed("outcome")?,
-        reason: row.text_or_none("reason")?.filter(|_| seen).map(|reason| shortened(&reason)),
+        reason: reason.map(|reason| shortened(&reason)),
         started_at: row.time("started_at")?,
         ended_at: row.time_or_none("ended_at")?,
     })

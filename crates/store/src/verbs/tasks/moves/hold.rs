@@ -259,7 +259,7 @@ async fn hold_ends(
     }
     let settings = tx.work_settings(row.project).await?;
     let worker = row.worker;
-    attempt::close(tx, &mut row, outcome, because.whole()).await?;
+    attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
     if let Some(worker) = worker {
         holds::let_go(tx, worker, task, ended).await?;
     }

@@ -325,7 +325,8 @@ pub(crate) async fn refuse(
         row.status = TaskStatus::Validating;
     }
     row.refusals += 1;
-    let open = not_met(&row.acceptance, results).unwrap_or_else(|| reason.to_owned());
+    let open = not_met(&row.acceptance, results)
+        .unwrap_or_else(|| reason.lines().next().unwrap_or_default().to_owned());
     let whole = if own_check(tx, report, row.worker).await? { reason } else { open.as_str() }.to_owned();
     row.reason = Some(open.clone());
     let mut tried = tries(&row);
@@ -404,7 +405,7 @@ pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -
     if !asks::words_only(&row.acceptance) || (found.flag("collected")? && summary == asks::SILENT) {
         return Ok(false);
     }
-    let reason = format!("it was not compared with other outputs: {why}");
+    let reason = format!("it was not compared with other outputs: {}", first_line(why));
     decided(tx, row.project, row.worker, Some(row.id), "not_compared", reason).await?;
     match row.acceptance.is_empty() {
         true => accept(tx, report, &[]).await?,
