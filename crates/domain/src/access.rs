@@ -1,6 +1,6 @@
 //! Who may do what. Every verb, list, count, delta and stream asks [`can`].
 
-use crate::{ProjectId, SessionId, UserId, Visibility};
+use crate::{ProjectId, RunnerId, SessionId, UserId, Visibility};
 
 /// Who asks, as proven by a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +26,23 @@ pub enum Actor {
         /// The session.
         session: SessionId,
     },
+    /// A runner: its token opens its own link, where the hub asks and it answers, and no verb.
+    Runner {
+        /// Whose machine it is.
+        user: UserId,
+        /// The runner.
+        runner: RunnerId,
+    },
+}
+
+impl Actor {
+    /// The person who acts, by their own hand or through an agent; nobody for an observer and for a runner.
+    pub fn acts_for(&self) -> Option<UserId> {
+        match self {
+            Self::User { id, .. } | Self::Agent { user: id, .. } => Some(*id),
+            Self::Observer { .. } | Self::Runner { .. } => None,
+        }
+    }
 }
 
 /// What access to a project depends on, and nothing else.
@@ -50,6 +67,8 @@ pub enum Action {
     SeeExecution,
     /// Write content, activities and chat.
     Write,
+    /// Decide about work as a person: answer what agents ask, cancel and retry tasks, start an activity.
+    Decide,
     /// Remember how far one has read.
     MarkRead,
     /// Type into a session, stop it, or change its workspace.
@@ -70,6 +89,7 @@ impl Action {
         Self::See,
         Self::SeeExecution,
         Self::Write,
+        Self::Decide,
         Self::MarkRead,
         Self::Drive,
         Self::Govern,
@@ -128,7 +148,10 @@ pub fn can(actor: &Actor, action: Action, resource: Resource<'_>) -> Verdict {
 fn on_execution(actor: &Actor, action: Action, project: &ProjectFacts, owner: UserId) -> Verdict {
     // It runs on its owner's machine: they keep hold of it, whatever becomes of the project.
     let own = matches!(actor, Actor::User { id, .. } if *id == owner);
-    let sees = own || on_project(actor, Action::SeeExecution, project).is_allowed();
+    // An agent must read why its own work was refused, also where others may not look.
+    let helps = matches!(actor, Actor::Agent { user, .. } if *user == owner)
+        && on_project(actor, Action::See, project).is_allowed();
+    let sees = own || helps || on_project(actor, Action::SeeExecution, project).is_allowed();
     match action {
         _ if !sees => Verdict::NotFound,
         Action::SeeExecution => Verdict::Allowed,
@@ -155,25 +178,25 @@ fn on_belongings(actor: &Actor, action: Action, owner: UserId) -> Verdict {
 fn on_project(actor: &Actor, action: Action, facts: &ProjectFacts) -> Verdict {
     let owner = match actor {
         Actor::User { id, .. } | Actor::Agent { user: id, .. } => *id == facts.owner,
-        Actor::Observer { .. } => false,
+        Actor::Observer { .. } | Actor::Runner { .. } => false,
     };
     let sees = match actor {
         Actor::User { .. } => owner || facts.visibility != Visibility::Private,
         Actor::Agent { project, .. } => *project == facts.id && (owner || facts.visibility != Visibility::Private),
         // The owner made the link: it shows the project whatever its visibility to peers.
         Actor::Observer { project } => *project == facts.id,
+        Actor::Runner { .. } => false,
     };
     if !sees {
         return Verdict::NotFound;
     }
     let person = matches!(actor, Actor::User { .. });
+    let writes = owner || (actor.acts_for().is_some() && facts.visibility == Visibility::ReadWrite);
     let allowed = match action {
         Action::See => true,
         Action::SeeExecution => owner || facts.share_execution,
-        Action::Write => {
-            let writes = !matches!(actor, Actor::Observer { .. });
-            owner || (writes && facts.visibility == Visibility::ReadWrite)
-        }
+        Action::Write => writes,
+        Action::Decide => writes && person,
         Action::MarkRead => person,
         Action::Govern => owner && person,
         Action::Drive | Action::TakePart | Action::ManageOwn | Action::ManageUsers => false,
@@ -188,26 +211,28 @@ mod tests {
     /// The written table: who (rows) may do what (columns), in each visibility.
     /// `+` allowed, `-` forbidden, `.` not found; `x` follows share_execution.
     const TABLE: &str = "
-        actor     visibility  see exec write read govern
-        owner     private      +   +    +     +     +
-        owner     read-only    +   +    +     +     +
-        owner     read-write   +   +    +     +     +
-        peer      private      .   .    .     .     .
-        peer      read-only    +   x    -     +     -
-        peer      read-write   +   x    +     +     -
-        observer  private      +   x    -     -     -
-        observer  read-only    +   x    -     -     -
-        observer  read-write   +   x    -     -     -
-        agent     private      +   +    +     -     -
-        agent     read-only    +   +    +     -     -
-        agent     read-write   +   +    +     -     -
-        guest     private      .   .    .     .     .
-        guest     read-only    +   x    -     -     -
-        guest     read-write   +   x    +     -     -
-        astray    read-write   .   .    .     .     .
-        stranger  private      .   .    .     .     .
-        stranger  read-only    .   .    .     .     .
-        stranger  read-write   .   .    .     .     .
+        actor     visibility  see exec write decide read govern
+        owner     private      +   +    +      +     +     +
+        owner     read-only    +   +    +      +     +     +
+        owner     read-write   +   +    +      +     +     +
+        peer      private      .   .    .      .     .     .
+        peer      read-only    +   x    -      -     +     -
+        peer      read-write   +   x    +      +     +     -
+        observer  private      +   x    -      -     -     -
+        observer  read-only    +   x    -      -     -     -
+        observer  read-write   +   x    -      -     -     -
+        agent     private      +   +    +      -     -     -
+        agent     read-only    +   +    +      -     -     -
+        agent     read-write   +   +    +      -     -     -
+        guest     private      .   .    .      .     .     .
+        guest     read-only    +   x    -      -     -     -
+        guest     read-write   +   x    +      -     -     -
+        astray    read-write   .   .    .      .     .     .
+        stranger  private      .   .    .      .     .     .
+        stranger  read-only    .   .    .      .     .     .
+        stranger  read-write   .   .    .      .     .     .
+        runner    private       .   .    .      .     .     .
+        runner    read-write    .   .    .      .     .     .
     ";
 
     #[test]
@@ -226,11 +251,19 @@ mod tests {
                 "astray" => {
                     Actor::Agent { user: owner, project: ProjectId::generate(), session: SessionId::generate() }
                 }
+                "runner" => Actor::Runner { user: owner, runner: RunnerId::generate() },
                 _ => Actor::Observer { project: ProjectId::generate() },
             };
             for share_execution in [false, true] {
                 let facts = ProjectFacts { id, owner, visibility: cells[1].parse().unwrap(), share_execution };
-                let actions = [Action::See, Action::SeeExecution, Action::Write, Action::MarkRead, Action::Govern];
+                let actions = [
+                    Action::See,
+                    Action::SeeExecution,
+                    Action::Write,
+                    Action::Decide,
+                    Action::MarkRead,
+                    Action::Govern,
+                ];
                 for (action, cell) in actions.into_iter().zip(&cells[2..]) {
                     let expected = match *cell {
                         "+" => Verdict::Allowed,
@@ -244,7 +277,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(checked, 190);
+        assert_eq!(checked, 252);
     }
 
     #[test]
@@ -268,8 +301,20 @@ mod tests {
                 };
                 assert_eq!(ask(&user(peer), Action::SeeExecution), look, "{project:?}");
                 assert_eq!(ask(&user(peer), Action::Drive), drive, "{project:?}");
-                let agent = Actor::Agent { user: host, project: id, session: SessionId::generate() };
-                assert_ne!(ask(&agent, Action::Drive), Verdict::Allowed, "an agent drives nothing");
+                let agent = |user| Actor::Agent { user, project: id, session: SessionId::generate() };
+                for user in [host, owner, peer] {
+                    assert_ne!(ask(&agent(user), Action::Drive), Verdict::Allowed, "an agent drives nothing");
+                }
+                let own = match visibility {
+                    Visibility::Private => Verdict::NotFound,
+                    _ => Verdict::Allowed,
+                };
+                assert_eq!(ask(&agent(owner), Action::SeeExecution), own, "its person's work: {project:?}");
+                assert_eq!(ask(&agent(peer), Action::SeeExecution), look, "{project:?}");
+                let runner = Actor::Runner { user: owner, runner: RunnerId::generate() };
+                for action in Action::ALL {
+                    assert_eq!(ask(&runner, *action), Verdict::NotFound, "a runner asks for nothing: {action:?}");
+                }
             }
         }
     }
@@ -288,6 +333,9 @@ mod tests {
             let agent = Actor::Agent { user: me, project: ProjectId::generate(), session: SessionId::generate() };
             assert!(!can(&agent, *action, Resource::Hub).is_allowed(), "{action:?}");
             assert!(!can(&agent, *action, Resource::Belongings(me)).is_allowed(), "{action:?}");
+            let runner = Actor::Runner { user: me, runner: RunnerId::generate() };
+            assert!(!can(&runner, *action, Resource::Hub).is_allowed(), "{action:?}");
+            assert!(!can(&runner, *action, Resource::Belongings(me)).is_allowed(), "{action:?}");
             let other = Resource::Belongings(UserId::generate());
             assert_eq!(can(&user(true), *action, other), Verdict::NotFound, "{action:?}");
         }

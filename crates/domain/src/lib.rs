@@ -3,8 +3,10 @@
 //! Pure: no clock, no I/O, no database, no wire format beyond ids and plain enums.
 
 pub mod access;
+pub mod address;
 pub mod branch;
 pub mod ids;
+pub mod names;
 pub mod placement;
 pub mod text;
 pub mod time;

@@ -29,6 +29,24 @@ pub enum TextError {
         /// Where it stands.
         position: usize,
     },
+    /// A character that nobody sees.
+    #[error("`{field}` has a character that cannot be seen (U+{code:04X}) at byte {position}: remove it")]
+    Invisible {
+        /// The field that was refused.
+        field: &'static str,
+        /// The character's code point.
+        code: u32,
+        /// Where it stands.
+        position: usize,
+    },
+    /// Letters of scripts that are not written together.
+    #[error("`{field}` mixes letters of several scripts in `{word}`, which could be taken for another name: use one script")]
+    Mixed {
+        /// The field that was refused.
+        field: &'static str,
+        /// The word.
+        word: String,
+    },
 }
 
 /// What a field takes: its name in error messages, its size, and whether it has lines.

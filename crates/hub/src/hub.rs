@@ -71,6 +71,7 @@ impl Hub {
                 (Some(user), None)
             }
             domain::Actor::Observer { project } | domain::Actor::Agent { project, .. } => (None, Some(project)),
+            domain::Actor::Runner { .. } => (None, None),
         };
         Ok(self.me_view(user, observes))
     }

@@ -35,7 +35,7 @@ pub struct Options {
 impl Options {
     /// A hub on loopback with a SQLite file in `data_dir`.
     pub fn new(data_dir: PathBuf) -> Self {
-        let owner = std::env::var("USER").ok().filter(|name| domain::text::NAME.check(name).is_ok());
+        let owner = std::env::var("USER").ok().filter(|name| domain::text::NAME.name(name).is_ok());
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4720)),
             database: format!("sqlite:{}", data_dir.join("shopfloor.db").display()),

@@ -71,7 +71,7 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
     let listener = live.clone();
     let store = Store::open(&options.database, now, move |events| listener.publish(events)).await?;
     let newest = store.extent().await?.newest;
-    live.begin(newest, store.project_facts().await?, store.is_shared());
+    live.begin(newest, store.project_facts().await?, store.worker_owners().await?, store.is_shared());
 
     let socket = TcpListener::bind(options.listen).await.map_err(|error| StartError::Listen(options.listen, error))?;
     let bound = socket.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;

@@ -14,6 +14,7 @@ mod problem;
 mod schema;
 mod tasks;
 pub mod terminal;
+mod veil;
 mod views;
 mod workers;
 
@@ -26,6 +27,7 @@ pub use metrics::*;
 pub use problem::{FieldError, Problem, ProblemKind, quotable};
 pub use schema::task_schema;
 pub use tasks::*;
+pub use veil::{NOT_SHARED, Veil, of_execution, only_first_line};
 pub use views::*;
 pub use workers::*;
 

@@ -2,7 +2,7 @@
 
 use domain::{
     ActivityId, ActivityStatus, AuthorKind, InviteId, LinkKind, LoginId, MessageId, ObserverId, ProjectFacts,
-    ProjectId, RunnerId, RunnerPolicy, Timestamp, TokenId, TokenKind, UserId, Visibility,
+    ProjectId, RunnerId, RunnerPolicy, SessionId, Timestamp, TokenId, TokenKind, UserId, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -147,6 +147,10 @@ views! {
         author: UserRef,
         /// Whether the person, their floor manager or an agent wrote it.
         author_kind: AuthorKind,
+        /// The session whose agent wrote it, for those who may look into it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        author_session: Option<SessionId>,
         /// Markdown; empty when deleted.
         content: String,
         /// The ids it refers to as `#act_…`.
@@ -312,6 +316,13 @@ views! {
         at: Timestamp,
         /// The whole text.
         content: String,
+        /// Whether the person or an agent of theirs wrote it.
+        #[serde(default = "by_hand")]
+        author_kind: AuthorKind,
+        /// The session whose agent wrote it, for those who may look into it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        author_session: Option<SessionId>,
     }
 
     /// What changed between two versions, line by line.
@@ -341,7 +352,12 @@ views! {
         at: Timestamp,
         /// Who, if a person; absent for the hub itself and for links.
         actor: Option<UserRef>,
-        /// From where: address and kind of client.
+        /// What acted for the person; absent when they did it by their own hand.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        via: Option<ActedBy>,
+        /// From where: address and kind of client. Empty for those to whom it is not shown: only the actor and the
+        /// project's owner see it, and of entries that belong to no project the actor and the hub's owner.
         origin: String,
         /// What was done, as the protocol's verb.
         verb: String,
@@ -381,6 +397,27 @@ views! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runners_in_trouble: Option<u32>,
     }
+}
+
+/// Who wrote what an older hub shows.
+fn by_hand() -> AuthorKind {
+    AuthorKind::User
+}
+
+/// What acted for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ActedBy {
+    /// An agent, with the token of its session.
+    Agent {
+        /// The session, for those who may look into it.
+        session: Option<SessionId>,
+    },
+    /// A runner.
+    Runner {
+        /// The runner.
+        runner: RunnerId,
+    },
 }
 
 impl Project {

@@ -32,6 +32,8 @@ pub(crate) struct PendingEvent {
 pub(crate) struct PendingAudit {
     pub(crate) actor: Option<UserId>,
     pub(crate) actor_name: Option<String>,
+    /// The session or runner that acted for the person.
+    pub(crate) via: Option<String>,
     pub(crate) origin: String,
     pub(crate) verb: &'static str,
     pub(crate) subject: String,
@@ -254,7 +256,7 @@ impl Batch {
             rows.push(audit_row(ledger.audit, now, entry, &ledger.hash));
         }
         let head = "INSERT INTO audit (number, at, actor, actor_name, origin, verb, subject, project, private_to, \
-                    detail, hash)";
+                    detail, hash, via)";
         parts.push(Part::insert(head, rows));
         let Ledger { seq, audit, hash, writes } = ledger;
         parts.push(Part::update(LEDGER, vec![args![1_i64, before, *seq, *audit, &*hash, *writes]]));
@@ -310,12 +312,13 @@ fn audit_row(number: u64, at: Timestamp, entry: PendingAudit, hash: &str) -> Vec
         entry.private_to.map(|id| id.to_string()),
         entry.detail,
         hash,
+        entry.via,
     ]
 }
 
 /// What an entry's hash covers: JSON, so that no content can imitate a boundary between fields.
 fn audit_text(number: u64, at: Timestamp, entry: &PendingAudit) -> String {
-    to_json(&(
+    let text = to_json(&(
         number,
         at.as_millis(),
         entry.actor,
@@ -326,7 +329,16 @@ fn audit_text(number: u64, at: Timestamp, entry: &PendingAudit) -> String {
         entry.project,
         entry.private_to,
         &entry.detail,
-    ))
+    ));
+    with_via(text, entry.via.as_deref())
+}
+
+/// Entries that a person made by their own hand are covered as they were before there was another way.
+pub(crate) fn with_via(text: String, via: Option<&str>) -> String {
+    match via {
+        Some(via) => to_json(&(text, via)),
+        None => text,
+    }
 }
 
 /// The hash of an entry's text after the hash of the entry before it.

@@ -1,6 +1,6 @@
 //! Who runs a verb, and from where, as the audit trail records it.
 
-use domain::{Action, Actor, AuthorKind, Resource, UserId, Verdict, can};
+use domain::{Action, Actor, AuthorKind, Resource, SessionId, UserId, Verdict, can};
 use protocol::{UserRef, WrittenBy};
 
 use crate::StoreError;
@@ -51,9 +51,8 @@ impl Caller {
     pub fn person(&self) -> Result<UserRef, StoreError> {
         match &self.who {
             Who::Actor { actor: Actor::User { id, .. }, name } => Ok(UserRef { id: *id, name: name.clone() }),
-            Who::Actor { actor: Actor::Agent { .. }, .. } => {
-                Err(StoreError::Forbidden("an agent's token works in its own project only: a person must do this"))
-            }
+            Who::Actor { actor: Actor::Agent { .. }, .. } => Err(StoreError::Forbidden(AGENT)),
+            Who::Actor { actor: Actor::Runner { .. }, .. } => Err(StoreError::Forbidden(RUNNER)),
             _ => Err(StoreError::Forbidden("an observer link only looks: log in to take part")),
         }
     }
@@ -71,11 +70,24 @@ impl Caller {
     /// Who wrote a text, with the session whose agent wrote it on their behalf.
     pub fn writer(&self) -> Result<WrittenBy, StoreError> {
         let (user, _) = self.author()?;
-        let agent = match self.actor() {
-            Some(Actor::Agent { session, .. }) => Some(*session),
+        Ok(WrittenBy { user, agent: self.session() })
+    }
+
+    /// The session whose agent acts, if it is one.
+    pub fn session(&self) -> Option<SessionId> {
+        match &self.who {
+            Who::Actor { actor: Actor::Agent { session, .. }, .. } => Some(*session),
             _ => None,
-        };
-        Ok(WrittenBy { user, agent })
+        }
+    }
+
+    /// What a person acts by, as the audit trail keeps it: the session of their agent, or their runner.
+    pub(crate) fn via(&self) -> Option<String> {
+        match &self.who {
+            Who::Actor { actor: Actor::Agent { session, .. }, .. } => Some(session.to_string()),
+            Who::Actor { actor: Actor::Runner { runner, .. }, .. } => Some(runner.to_string()),
+            _ => None,
+        }
     }
 
     /// Refuses unless the access rule allows it; `noun` names what is then not found.
@@ -94,17 +106,23 @@ impl Caller {
             Who::Actor { actor: Actor::User { id, .. }, .. } => id.to_string(),
             Who::Actor { actor: Actor::Observer { project }, .. } => format!("observer of {project}"),
             Who::Actor { actor: Actor::Agent { session, .. }, .. } => session.to_string(),
+            Who::Actor { actor: Actor::Runner { runner, .. }, .. } => runner.to_string(),
             Who::Hub => "hub".to_owned(),
         }
     }
 }
 
+const AGENT: &str = "an agent's token works in its own project only: a person must do this";
+const RUNNER: &str = "a runner's token opens only the runner's link: use a personal token (`shopfloor token create NAME`)";
+
 fn reason(actor: &Actor, action: Action) -> &'static str {
     match action {
-        Action::TakePart | Action::ManageOwn | Action::Drive if matches!(actor, Actor::Agent { .. }) => {
-            "an agent's token works in its own project only: a person must do this"
+        _ if matches!(actor, Actor::Runner { .. }) => RUNNER,
+        Action::TakePart | Action::ManageOwn | Action::Drive if matches!(actor, Actor::Agent { .. }) => AGENT,
+        Action::Decide if matches!(actor, Actor::Agent { .. }) => {
+            "an agent cannot decide this: a person must, in the page or with their own token"
         }
-        Action::Write => "this project is read-only for you: ask its owner to make it read-write",
+        Action::Write | Action::Decide => "this project is read-only for you: ask its owner to make it read-write",
         Action::Govern => "only the project's owner may do this",
         Action::SeeExecution => "the project's owner does not share execution",
         Action::ManageUsers => "only the hub's owner may do this",

@@ -73,7 +73,11 @@ impl StoreError {
 impl From<TextError> for StoreError {
     fn from(error: TextError) -> Self {
         let field = match &error {
-            TextError::Empty { field } | TextError::TooLong { field, .. } | TextError::Control { field, .. } => *field,
+            TextError::Empty { field }
+            | TextError::TooLong { field, .. }
+            | TextError::Control { field, .. }
+            | TextError::Invisible { field, .. }
+            | TextError::Mixed { field, .. } => *field,
         };
         Self::Invalid { field, message: error.to_string() }
     }

@@ -165,9 +165,10 @@ impl<'c> Tx<'c> {
         detail: impl Into<String>,
     ) {
         let (actor, actor_name) = match &self.caller.who {
-            Who::Actor { actor: Actor::User { id, .. } | Actor::Agent { user: id, .. }, name } => {
-                (Some(*id), Some(name.clone()))
-            }
+            Who::Actor {
+                actor: Actor::User { id, .. } | Actor::Agent { user: id, .. } | Actor::Runner { user: id, .. },
+                name,
+            } => (Some(*id), Some(name.clone())),
             _ => (None, None),
         };
         let (project, private_to) = match scope {
@@ -178,6 +179,7 @@ impl<'c> Tx<'c> {
         self.batch.audits.push(PendingAudit {
             actor,
             actor_name,
+            via: self.caller.via(),
             origin: self.caller.origin.clone(),
             verb,
             subject: subject.to_string(),

@@ -52,6 +52,8 @@ mod tests {
             author: author.clone(),
             at,
             content: (*text).to_owned(),
+            author_kind: domain::AuthorKind::User,
+            author_session: None,
         });
         let mut all: Vec<Version> = all.collect();
         all.reverse();

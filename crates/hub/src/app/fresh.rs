@@ -50,7 +50,6 @@ mod tests {
             depends_on: id.to_string(),
             actor: Actor::User { id, hub_owner: true },
             name: "ann".into(),
-            runner: None,
             by_cookie: logged_in_at.is_some(),
             expires_at: None,
             logged_in_at: logged_in_at.map(Timestamp::from_millis),

@@ -7,6 +7,7 @@ mod fresh;
 mod tasks;
 mod workers;
 
+use domain::Actor;
 use protocol::{Answer, Call, ProblemKind};
 use store::{
     AnswerApproval, Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner,
@@ -26,11 +27,20 @@ pub(crate) async fn run(
     key: Option<String>,
     call: Call,
 ) -> Result<Answer, AppError> {
-    if credential.runner.is_some() && call.changes() {
-        return Err(AppError::new(ProblemKind::Forbidden, "a runner's token only looks: use a personal token"));
-    }
+    no_runner(credential)?;
     fresh::check(credential, hub.store.now(), &call)?;
     if call.changes() { write(hub, caller, key, call).await } else { read(hub, credential, caller, call).await }
+}
+
+/// Refuses a runner's token: all that a runner needs goes over its link.
+pub(crate) fn no_runner(credential: &Credential) -> Result<(), AppError> {
+    match credential.actor {
+        Actor::Runner { .. } => Err(AppError::new(
+            ProblemKind::Forbidden,
+            "a runner's token opens only the runner's link: use a personal token (`shopfloor token create NAME`)",
+        )),
+        _ => Ok(()),
+    }
 }
 
 async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -> Result<Answer, AppError> {

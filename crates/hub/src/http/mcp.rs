@@ -22,6 +22,7 @@ use store::{Bearer, Credential, Secret};
 use super::extract::{Session, bearer};
 use super::{BODY, REQUEST, reply};
 use crate::AppError;
+use crate::app;
 use crate::hub::Hub;
 
 /// A caller that was silent for so long has nothing in hand any more.
@@ -88,9 +89,7 @@ impl Door {
             return Err(refuse("send a token as `Authorization: Bearer …`: `shopfloor token create` makes one"));
         };
         let session = Session::from_request_parts(&mut parts, &self.hub).await.map_err(IntoResponse::into_response)?;
-        if session.credential.runner.is_some() {
-            return Err(refuse("a runner's token is not for agents: use a personal token, or the agent's own"));
-        }
+        app::no_runner(&session.credential).map_err(IntoResponse::into_response)?;
         let named = session_of(&parts.headers).ok().flatten();
         let desk = self.desk(&session.credential, named, bearer, session.origin.text());
         let body = tokio::time::timeout(REQUEST, axum::body::to_bytes(body, BODY)).await;
@@ -174,7 +173,7 @@ fn settings(credential: &Credential, named: Option<&str>) -> Settings {
             Settings { project: Some(project.to_string()), session: Some(session), ..settings }
         }
         // One session of MCP is one worker, and without one the token is; unless it says otherwise.
-        Actor::User { .. } | Actor::Observer { .. } => {
+        Actor::User { .. } | Actor::Observer { .. } | Actor::Runner { .. } => {
             let id = named.unwrap_or(&credential.id);
             Settings { worker: Some(format!("mcp-{}", &id[id.len().saturating_sub(8)..])), ..settings }
         }

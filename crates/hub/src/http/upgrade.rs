@@ -15,6 +15,7 @@ use protocol::{MAX_FRAME, ProblemKind};
 use super::extract::Session;
 use super::reply;
 use crate::AppError;
+use crate::app;
 use crate::hub::Hub;
 use crate::links;
 use crate::live::socket::{self, Revocations};
@@ -42,6 +43,9 @@ pub(crate) async fn client(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    if let Err(refusal) = app::no_runner(&session.credential) {
+        return refusal.into_response();
+    }
     let upgrade = match checked(&session, &headers, upgrade, MAX_FRAME) {
         Ok(upgrade) => upgrade,
         Err(refusal) => return *refusal,
@@ -57,7 +61,7 @@ pub(crate) async fn link(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    let (Some(runner), Actor::User { id: owner, .. }) = (session.credential.runner, session.credential.actor) else {
+    let Actor::Runner { user: owner, runner } = session.credential.actor else {
         let detail = "only a runner's own token opens a link: `shopfloor runner create` makes one";
         return AppError::new(ProblemKind::Forbidden, detail).into_response();
     };

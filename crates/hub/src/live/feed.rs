@@ -95,8 +95,16 @@ impl Feed {
                 }
                 Told::Opened(project) => {
                     frames.push(frame);
-                    let execution =
-                        |change: &Change| matches!(change, Change::Workspace { .. } | Change::Session { .. });
+                    let execution = |change: &Change| {
+                        matches!(
+                            change,
+                            Change::Workspace { .. }
+                                | Change::Session { .. }
+                                | Change::Activity { .. }
+                                | Change::Workers { .. }
+                                | Change::Escalation { .. }
+                        )
+                    };
                     frames.extend(self.gained(hub, seq, project, execution).await?);
                 }
             }

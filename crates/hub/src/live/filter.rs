@@ -72,6 +72,15 @@ pub(crate) fn looks(actor: &Actor, project: &ProjectFacts, owner: UserId) -> boo
     can(actor, Action::SeeExecution, Resource::Execution { project, owner }).is_allowed()
 }
 
+/// Whether `actor` may look into what a person runs in a project; what nobody is known to run is for those who may look
+/// into everything.
+pub(crate) fn may_look(actor: &Actor, project: &ProjectFacts, owner: Option<UserId>) -> bool {
+    match owner {
+        Some(owner) => can(actor, Action::See, Resource::Project(project)).is_allowed() && looks(actor, project, owner),
+        None => can(actor, Action::SeeExecution, Resource::Project(project)).is_allowed(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

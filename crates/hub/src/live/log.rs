@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::Utf8Bytes;
-use domain::{Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, TaskStatus, Timestamp, UserId};
+use domain::{
+    Actor, MessageId, ProjectFacts, ProjectId, Resource, RunnerId, Seq, TaskStatus, Timestamp, UserId, WorkerId,
+};
 use parking_lot::Mutex;
 use protocol::{Change, Delta, FromHub, Runner};
 use store::{Event, EventBody};
 use tokio::sync::{Notify, broadcast, watch};
 
-use super::filter::{Scope, Told, looks, told};
+use super::filter::{self, Scope, Told, looks, told};
 use super::presence::Presence;
 use super::work::Work;
 
@@ -30,6 +32,18 @@ struct Entry {
     message: Option<MessageId>,
     /// `None`: no client is ever told.
     frame: Option<Utf8Bytes>,
+    /// What it has of executions, if it has anything.
+    veil: Option<Box<Veiled>>,
+}
+
+/// A change that has something of executions in it: not every receiver gets it whole.
+struct Veiled {
+    /// The change itself, for those who may look into some of it.
+    change: Change,
+    /// Whose executions it has something of.
+    owners: Vec<UserId>,
+    /// For those who may look into none.
+    bare: Utf8Bytes,
 }
 
 struct Log {
@@ -37,6 +51,8 @@ struct Log {
     bytes: usize,
     newest: Seq,
     facts: HashMap<ProjectId, ProjectFacts>,
+    /// Whose the workers are: what a worker does, its owner may look into.
+    workers: HashMap<WorkerId, UserId>,
 }
 
 /// What a client gets next.
@@ -73,7 +89,7 @@ pub(crate) struct Live {
 impl Live {
     /// An empty log; call [`Live::begin`] before anything is published.
     pub(crate) fn new() -> Self {
-        let log = Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new() };
+        let log = Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new(), workers: HashMap::new() };
         Self {
             presence: Presence::default(),
             log: Mutex::new(log),
@@ -87,20 +103,28 @@ impl Live {
         }
     }
 
-    /// Starts after `newest`, with what access depends on; `shared`: there may be other hubs.
-    pub(crate) fn begin(&self, newest: Seq, facts: Vec<ProjectFacts>, shared: bool) {
+    /// Starts after `newest`, with what access depends on, and whose the workers are; `shared`: there may be other hubs.
+    pub(crate) fn begin(
+        &self,
+        newest: Seq,
+        facts: Vec<ProjectFacts>,
+        workers: HashMap<WorkerId, UserId>,
+        shared: bool,
+    ) {
         self.shared.store(shared, Ordering::Relaxed);
         let mut log = self.log.lock();
         log.newest = newest;
         log.facts = facts.into_iter().map(|facts| (facts.id, facts)).collect();
+        log.workers = workers;
         self.newest.send_replace(newest);
     }
 
     /// Takes events in order; known ones are passed over, and a gap is left to whoever reads the database.
     pub(crate) fn publish(&self, events: &[Arc<Event>]) {
-        let frames: Vec<Option<Utf8Bytes>> = events.iter().map(|event| self.frame(event)).collect();
+        self.log.lock().meet(events);
+        let frames: Vec<_> = events.iter().map(|event| (self.frame(event), self.veil(event))).collect();
         let mut log = self.log.lock();
-        for (event, frame) in events.iter().zip(frames) {
+        for (event, (frame, veil)) in events.iter().zip(frames) {
             if event.seq <= log.newest {
                 continue;
             }
@@ -109,7 +133,8 @@ impl Live {
                 break;
             }
             log.apply(event);
-            log.push(Entry { seq: event.seq, at: event.at, scope: scope(event), message: event.message(), frame });
+            let (seq, at, scope, message) = (event.seq, event.at, scope(event), event.message());
+            log.push(Entry { seq, at, scope, message, frame, veil });
             match &event.body {
                 // Nobody listening is nobody to close, or to tell.
                 EventBody::Revoked { ids } => drop(self.revoked.send(Arc::new(ids.clone()))),
@@ -145,7 +170,10 @@ impl Live {
             let Some(frame) = &entry.frame else { continue };
             match log.told(actor, entry.scope) {
                 Told::Nothing => {}
-                told => found.push((entry.seq, told, frame.clone())),
+                told => {
+                    let veiled = entry.veil.as_deref().and_then(|veil| log.veiled(actor, entry, veil));
+                    found.push((entry.seq, told, veiled.unwrap_or_else(|| frame.clone())));
+                }
             }
         }
         Next::Frames { told: found, upto }
@@ -158,7 +186,14 @@ impl Live {
             events.iter().map(|event| (event.seq, log.told(actor, scope(event)))).collect()
         };
         let shown = judged.into_iter().zip(events).filter(|((_, told), _)| *told != Told::Nothing);
-        shown.filter_map(|((seq, told), event)| Some((seq, told, self.frame(event)?))).collect()
+        let frame = |event: &Event| {
+            let whole = self.frame(event)?;
+            let Some(veil) = self.veil(event) else { return Some(whole) };
+            let (seq, at, scope) = (event.seq, event.at, scope(event));
+            let entry = Entry { seq, at, scope, message: None, frame: None, veil: None };
+            Some(self.log.lock().veiled(actor, &entry, &veil).unwrap_or(whole))
+        };
+        shown.filter_map(|((seq, told), event)| Some((seq, told, frame(event)?))).collect()
     }
 
     /// Whether `actor` may see a project now.
@@ -204,6 +239,22 @@ impl Live {
         Some(encode(&FromHub::Delta(Delta { seq: event.seq, at: event.at, change })))
     }
 
+    /// What an event has of executions: `None` if every receiver gets it whole.
+    fn veil(&self, event: &Event) -> Option<Box<Veiled>> {
+        let EventBody::Change { change } = &event.body else { return None };
+        if !change.has_execution() {
+            return None;
+        }
+        let mut bare = change.clone();
+        bare.veil(|_| None, |_| false);
+        let owners = {
+            let log = self.log.lock();
+            change.executions(|worker| log.workers.get(&worker).copied())
+        };
+        let bare = encode(&FromHub::Delta(Delta { seq: event.seq, at: event.at, change: bare }));
+        Some(Box::new(Veiled { change: change.clone(), owners, bare }))
+    }
+
     /// Adds what only a running hub knows: who is connected.
     pub(crate) fn complete(&self, change: &mut Change) {
         match change {
@@ -244,6 +295,30 @@ impl Live {
 }
 
 impl Log {
+    /// Learns whose the workers are that events tell of.
+    fn meet(&mut self, events: &[Arc<Event>]) {
+        for event in events {
+            if let EventBody::Change { change: Change::Workers { workers } } = &event.body {
+                self.workers.extend(workers.iter().map(|worker| (worker.id, worker.owner.id)));
+            }
+        }
+    }
+
+    /// What a receiver gets of a change that has something of executions in it; `None`: all of it.
+    fn veiled(&self, actor: &Actor, entry: &Entry, veil: &Veiled) -> Option<Utf8Bytes> {
+        let facts = entry.scope.project.and_then(|id| self.facts.get(&id));
+        let may = |owner: Option<UserId>| facts.is_some_and(|facts| filter::may_look(actor, facts, owner));
+        if may(None) {
+            return None;
+        }
+        if !veil.owners.iter().any(|owner| may(Some(*owner))) {
+            return Some(veil.bare.clone());
+        }
+        let mut change = veil.change.clone();
+        change.veil(|worker| self.workers.get(&worker).copied(), may);
+        Some(encode(&FromHub::Delta(Delta { seq: entry.seq, at: entry.at, change })))
+    }
+
     fn apply(&mut self, event: &Event) {
         match &event.body {
             EventBody::Change { change: Change::Project { project } } => {
@@ -265,10 +340,14 @@ impl Log {
     /// Tells a message as it is now wherever it was told before: a text that was taken back must not reach a client that
     /// comes back. The database does the same.
     fn replace(&mut self, message: MessageId, now: &Change) {
+        let mut now = now.clone();
+        // It goes to everybody: which session's agent wrote it is in the answers to those who may know.
+        now.veil(|_| None, |_| false);
         for entry in self.entries.iter_mut().filter(|entry| entry.message == Some(message)) {
             self.bytes -= entry.size();
             let delta = Delta { seq: entry.seq, at: entry.at, change: now.clone() };
             entry.frame = Some(encode(&FromHub::Delta(delta)));
+            entry.veil = None;
             self.bytes += entry.size();
         }
     }
@@ -289,7 +368,9 @@ impl Log {
 
 impl Entry {
     fn size(&self) -> usize {
-        size_of::<Self>() + self.frame.as_ref().map_or(0, |frame| frame.len())
+        let frame = self.frame.as_ref().map_or(0, |frame| frame.len());
+        // The change that is kept takes about as much as its text.
+        size_of::<Self>() + frame + self.veil.as_ref().map_or(0, |veil| frame + veil.bare.len())
     }
 }
 
@@ -315,7 +396,7 @@ mod tests {
     #[test]
     fn what_only_a_newer_hub_knows_is_told_to_nobody_and_has_its_position() {
         let live = Live::new();
-        live.begin(Seq(6), Vec::new(), true);
+        live.begin(Seq(6), Vec::new(), HashMap::new(), true);
         let event = |seq: u64, change: Change| {
             let (seq, at, body) = (Seq(seq), Timestamp::from_millis(0), EventBody::Change { change });
             let (project, audience, facts_before, execution_of) = (None, None, None, None);

@@ -125,7 +125,7 @@ impl Socket {
     fn user(&self) -> Option<UserId> {
         match self.credential.actor {
             Actor::User { id, .. } => Some(id),
-            Actor::Observer { .. } | Actor::Agent { .. } => None,
+            Actor::Observer { .. } | Actor::Agent { .. } | Actor::Runner { .. } => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! `shopfloor audit …`
 
 use clap::Subcommand;
-use protocol::{AuditEntry, AuditPage, Call, Project};
+use protocol::{ActedBy, AuditEntry, AuditPage, Call, Project};
 
 use crate::pick::pick;
 use crate::table::Table;
@@ -43,7 +43,7 @@ fn table(entries: &[AuditEntry], out: &Output) -> String {
         table.row([
             entry.number.into(),
             when::relative(entry.at, out.now).into(),
-            entry.actor.as_ref().map_or("-", |user| &user.name).into(),
+            who(entry).into(),
             (&entry.origin).into(),
             (&entry.verb).into(),
             (&entry.subject).into(),
@@ -51,4 +51,15 @@ fn table(entries: &[AuditEntry], out: &Output) -> String {
         ]);
     }
     table.render(out)
+}
+
+/// Who did it: a person, or what acted on their behalf.
+fn who(entry: &AuditEntry) -> String {
+    let person = entry.actor.as_ref().map_or("-", |user| &user.name);
+    match entry.via {
+        None => person.to_owned(),
+        Some(ActedBy::Agent { session: Some(session) }) => format!("agent of {session}, on behalf of {person}"),
+        Some(ActedBy::Agent { session: None }) => format!("an agent, on behalf of {person}"),
+        Some(ActedBy::Runner { runner }) => format!("runner {runner}, on behalf of {person}"),
+    }
 }

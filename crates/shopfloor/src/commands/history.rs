@@ -1,6 +1,7 @@
 //! How a text evolved: its versions, and the difference between two.
 
 use clap::Args;
+use domain::AuthorKind;
 use protocol::{Diff, DiffKind, DiffRange, Version};
 
 use crate::output::clean;
@@ -32,7 +33,11 @@ pub(crate) fn show_versions(out: &Output, versions: &[Version]) -> Result<(), Fa
             table.row([
                 version.version.into(),
                 when::relative(version.at, out.now).into(),
-                (&version.author.name).into(),
+                match version.author_kind {
+                    AuthorKind::User => version.author.name.clone(),
+                    kind => format!("{} ({})", version.author.name, kind.word().replace('_', " ")),
+                }
+                .into(),
                 domain::text::title(&version.content).into(),
             ]);
         }

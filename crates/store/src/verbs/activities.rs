@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
-use domain::{Action, ActivityId, ActivityStatus, ProjectId};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link};
+use domain::{Action, ActivityId, ActivityStatus, ProjectFacts, ProjectId, Resource};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link, Veil, of_execution};
 use serde::Serialize;
 
 use super::{projects, users, versions};
@@ -80,8 +80,8 @@ impl Command for CreateActivity {
     const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
-        tx.check(self.project, Action::Write, "project").await?;
-        let (owner, _) = tx.caller.author()?;
+        tx.check(self.project, Action::Decide, "project").await?;
+        let owner = tx.caller.person()?;
         ACTIVITY_CONTENT.check(&self.input.content)?;
         check_links(&self.input.links)?;
         let created = Activity {
@@ -140,13 +140,22 @@ impl Command for UpdateActivity {
         if let Some(content) = &input.content {
             ACTIVITY_CONTENT.check(content)?;
         }
-        check_links(input.links.as_deref().unwrap_or_default())?;
+        let shares = shares(tx.read(), caller, before.project).await?;
+        let links = input.links.clone().map(|mut links| {
+            // What the caller is not shown, the caller cannot mean to take away.
+            let hidden = before.links.iter().filter(|link| !shares && of_execution(link.kind) && !links.contains(link));
+            let room = MAX_LINKS.saturating_sub(links.len());
+            let hidden: Vec<Link> = hidden.take(room).cloned().collect();
+            links.extend(hidden);
+            links
+        });
+        check_links(links.as_deref().unwrap_or_default())?;
         let content = input.content.clone().unwrap_or_else(|| before.content.clone());
         let edited = content != before.content;
         let after = Activity {
             name: title(&content),
             status: input.status.unwrap_or(before.status),
-            links: input.links.clone().unwrap_or_else(|| before.links.clone()),
+            links: links.unwrap_or_else(|| before.links.clone()),
             version: before.version + u32::from(edited),
             content,
             updated_at: tx.now,
@@ -154,7 +163,7 @@ impl Command for UpdateActivity {
         };
         let changes = differences(&before, &after);
         if changes.is_empty() {
-            return Ok(before);
+            return Ok(if shares { before } else { before.veiled() });
         }
         let sql =
             "UPDATE activities SET status = $1, content = $2, version = $3, links = $4, updated_at = $5 WHERE id = $6";
@@ -172,7 +181,7 @@ impl Command for UpdateActivity {
         }
         announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), changes.join("; "));
-        Ok(after)
+        Ok(if shares { after } else { after.veiled() })
     }
 }
 
@@ -204,6 +213,15 @@ fn differences(before: &Activity, after: &Activity) -> Vec<String> {
     changes
 }
 
+/// Whether the caller may look into everything that runs in a project.
+pub(crate) fn looks(caller: &Caller, facts: &ProjectFacts) -> bool {
+    caller.may(Action::SeeExecution, Resource::Project(facts), "project").is_ok()
+}
+
+async fn shares(c: &mut Connection<'_>, caller: &Caller, project: ProjectId) -> Result<bool, StoreError> {
+    Ok(projects::facts_of(c, project).await?.is_some_and(|facts| looks(caller, &facts)))
+}
+
 impl Store {
     /// The activities of one project, or of all that the caller may see.
     pub async fn activities(&self, caller: &Caller, project: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
@@ -215,11 +233,18 @@ impl Store {
         };
         let mut found = of(&mut c, project).await?;
         found.retain(|activity| visible.contains(&activity.project));
+        let facts = projects::all_facts(&mut c).await?;
+        let shared = |activity: &Activity| facts.get(&activity.project).is_some_and(|facts| looks(caller, facts));
+        found.iter_mut().filter(|activity| !shared(activity)).for_each(Veil::veil);
         Ok(found)
     }
 
     /// One activity.
     pub async fn activity(&self, caller: &Caller, id: ActivityId) -> Result<Activity, StoreError> {
-        find(&mut self.readers.snapshot().await?.borrow(), caller, id, Action::See).await
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let found = find(&mut c, caller, id, Action::See).await?;
+        let shares = shares(&mut c, caller, found.project).await?;
+        Ok(if shares { found } else { found.veiled() })
     }
 }

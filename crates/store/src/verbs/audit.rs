@@ -1,16 +1,24 @@
 //! Reading the audit trail.
 
-use domain::{Action, Actor, Resource};
-use protocol::{AuditEntry, AuditPage, UserRef};
+use std::collections::HashMap;
+
+use domain::{Action, Actor, ProjectFacts, ProjectId, Resource};
+use protocol::{ActedBy, AuditEntry, AuditPage, UserRef, Veil};
 
 use super::chat::page_size;
 use super::projects;
-use crate::batch::chain;
+use super::workspaces::sees;
+use crate::batch::{chain, with_via};
 use crate::sql::{Row, Value, args, text, to_json};
 use crate::{Caller, Store, StoreError};
 
 /// How many entries a page has when nothing is said, and at most.
 const PAGE: (u32, u32) = (100, 500);
+
+/// Entries about what runs are for those who may look into it, with the first line of a prompt or a command in them.
+const EXECUTION: &str = "(a.verb LIKE 'session.%' OR a.verb LIKE 'workspace.%' OR a.verb LIKE 'recording.%')";
+/// Entries about observer links are for those who make them: the project's owner.
+const OBSERVERS: &str = "(a.verb LIKE 'observer.%' OR a.verb = 'observe')";
 
 fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
     let actor = match (row.text_or_none("actor")?, row.text_or_none("actor_name")?) {
@@ -18,10 +26,18 @@ fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
         _ => None,
     };
     let project = row.text_or_none("project")?;
+    let via = match row.text_or_none("via")? {
+        None => None,
+        Some(id) => Some(match id.parse() {
+            Ok(session) => ActedBy::Agent { session: Some(session) },
+            Err(_) => ActedBy::Runner { runner: row.parsed("via")? },
+        }),
+    };
     Ok(AuditEntry {
         number: row.integer("number")?.cast_unsigned(),
         at: row.time("at")?,
         actor,
+        via,
         origin: row.text("origin")?,
         verb: row.text("verb")?,
         subject: row.text("subject")?,
@@ -40,31 +56,59 @@ impl Store {
         let before = page.before.map_or(i64::MAX, |number| i64::try_from(number).unwrap_or(i64::MAX));
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let projects = match page.project {
-            Some(id) => vec![projects::check(&mut c, caller, id, Action::See, "project").await?.id],
-            None => projects::visible(&mut c, caller).await?.into_iter().map(|project| project.id).collect(),
+        let facts: HashMap<ProjectId, ProjectFacts> = match page.project {
+            Some(id) => [(id, projects::check(&mut c, caller, id, Action::See, "project").await?)].into(),
+            None => projects::visible(&mut c, caller).await?.iter().map(|seen| (seen.id, seen.facts())).collect(),
         };
+        let may = |action, facts: &ProjectFacts| caller.may(action, Resource::Project(facts), "project").is_ok();
         let mut values: Vec<Value> = args![before, limit];
-        let mut places = Vec::new();
-        for id in projects {
-            values.push(text(id));
-            places.push(format!("${}", values.len()));
-        }
-        let mut readable = vec![match places.is_empty() {
-            true => "1 = 0".to_owned(),
-            false => format!("project IN ({})", places.join(", ")),
-        }];
-        if let (None, Some(Actor::User { id, .. })) = (page.project, caller.actor()) {
-            values.push(text(id));
-            readable.push("(project IS NULL AND private_to IS NULL)".to_owned());
-            readable.push(format!("private_to = ${0} OR actor = ${0}", values.len()));
+        let mut among = |wanted: &dyn Fn(&ProjectFacts) -> bool| {
+            let mut places = Vec::new();
+            for facts in facts.values().filter(|facts| wanted(facts)) {
+                values.push(text(facts.id));
+                places.push(format!("${}", values.len()));
+            }
+            if places.is_empty() { "1 = 0".to_owned() } else { format!("a.project IN ({})", places.join(", ")) }
+        };
+        let seen = among(&|_| true);
+        let shared = among(&|facts| may(Action::SeeExecution, facts));
+        let governed = among(&|facts| may(Action::Govern, facts));
+        let me = caller.actor().and_then(Actor::acts_for);
+        values.push(me.map_or_else(|| text("nobody"), text));
+        let own = format!("${}", values.len());
+        // Whoever runs something in another's project reads of it, whoever asked for it.
+        let runs = "COALESCE((SELECT s.owner FROM sessions s WHERE s.id = a.subject), \
+                    (SELECT w.owner FROM workspaces w WHERE w.id = a.subject), '')";
+        let mut readable = vec![format!(
+            "({seen} AND (NOT {EXECUTION} OR {shared} OR a.actor = {own} OR {runs} = {own}) \
+             AND (NOT {OBSERVERS} OR {governed}))"
+        )];
+        if page.project.is_none() && me.is_some() {
+            readable.push("(a.project IS NULL AND a.private_to IS NULL)".to_owned());
+            readable.push(format!("a.private_to = {own} OR a.actor = {own}"));
         }
         let sql = format!(
-            "SELECT number, at, actor, actor_name, origin, verb, subject, project, detail, hash FROM audit \
-             WHERE number < $1 AND ({}) ORDER BY number DESC LIMIT $2",
+            "SELECT a.number, a.at, a.actor, a.actor_name, a.via, a.origin, a.verb, a.subject, a.project, a.detail, \
+             a.hash FROM audit a WHERE a.number < $1 AND ({}) ORDER BY a.number DESC LIMIT $2",
             readable.join(" OR ")
         );
-        c.all(&sql, values).await?.iter().map(entry).collect()
+        let mut entries = c.all(&sql, values).await?.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        for entry in &mut entries {
+            let facts = entry.project.and_then(|project| facts.get(&project));
+            let actor = entry.actor.as_ref().map(|actor| actor.id);
+            if !actor.is_some_and(|actor| sees(caller, facts, actor)) {
+                entry.veil();
+            }
+            let hub_owner = matches!(caller.actor(), Some(Actor::User { hub_owner: true, .. }));
+            let manages = match entry.project {
+                Some(_) => facts.is_some_and(|facts| may(Action::Govern, facts)),
+                None => hub_owner,
+            };
+            if !manages && (me.is_none() || actor != me) {
+                entry.origin.clear();
+            }
+        }
+        Ok(entries)
     }
 
     /// Checks the chain of hashes over the whole trail; `Err` names the first entry that was changed or is missing.
@@ -76,8 +120,8 @@ impl Store {
         let total = ledger.integer("audit")?.cast_unsigned();
         let (mut hash, mut number) = (String::new(), 0_u64);
         loop {
-            let sql = "SELECT number, at, actor, actor_name, origin, verb, subject, project, private_to, detail, hash \
-                       FROM audit WHERE number > $1 ORDER BY number LIMIT 1000";
+            let sql = "SELECT number, at, actor, actor_name, via, origin, verb, subject, project, private_to, detail, \
+                       hash FROM audit WHERE number > $1 ORDER BY number LIMIT 1000";
             let rows = c.all(sql, args![number]).await?;
             if rows.is_empty() {
                 break;
@@ -97,7 +141,7 @@ impl Store {
 
 /// The text that an entry's hash covers, as the writer made it.
 fn covered(row: &Row) -> Result<String, StoreError> {
-    Ok(to_json(&(
+    let text = to_json(&(
         row.integer("number")?,
         row.integer("at")?,
         row.text_or_none("actor")?,
@@ -108,5 +152,6 @@ fn covered(row: &Row) -> Result<String, StoreError> {
         row.text_or_none("project")?,
         row.text_or_none("private_to")?,
         row.text("detail")?,
-    )))
+    ));
+    Ok(with_via(text, row.text_or_none("via")?.as_deref()))
 }

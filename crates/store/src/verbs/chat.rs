@@ -2,16 +2,18 @@
 
 use domain::text::{MESSAGE_CONTENT, mentions, references};
 use domain::{Action, MessageId, ProjectId, UserId};
-use protocol::{Change, Message, MessagePage, MessageText};
+use protocol::{Change, Message, MessagePage, MessageText, Veil};
 use serde::Serialize;
 
+use super::tasks::row::id_or_none;
+use super::workspaces::sees;
 use super::{projects, unread, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, EventBody, Store, StoreError};
 
-const COLUMNS: &str = "SELECT m.id, m.project, m.number, m.author, u.name AS author_name, m.author_kind, m.content, \
+const COLUMNS: &str = "SELECT m.id, m.project, m.number, m.author, u.name AS author_name, m.author_kind, m.author_session, m.content, \
     m.refs, m.mentions, m.created_at, m.edited_at, m.deleted_at FROM messages m JOIN users u ON u.id = m.author";
 
 /// How many messages a page has when nothing is said, and at most.
@@ -24,6 +26,7 @@ fn message(row: &Row) -> Result<Message, StoreError> {
         number: row.count("number")?,
         author: users::reference(row, "author")?,
         author_kind: row.parsed("author_kind")?,
+        author_session: id_or_none(row, "author_session")?,
         content: row.text("content")?,
         references: row.json("refs")?,
         mentions: row.json("mentions")?,
@@ -90,6 +93,7 @@ impl Command for SendMessage {
             number: tx.next_message(self.project).await?,
             author,
             author_kind,
+            author_session: caller.session(),
             content: self.input.content.clone(),
             references: references(&self.input.content),
             mentions,
@@ -98,7 +102,7 @@ impl Command for SendMessage {
             deleted_at: None,
         };
         let head =
-            "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at)";
+            "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at, author_session)";
         let row = args![
             sent.id.to_string(),
             sent.project.to_string(),
@@ -109,6 +113,7 @@ impl Command for SendMessage {
             to_json(&sent.references),
             to_json(&sent.mentions),
             tx.now,
+            sent.author_session.map(|id| id.to_string()),
         ];
         tx.later(head, row);
         announce(tx, sent.clone());
@@ -205,10 +210,14 @@ impl Store {
         let before = page.before.unwrap_or(u32::MAX);
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        projects::check(&mut c, caller, project, Action::See, "project").await?;
+        let facts = projects::check(&mut c, caller, project, Action::See, "project").await?;
         let sql = format!("{COLUMNS} WHERE m.project = $1 AND m.number < $2 ORDER BY m.number DESC LIMIT $3");
         let rows = c.all(&sql, args![project.to_string(), before, limit]).await?;
-        rows.iter().rev().map(message).collect()
+        let mut messages = rows.iter().rev().map(message).collect::<Result<Vec<_>, _>>()?;
+        for message in messages.iter_mut().filter(|message| !sees(caller, Some(&facts), message.author.id)) {
+            message.veil();
+        }
+        Ok(messages)
     }
 
     /// Unread counts of the caller, for every project that they may see.

@@ -41,8 +41,6 @@ pub struct Credential {
     pub actor: Actor,
     /// The person's name; empty for an observer.
     pub name: String,
-    /// The runner, for a runner's token.
-    pub runner: Option<RunnerId>,
     /// Whether it came as a cookie, which a browser sends by itself.
     pub by_cookie: bool,
     /// When it ends by itself.
@@ -122,22 +120,24 @@ async fn token_credential(
     secret: &Secret,
     now: Timestamp,
 ) -> Result<Option<Credential>, StoreError> {
-    let sql = "SELECT t.id, t.user_id, t.runner, t.session, t.expires_at, u.name, u.hub_owner, s.project FROM tokens t \
+    let sql = "SELECT t.id, t.user_id, t.kind, t.runner, t.session, t.expires_at, u.name, u.hub_owner, s.project FROM tokens t \
                JOIN users u ON u.id = t.user_id LEFT JOIN sessions s ON s.id = t.session \
                WHERE t.hash = $1 AND u.disabled = 0 \
                AND (t.expires_at IS NULL OR t.expires_at > $2)";
     let Some(row) = c.first(sql, args![secret.hash(), now]).await? else { return Ok(None) };
     let user: UserId = row.parsed("user_id")?;
-    let actor = match row.text_or_none("session")? {
-        Some(_) => Actor::Agent { user, project: row.parsed("project")?, session: row.parsed("session")? },
-        None => Actor::User { id: user, hub_owner: row.flag("hub_owner")? },
+    let actor = match (row.text_or_none("session")?, row.text_or_none("runner")?) {
+        (Some(_), _) => Actor::Agent { user, project: row.parsed("project")?, session: row.parsed("session")? },
+        (None, Some(_)) => Actor::Runner { user, runner: row.parsed("runner")? },
+        // A kind that needs a session or runner and names none is broken: it must not become its person.
+        (None, None) if row.text("kind")? != TokenKind::Personal.word() => return Ok(None),
+        (None, None) => Actor::User { id: user, hub_owner: row.flag("hub_owner")? },
     };
     Ok(Some(Credential {
         id: row.text("id")?,
         depends_on: user.to_string(),
         actor,
         name: row.text("name")?,
-        runner: row.text_or_none("runner")?.and_then(|id| id.parse().ok()),
         by_cookie: false,
         expires_at: row.time_or_none("expires_at")?,
         logged_in_at: None,
@@ -169,7 +169,6 @@ async fn login_credential(
         depends_on,
         actor,
         name,
-        runner: None,
         by_cookie: true,
         expires_at: Some(row.time_or_none("expires_at")?.map_or(end, |expiry| expiry.min(end))),
         logged_in_at: Some(logged_in_at),
@@ -218,12 +217,12 @@ impl Command for CreateToken {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewToken, StoreError> {
         let me = tx.caller.person()?;
-        NAME.check(&self.input.name)?;
+        let name = &NAME.name(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
         if tokens_of(tx.read(), me.id).await?.len() >= MAX_TOKENS {
             return Err(StoreError::Conflict(format!("you have {MAX_TOKENS} tokens: revoke some first")));
         }
-        let (name, expires_at) = (&self.input.name, self.input.expires_at);
+        let expires_at = self.input.expires_at;
         let (token, secret) = add_token(tx, me.id, TokenKind::Personal, None, name, expires_at).await?;
         tx.audit(Self::VERB, token.id, AuditScope::Private(me.id), format!("made token `{name}`"));
         Ok(NewToken { token, secret: secret.reveal().to_owned() })

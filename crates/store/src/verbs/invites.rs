@@ -67,13 +67,12 @@ impl Command for CreateInvite {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewInvite, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "invite")?;
         let created_by = tx.caller.person()?;
-        NAME.check(&self.input.name)?;
+        let name = NAME.name(&self.input.name)?;
         let expires_at = self.expiry(tx.now)?;
         let secret = Secret::generate("");
         let id = InviteId::generate();
         let sql = "INSERT INTO invites (id, name, created_by, created_at, expires_at, hash) \
                    VALUES ($1, $2, $3, $4, $5, $6)";
-        let name = self.input.name.clone();
         let values = args![id.to_string(), &name, created_by.id.to_string(), tx.now, expires_at, secret.hash()];
         tx.run(sql, values).await?;
         tx.audit(Self::VERB, id, AuditScope::Hub, format!("invited `{name}`"));

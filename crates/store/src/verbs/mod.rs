@@ -11,6 +11,7 @@ mod observers;
 pub(crate) mod projects;
 mod runners;
 pub(crate) mod sessions;
+pub(crate) mod sight;
 mod state;
 pub(crate) mod tasks;
 mod unread;

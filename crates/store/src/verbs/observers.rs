@@ -43,12 +43,12 @@ impl Command for CreateObserver {
         let caller = tx.caller;
         tx.check(self.project, Action::Govern, "project").await?;
         let created_by = caller.person()?;
-        NAME.check(&self.input.name)?;
+        let name = NAME.name(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
         let secret = Secret::generate("");
         let made = Observer {
             id: ObserverId::generate(),
-            name: self.input.name.clone(),
+            name,
             project: self.project,
             created_by,
             created_at: tx.now,

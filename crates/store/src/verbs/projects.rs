@@ -162,17 +162,22 @@ fn check_settings(retention_days: Option<u32>, repositories: &[Repository]) -> R
 
 /// What every runner would refuse is refused before anybody else reads it.
 fn check_location(location: &str) -> Result<(), StoreError> {
-    let refuse = |message: &str| Err(StoreError::invalid("repositories.location", message));
-    let Some((scheme, rest)) = location.split_once("://") else { return Ok(()) };
-    if scheme.eq_ignore_ascii_case("file") {
-        return refuse("give the path itself, without `file://`");
+    let file = location.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("file"));
+    match file {
+        true => Err(StoreError::invalid("repositories.location", "give the path itself, without `file://`")),
+        false => Ok(()),
     }
-    let user = rest.split('/').next().and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
-    match user.is_some_and(|user| user.contains(':')) {
-        true => refuse(
-            "it has a password in it, which everybody who sees the project would read: leave it away, and let \
-                        git on the runner know it by a credential helper",
-        ),
+}
+
+/// Refuses addresses with a password or token in them: everybody who sees the project would read it.
+fn check_credentials<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> Result<(), StoreError> {
+    match repositories.into_iter().any(|repository| domain::address::has_credentials(&repository.location)) {
+        true => Err(StoreError::invalid(
+            "repositories.location",
+            "it has a password, token or user name in it, which everybody who sees the project would read: write \
+             https://HOST/PATH or git@HOST:PATH, and let git on the runner know the rest by a credential helper or an \
+             ssh key",
+        )),
         false => Ok(()),
     }
 }
@@ -204,9 +209,10 @@ impl Command for CreateProject {
         tx.caller.may(Action::TakePart, Resource::Hub, "project")?;
         let owner = tx.caller.person()?;
         let input = &self.input;
-        PROJECT_CONTENT.check(&input.content)?;
+        PROJECT_CONTENT.check_title(&input.content)?;
         check_settings(input.retention_days, &input.repositories)?;
         check_copies(&input.repositories)?;
+        check_credentials(&input.repositories)?;
         let created = Project {
             id: ProjectId::generate(),
             name: title(&input.content),
@@ -280,7 +286,11 @@ impl Command for UpdateProject {
         let input = &self.input;
         versions::expect(input.expected_version, before.version)?;
         if let Some(content) = &input.content {
-            PROJECT_CONTENT.check(content)?;
+            // A name that an earlier release took stays as it is.
+            match title(content) == before.name {
+                true => PROJECT_CONTENT.check(content)?,
+                false => PROJECT_CONTENT.check_title(content)?,
+            }
         }
         let content = input.content.clone().unwrap_or_else(|| before.content.clone());
         let edited = content != before.content;
@@ -299,7 +309,9 @@ impl Command for UpdateProject {
         };
         check_settings(after.retention_days, &after.repositories)?;
         // One that an earlier release took stays as it is, and is in nobody's way.
-        check_copies(after.repositories.iter().filter(|repository| !before.repositories.contains(repository)))?;
+        let fresh = || after.repositories.iter().filter(|repository| !before.repositories.contains(repository));
+        check_copies(fresh())?;
+        check_credentials(fresh())?;
         let changes = differences(&before, &after);
         if changes.is_empty() {
             return Ok(before);

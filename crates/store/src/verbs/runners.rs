@@ -62,8 +62,7 @@ impl Command for CreateRunner {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewRunner, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
         let owner = tx.caller.person()?;
-        NAME.check(&self.input.name)?;
-        let name = self.input.name.trim().to_owned();
+        let name = NAME.name(&self.input.name)?;
         if is_taken(tx, owner.id, &name).await? {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
         }
@@ -182,14 +181,19 @@ impl Command for NameRunner {
         let row = tx.read().first(&format!("{COLUMNS} WHERE r.id = $1"), vec![text(self.runner)]).await?;
         let Some(row) = row else { return Ok(None) };
         let before = runner(&row, tx.now)?;
-        let name = self.name.trim().to_owned();
+        let name = match NAME.name(&self.name) {
+            Ok(name) => name,
+            // One that an earlier release took stays as it is.
+            Err(_) if self.name.trim() == before.name => before.name.clone(),
+            Err(error) => {
+                let refused = Some(error.to_string());
+                return Ok(Some(RunnerNamed { name: before.name, before: None, refused }));
+            }
+        };
         if name == before.name {
             return Ok(Some(RunnerNamed { name, before: None, refused: None }));
         }
         let refused = |why: String| Some(RunnerNamed { name: before.name.clone(), before: None, refused: Some(why) });
-        if let Err(error) = NAME.check(&name) {
-            return Ok(refused(error.to_string()));
-        }
         if is_taken(tx, before.owner.id, &name).await? {
             return Ok(refused(format!("its owner has another runner `{name}`")));
         }

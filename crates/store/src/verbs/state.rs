@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{Action, Actor, ProjectFacts, ProjectId, Seq, Timestamp};
-use protocol::{ApprovalFilter, Change, Project};
+use protocol::{ApprovalFilter, Change, Project, Veil};
 
 use super::workspaces::{only as in_project, sees};
 use super::{activities, approvals, projects, runners, sessions, tasks, unread, users, workers, workspaces};
@@ -52,9 +52,12 @@ async fn contents(
     let visible: HashSet<ProjectId> = projects.iter().map(|project| project.id).collect();
     let facts: HashMap<ProjectId, ProjectFacts> =
         projects.iter().map(|project| (project.id, project.facts())).collect();
-    let activities = activities::of(c, only).await?.into_iter().filter(|activity| visible.contains(&activity.project));
+    let mut activities = activities::of(c, only).await?;
+    activities.retain(|activity| visible.contains(&activity.project));
+    let whole = |project: ProjectId| facts.get(&project).is_some_and(|facts| activities::looks(caller, facts));
+    activities.iter_mut().filter(|activity| !whole(activity.project)).for_each(Veil::veil);
     let mut changes: Vec<Change> = projects.into_iter().map(|project| Change::Project { project }).collect();
-    changes.extend(activities.map(|activity| Change::Activity { activity }));
+    changes.extend(activities.into_iter().map(|activity| Change::Activity { activity }));
     let workspaces = workspaces::of(c, in_project(only)).await?.into_iter();
     let workspaces = workspaces.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(workspaces.map(|workspace| Change::Workspace { workspace }));
@@ -62,7 +65,11 @@ async fn contents(
     let sessions = sessions.filter(|found| sees(caller, facts.get(&found.project), found.owner.id));
     changes.extend(sessions.map(|session| Change::Session { session }));
     let workers = workers::rows::all(c, only).await?.into_iter().filter(|found| visible.contains(&found.project));
-    changes.extend(workers::told::together(workers.map(|slot| slot.view)).into_iter().map(|(_, change)| change));
+    let workers = workers.map(|slot| match sees(caller, facts.get(&slot.view.project), slot.view.owner.id) {
+        true => slot.view,
+        false => slot.view.veiled(),
+    });
+    changes.extend(workers::told::together(workers).into_iter().map(|(_, change)| change));
     let asked = tasks::reads::open_escalations(c, caller, only).await?.into_iter();
     let asked = asked.filter(|found| visible.contains(&found.project));
     changes.extend(asked.map(|escalation| Change::Escalation { escalation }));

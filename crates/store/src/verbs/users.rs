@@ -1,5 +1,6 @@
 //! People.
 
+use domain::names::looks_like;
 use domain::text::NAME;
 use domain::{Action, Resource, UserId};
 use protocol::{Change, Rename, User, UserRef};
@@ -51,10 +52,19 @@ fn name_key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-async fn name_is_free(tx: &mut Tx<'_>, name: &str, except: Option<UserId>) -> Result<bool, StoreError> {
-    let sql = "SELECT id FROM users WHERE name_key = $1 AND id <> $2";
-    let except = except.map(|id| id.to_string()).unwrap_or_default();
-    Ok(tx.read().first(sql, args![name_key(name), except]).await?.is_none())
+/// Refuses a name that another person has, or that could be taken for another person's.
+async fn check_free(tx: &mut Tx<'_>, name: &str, except: Option<UserId>) -> Result<(), StoreError> {
+    let looks = looks_like(name);
+    for other in all(tx.read()).await?.into_iter().filter(|other| Some(other.id) != except) {
+        if name_key(&other.name) == name_key(name) {
+            return Err(StoreError::Conflict(format!("the name `{name}` is taken: choose another")));
+        }
+        if looks_like(&other.name) == looks {
+            let why = format!("the name `{name}` could be taken for `{}`: choose one that looks different", other.name);
+            return Err(StoreError::Conflict(why));
+        }
+    }
+    Ok(())
 }
 
 /// Adds a person whose name is free.
@@ -64,13 +74,11 @@ pub(crate) async fn add(
     hub_owner: bool,
     github_id: Option<i64>,
 ) -> Result<User, StoreError> {
-    NAME.check(name)?;
-    if !name_is_free(tx, name, None).await? {
-        return Err(StoreError::Conflict(format!("the name `{}` is taken: choose another", name.trim())));
-    }
+    let name = NAME.name(name)?;
+    check_free(tx, &name, None).await?;
     let user = User {
         id: UserId::generate(),
-        name: name.trim().to_owned(),
+        name: name.clone(),
         hub_owner,
         disabled: false,
         connected: false,
@@ -79,7 +87,7 @@ pub(crate) async fn add(
     };
     let sql = "INSERT INTO users (id, name, name_key, hub_owner, disabled, github_id, last_seen_at, created_at) \
                VALUES ($1, $2, $3, $4, 0, $5, $6, $6)";
-    let values = args![user.id.to_string(), &user.name, name_key(name), hub_owner, github_id, tx.now];
+    let values = args![user.id.to_string(), &user.name, name_key(&name), hub_owner, github_id, tx.now];
     tx.run(sql, values).await?;
     announce(tx, user.clone());
     Ok(user)
@@ -130,7 +138,7 @@ impl EnterByGithub {
             }
             return Ok(known);
         }
-        let free = name_is_free(tx, &self.login, None).await?;
+        let free = check_free(tx, &self.login, None).await.is_ok();
         let name = if free { self.login.clone() } else { format!("{} ({})", self.login, self.github_id) };
         let user = add(tx, &name, false, Some(self.github_id)).await?;
         tx.audit(Self::VERB, user.id, AuditScope::Hub, format!("{} joined with GitHub", user.name));
@@ -164,11 +172,8 @@ impl Command for RenameMe {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
         let me = tx.caller.person()?;
-        NAME.check(&self.input.name)?;
-        let name = self.input.name.trim().to_owned();
-        if !name_is_free(tx, &name, Some(me.id)).await? {
-            return Err(StoreError::Conflict(format!("the name `{name}` is taken: choose another")));
-        }
+        let name = NAME.name(&self.input.name)?;
+        check_free(tx, &name, Some(me.id)).await?;
         let before = find(tx.read(), me.id).await?.ok_or(StoreError::NotFound("user"))?;
         let sql = "UPDATE users SET name = $1, name_key = $2 WHERE id = $3";
         tx.run(sql, args![&name, name_key(&name), me.id.to_string()]).await?;

@@ -1,8 +1,8 @@
 //! The audit trail: every change with actor, origin and detail, chained so that tampering shows.
 
 use domain::Visibility;
-use protocol::{AuditEntry, AuditPage, ProjectUpdate, TokenCreate};
-use store::{CreateToken, DeleteProject, SetDisabled, UpdateProject};
+use protocol::{ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate};
+use store::{Caller, CreateActivity, CreateToken, DeleteProject, SetDisabled, UpdateActivity, UpdateProject, Who};
 
 use crate::floor::{Floor, create_project, id};
 
@@ -14,6 +14,7 @@ both!(
     a_changed_entry_is_found,
     a_deleted_entry_is_found,
     a_cut_off_trail_is_found,
+    what_an_agent_does_is_kept_as_the_agents,
 );
 
 async fn trail(floor: &Floor, caller: &store::Caller) -> Vec<AuditEntry> {
@@ -99,7 +100,7 @@ async fn the_chain_verifies(floor: Floor) {
 async fn a_changed_entry_is_found(floor: Floor) {
     some_entries(&floor).await;
     let mut raw = floor.raw().await;
-    for column in ["at", "actor", "actor_name", "origin", "verb", "subject", "project", "private_to", "detail"] {
+    for column in ["at", "actor", "actor_name", "origin", "verb", "subject", "project", "private_to", "detail", "via"] {
         let before = raw.rows(&format!("SELECT {column} FROM audit WHERE number = 9")).await[0][0].clone();
         let forged = if column == "at" { "1" } else { "'forged'" };
         raw.run(&format!("UPDATE audit SET {column} = {forged} WHERE number = 9")).await;
@@ -123,4 +124,39 @@ async fn a_cut_off_trail_is_found(floor: Floor) {
     let total = some_entries(&floor).await;
     floor.raw().await.run(&format!("DELETE FROM audit WHERE number = {total}")).await;
     assert_eq!(floor.store.verify_audit().await.unwrap(), Err(total));
+}
+
+async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let input = ActivityCreate { content: "plan".into(), ..Default::default() };
+    let activity = floor.done(&floor.ada, CreateActivity { project, input }).await.id;
+    let session = domain::SessionId::generate();
+    let actor = domain::Actor::Agent { user: id(&floor.ada), project, session };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    let sent = floor.say(&agent, project, "hello").await;
+    assert_eq!((sent.author_kind, sent.author_session), (domain::AuthorKind::Agent, Some(session)));
+    let input = ActivityUpdate { content: Some("another plan".into()), ..Default::default() };
+    floor.done(&agent, UpdateActivity { activity, input }).await;
+
+    let newest = &trail(&floor, &floor.ada).await[0];
+    assert_eq!((newest.verb.as_str(), newest.via), ("activity.update", Some(ActedBy::Agent { session: Some(session) })));
+    assert_eq!(newest.actor.as_ref().map(|actor| actor.id), Some(id(&floor.ada)), "on behalf of its person");
+    let versions = floor.store.activity_versions(&floor.ada, activity).await.unwrap();
+    let by = |at: usize| (versions[at].author_kind, versions[at].author_session);
+    assert_eq!(by(0), (domain::AuthorKind::Agent, Some(session)));
+    assert_eq!(by(1), (domain::AuthorKind::User, None));
+
+    // A colleague reads that an agent did it, and not in which session.
+    let theirs = &trail(&floor, &floor.bo).await[0];
+    assert_eq!((theirs.number, theirs.via), (newest.number, Some(ActedBy::Agent { session: None })));
+    assert_eq!((theirs.origin.as_str(), newest.origin.as_str()), ("", "192.0.2.9"));
+    let page = MessagePage { before: None, limit: None };
+    let read = floor.store.messages(&floor.bo, project, page).await.unwrap();
+    assert_eq!((read[0].author_kind, read[0].author_session), (domain::AuthorKind::Agent, None));
+    let versions = floor.store.activity_versions(&floor.bo, activity).await.unwrap();
+    assert_eq!((versions[0].author_kind, versions[0].author_session), (domain::AuthorKind::Agent, None));
+
+    assert!(floor.store.verify_audit().await.unwrap().is_ok());
+    floor.raw().await.run(&format!("UPDATE audit SET via = NULL WHERE number = {}", newest.number)).await;
+    assert_eq!(floor.store.verify_audit().await.unwrap(), Err(newest.number), "nobody makes it the person's");
 }

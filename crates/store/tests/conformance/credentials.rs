@@ -137,7 +137,8 @@ async fn a_runner_has_a_token_until_it_is_removed(floor: Floor) {
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
     floor.done(&floor.ada, runner("laptop")).await;
     let credential = floor.store.authenticate(&by_token(&made.secret)).await.unwrap().unwrap();
-    assert_eq!((credential.runner, credential.name.as_str()), (Some(made.runner.id), "Bo"));
+    let wanted = domain::Actor::Runner { user: crate::floor::id(&floor.bo), runner: made.runner.id };
+    assert_eq!((credential.actor, credential.name.as_str()), (wanted, "Bo"));
     assert_eq!(floor.store.tokens(&floor.bo).await.unwrap()[0].kind, TokenKind::Runner);
     let error = floor.refused(&floor.ada, RemoveRunner { runner: made.runner.id }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");

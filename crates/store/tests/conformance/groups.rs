@@ -44,7 +44,7 @@ async fn a_refused_command_does_not_harm_its_group(floor: Floor) {
 async fn a_failing_command_does_not_harm_its_group(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
     // The next version is there already: writing it breaks the table's key.
-    floor.raw().await.run("INSERT INTO versions SELECT subject, 2, author, at, content FROM versions").await;
+    floor.raw().await.run("INSERT INTO versions (subject, version, author, at, content) SELECT subject, 2, author, at, content FROM versions").await;
     let write = ProjectUpdate { content: Some("other".into()), ..Default::default() };
     let (one, bad, two) = tokio::join!(
         floor.store.write(&floor.ada, None, send(project, "one")),

@@ -13,6 +13,7 @@ both!(
     github_knows_a_person_again_by_number,
     a_new_name_is_told,
     names_are_unique_ignoring_case,
+    names_that_could_be_taken_for_another_are_refused,
     a_disabled_person_is_out_at_once,
     an_enabled_person_can_come_in_again,
     only_the_hub_owner_disables,
@@ -106,4 +107,21 @@ async fn only_the_hub_owner_disables(floor: Floor) {
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
     let error = floor.refused(&floor.ada, SetDisabled { user: domain::UserId::generate(), disabled: true }).await;
     assert!(matches!(error, StoreError::NotFound("user")), "{error}");
+}
+
+async fn names_that_could_be_taken_for_another_are_refused(floor: Floor) {
+    for (name, why) in [
+        ("\u{0410}d\u{0430}", "mixes"),
+        ("A\u{200B}da", "cannot be seen"),
+        ("\u{FF21}\u{FF44}\u{FF41}", "taken"),
+        ("Ad\u{0251}", "could be taken for `Ada`"),
+    ] {
+        let error = floor.refused(&floor.bo, rename(name)).await.to_string();
+        assert!(error.contains(why), "{name:?}: {error}");
+    }
+    for name in ["\u{0410}\u{0434}\u{0430}", "王小明", "Łukasz"] {
+        assert_eq!(floor.done(&floor.bo, rename(name)).await.name, name);
+    }
+    let hub = Caller::hub("192.0.2.7");
+    assert_eq!(floor.done(&hub, by_github(9, "ad\u{0251}")).await.user.unwrap().name, "ad\u{0251} (9)");
 }

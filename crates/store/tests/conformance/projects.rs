@@ -69,6 +69,10 @@ async fn every_setting_is_kept(floor: Floor) {
 async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {
     for (location, why) in [
         ("https://ada:hunter2@example.org/a.git", "password"),
+        ("https://ghp_0123@example.org/a.git", "token"),
+        ("ssh://ada:hunter2@example.org/a.git", "password"),
+        ("ada:hunter2@example.org:a.git", "password"),
+        ("https://example.org/a.git?private_token=hunter2", "token"),
         ("file:///srv/a", "the path itself"),
         ("http://example.org/a.git", "not encrypted"),
     ] {

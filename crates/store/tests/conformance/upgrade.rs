@@ -127,8 +127,8 @@ async fn a_first_database_keeps_everything(floor: Floor) {
 
     let store = Store::open(&url, || Timestamp::from_millis(1_800_000_000_000), |_| {}).await.unwrap();
     let credential = store.authenticate(&Bearer::Token(Secret::presented(secret))).await.unwrap().unwrap();
-    let runner = credential.runner.expect("the runner's token still is its token");
-    let ada = credential.caller("192.0.2.1");
+    let domain::Actor::Runner { user, runner } = credential.actor else { panic!("it is still the runner's: {credential:?}") };
+    let ada = store::Caller::user(user, true, "Ada", "192.0.2.1");
     let runners = store.runners(&ada).await.unwrap();
     assert_eq!((runners[0].id, runners[0].about.clone(), runners[0].connected), (runner, None, false));
     assert_eq!(runners[0].last_seen_at, Some(Timestamp::from_millis(7)));
@@ -160,6 +160,11 @@ async fn what_was_ready_is_in_the_queue(floor: Floor) {
         "DROP INDEX reports_as_attempts",
         "DROP INDEX reports_with_scores",
         "DROP INDEX reports_with_changes",
+        "ALTER TABLE audit DROP COLUMN via",
+        "ALTER TABLE messages DROP COLUMN author_session",
+        "ALTER TABLE versions DROP COLUMN author_kind",
+        "ALTER TABLE versions DROP COLUMN author_session",
+        "ALTER TABLE escalations DROP COLUMN other_owner",
         "ALTER TABLE tasks DROP COLUMN noted",
         "ALTER TABLE reports DROP COLUMN worker_name",
         "ALTER TABLE reports DROP COLUMN agent",

@@ -1,4 +1,5 @@
 //! Who may do what, over every way in (T9).
 
+mod fields;
 mod leaks;
 mod matrix;

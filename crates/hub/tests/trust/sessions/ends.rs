@@ -1,7 +1,7 @@
 //! A socket ends with its credential: at once, with 4401, and without a further word.
 
 use domain::{ProjectId, Timestamp};
-use protocol::{Call, ProjectCreate, RunnerCreate, TokenCreate};
+use protocol::{Call, ProjectCreate, TokenCreate};
 use testkit::TestHub;
 
 use crate::support::{Credential, Socket, ann, ask, begin, browser, call, join, observe, send, view};
@@ -113,19 +113,6 @@ async fn an_observers_socket_ends_with_the_link_or_the_project() {
     let (visitor, _) = observe(&floor.hub, &owner, floor.project).await;
     let end = async || drop(ask(&floor.hub, &owner, Call::ProjectDelete { project: floor.project }).await);
     floor.check("the project is deleted", &visitor, end).await;
-}
-
-#[tokio::test]
-async fn a_runners_socket_ends_with_the_runner() {
-    let floor = Floor::new().await;
-    let input = RunnerCreate { name: "box".into() };
-    let made = view!(&floor.hub, &floor.olga, NewRunner, Call::RunnerCreate { input });
-    let token = Credential::Token(made.secret);
-    let refused = call(&floor.hub, &token, &Call::LoginLink {}).await;
-    assert_eq!(refused.status, 403, "a runner's token only looks");
-    let runner = made.runner.id;
-    let end = async || drop(ask(&floor.hub, &floor.olga, Call::RunnerRemove { runner }).await);
-    floor.check("the runner is removed", &token, end).await;
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ fn diff() -> WorkspaceDiff {
 
 impl Shop {
     /// The runner is asked for a session's screen and changes, and has them.
-    async fn shows(&mut self, plan: &DesiredSession, screen: &str) {
+    pub(crate) async fn shows(&mut self, plan: &DesiredSession, screen: &str) {
         let (session, workspace) = (plan.session, plan.workspace.workspace);
         let log = |frame: &ToRunner| matches!(frame, ToRunner::Ask { ask: RunnerAsk::Log { session: of, .. }, .. } if *of == session);
         let ToRunner::Ask { id, .. } = self.runner.told("that the screen is wanted", log).await else { unreachable!() };
@@ -46,7 +46,7 @@ impl Shop {
     }
 
     /// What is asked about a task, once its context is as wanted.
-    async fn asked(&self, task: TaskId, wanted: impl Fn(&EscalationContext) -> bool) -> Escalation {
+    pub(crate) async fn asked(&self, task: TaskId, wanted: impl Fn(&EscalationContext) -> bool) -> Escalation {
         wait_until("the escalation has its context", async || {
             let asked = self.task(task).await.escalations.pop()?;
             wanted(&asked.context).then_some(asked)

@@ -180,6 +180,7 @@ mod tests {
             number: 3,
             author: UserRef { id: UserId::generate(), name: "ann".into() },
             author_kind: AuthorKind::User,
+            author_session: None,
             content: "look\n\u{1b}[2Jhere".into(),
             references: Vec::new(),
             mentions: Vec::new(),

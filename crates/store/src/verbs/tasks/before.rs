@@ -6,10 +6,14 @@ use domain::TaskId;
 use domain::text::plain;
 use protocol::{Deliverables, Report};
 
+use super::handover;
 use super::moves::judge;
 use super::reach::list;
+use super::row::TaskRow;
 use crate::StoreError;
 use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::sight::Sight;
 
 /// How many of them are told about, and how much of each: its words, and how many files and commits.
 const TOLD: usize = 20;
@@ -23,8 +27,9 @@ pub(crate) struct Before {
     report: Option<Report>,
 }
 
-/// What a task's dependencies came to, in the order that it names them.
-pub(crate) async fn of(tx: &mut Tx<'_>, deps: &[TaskId]) -> Result<Vec<Before>, StoreError> {
+/// What a task's dependencies came to, in the order that it names them, as far as its worker's owner may see it.
+pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Vec<Before>, StoreError> {
+    let deps = &task.deps;
     let rows = tx.tasks(&deps[..deps.len().min(TOLD)]).await?;
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -34,10 +39,18 @@ pub(crate) async fn of(tx: &mut Tx<'_>, deps: &[TaskId]) -> Result<Vec<Before>, 
     let columns = judge::COLUMNS;
     let sql = format!("{columns} WHERE r.task IN ({places}) AND r.verdict = 'accepted' ORDER BY r.at, r.id");
     let reports = tx.read().all(&sql, values).await?;
-    let reports = reports.iter().map(judge::report).collect::<Result<Vec<_>, _>>()?;
+    let mut reports = reports.iter().map(judge::report).collect::<Result<Vec<_>, _>>()?;
+    if reports.iter().any(|report| report.collected) {
+        let reader = handover::reader(tx, task).await?;
+        let facts = projects::facts_of(tx.read(), task.project).await?.ok_or(StoreError::NotFound("project"))?;
+        let sight = Sight::on(tx.read(), &reader, facts).await?;
+        for report in reports.iter_mut().filter(|report| !sight.by(task.project, Some(report.worker))) {
+            report.veil_summary();
+        }
+    }
     let mut last: HashMap<TaskId, Report> = reports.into_iter().map(|report| (report.task, report)).collect();
     let before =
-        |row: &super::row::TaskRow| Before { task: row.id, title: row.title.clone(), report: last.remove(&row.id) };
+        |row: &TaskRow| Before { task: row.id, title: row.title.clone(), report: last.remove(&row.id) };
     Ok(rows.iter().map(before).collect())
 }
 

@@ -150,10 +150,14 @@ pub(super) fn report(input: &TaskReport) -> Result<(), StoreError> {
 }
 
 /// Refuses a worker's name or abilities that are out of bounds.
-pub(super) fn worker(name: &str, abilities: &[String]) -> Result<(), StoreError> {
-    Field { name: "worker", ..NAME }.check(name)?;
+/// The name of a worker in its one form.
+pub(super) fn worker(name: &str, abilities: &[String]) -> Result<String, StoreError> {
+    let name = Field { name: "worker", ..NAME }.name(name)?;
     if abilities.len() > 100 {
         return Err(StoreError::invalid("abilities", "a worker has at most 100 abilities"));
     }
-    abilities.iter().try_for_each(|ability| Ok(Field { name: "abilities", ..NAME }.check(ability)?))
+    for ability in abilities {
+        Field { name: "abilities", ..NAME }.check(ability)?;
+    }
+    Ok(name)
 }

@@ -2,28 +2,39 @@
 
 use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
 use protocol::link::StartFrom;
-use protocol::{Handover, Report};
+use protocol::{Handover, Report, Veil};
 
 use super::before;
 use super::brief::Work;
 use super::moves::judge;
 use super::row::{TaskRow, id_or_none};
-use crate::StoreError;
 use crate::sql::{Row, args, text};
 use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::sight::{self, Sight};
+use crate::verbs::workers::rows;
 use crate::verbs::workspaces::{self, json_or_none};
+use crate::{Caller, StoreError};
 
 /// What the last worker of a task left, and why the last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
     tx.settle().await?;
     let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
-    let reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;
+    let mut reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;
+    let reader = reader(tx, task).await?;
+    let facts = projects::facts_of(tx.read(), task.project).await?.ok_or(StoreError::NotFound("project"))?;
+    let sight = Sight::on(tx.read(), &reader, facts).await?;
+    let checkers = sight::checkers(tx.read(), task.id).await?;
+    for report in &mut reports {
+        let checked = checkers.get(&report.id).copied();
+        sight.report(task.project, &task.acceptance, report, checked);
+    }
     let refused = match reports.last().filter(|report| report.verdict == ReportVerdict::Refused) {
         Some(report) if was_judged(tx, report).await? => report.reason.clone(),
         _ => None,
     };
-    let sql = "SELECT number, worker_name, outcome, reason, workspace, branch, sessions FROM attempts \
+    let sql = "SELECT number, worker, worker_name, outcome, reason, workspace, branch, sessions FROM attempts \
                WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.id.to_string(), task.attempt]).await? else {
         return Ok((None, refused));
@@ -45,7 +56,17 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handov
         session: sessions.last().copied(),
         report,
     };
-    Ok((Some(handover), refused))
+    let seen = sight.by(task.project, Some(row.parsed("worker")?));
+    Ok((Some(if seen { handover } else { handover.veiled() }), refused))
+}
+
+/// Who reads what is handed over: the owner of the worker that has the task now.
+pub(super) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
+    let owner = match task.worker {
+        Some(worker) => rows::get(tx, worker).await?.map(|slot| slot.owner.id),
+        None => None,
+    };
+    Ok(owner.map_or_else(|| tx.caller.clone(), sight::as_person))
 }
 
 /// Whether a refused report was looked at. Of one whose task was cancelled or taken over before there is nothing to mend.
@@ -78,7 +99,7 @@ pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -
         Some(left) => work(tx, left, here).await?,
         None => Work::Elsewhere,
     };
-    let before = before::of(tx, &task.deps).await?;
+    let before = before::of(tx, &task).await?;
     Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref()))
 }
 

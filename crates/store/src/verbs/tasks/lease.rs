@@ -38,10 +38,9 @@ fn owns(tx: &Tx<'_>, holder: &rows::Slot, row: &TaskRow) -> bool {
     match tx.caller.actor() {
         None => true,
         Some(Actor::User { id, .. }) => *id == holder.owner.id,
-        Some(Actor::Agent { user, session, .. }) => {
-            *user == holder.owner.id && row.session.is_none_or(|of| of == *session)
-        }
-        Some(Actor::Observer { .. }) => false,
+        // An agent is the worker of its own session, not of what else its person runs.
+        Some(Actor::Agent { user, session, .. }) => *user == holder.owner.id && row.session == Some(*session),
+        Some(Actor::Observer { .. } | Actor::Runner { .. }) => false,
     }
 }
 

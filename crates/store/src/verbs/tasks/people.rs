@@ -11,10 +11,10 @@ use crate::sql::text;
 use crate::tx::{AuditScope, Tx};
 use crate::{Command, StoreError};
 
-/// A task that the caller may change.
-async fn writable(tx: &mut Tx<'_>, task: TaskId) -> Result<TaskRow, StoreError> {
+/// A task that the caller may decide about.
+async fn decidable(tx: &mut Tx<'_>, task: TaskId) -> Result<TaskRow, StoreError> {
     let row = tx.known_task(task).await?;
-    tx.check(row.project, Action::Write, "task").await?;
+    tx.check(row.project, Action::Decide, "task").await?;
     Ok(row)
 }
 
@@ -33,8 +33,8 @@ impl Command for CancelTask {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let caller = tx.caller;
-        let before = writable(tx, self.task).await?;
-        let (by, _) = caller.author()?;
+        let before = decidable(tx, self.task).await?;
+        let by = caller.person()?;
         if let Some(reason) = &self.input.reason {
             check::REASON.check(reason)?;
         }
@@ -68,8 +68,8 @@ impl Command for RetryTask {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let caller = tx.caller;
-        let before = writable(tx, self.task).await?;
-        let (by, _) = caller.author()?;
+        let before = decidable(tx, self.task).await?;
+        let by = caller.person()?;
         if let Some(reason) = &self.input.reason {
             check::REASON.check(reason)?;
         }
@@ -115,8 +115,8 @@ impl Command for AnswerEscalation {
         let sql = format!("{} WHERE e.id = $1", moves::ask::COLUMNS);
         let row = tx.read().first(&sql, vec![text(self.escalation)]).await?;
         let open = moves::ask::escalation(&row.ok_or(StoreError::NotFound("escalation"))?)?;
-        tx.check(open.project, Action::Write, "escalation").await?;
-        let (by, _) = caller.author()?;
+        tx.check(open.project, Action::Decide, "escalation").await?;
+        let by = caller.person()?;
         let said = self.input.text.as_deref().unwrap_or_default();
         Field { name: "text", limit: 16 * 1024, ..check::REASON }.check(said)?;
         if open.answered_at.is_some() {

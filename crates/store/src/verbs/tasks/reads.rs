@@ -1,7 +1,7 @@
 //! Reading tasks and escalations.
 
 use domain::{Action, EscalationId, ProjectId, TaskId};
-use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage};
+use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage, Veil};
 
 use super::moves::{ask, evidence, judge};
 use super::reach::list;
@@ -10,6 +10,7 @@ use super::tried::tried;
 use crate::sql::{Connection, Row, Value, args, text};
 use crate::verbs::chat::page_size;
 use crate::verbs::projects;
+use crate::verbs::sight::{self, Sight};
 use crate::{Caller, Store, StoreError};
 
 /// How many tasks are listed when nothing is said, and at most.
@@ -89,13 +90,23 @@ impl Store {
     /// The tasks that the caller may see, in the order of their ids.
     pub async fn tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<TaskLine>, StoreError> {
         let limit = page_size(filter.limit, PAGE)?;
-        self.listed(caller, filter, limit, LINE, line).await
+        let veil = |sight: &Sight<'_>, line: &mut TaskLine| {
+            if !sight.by(line.project, line.assigned_to) {
+                line.veil();
+            }
+        };
+        self.listed(caller, filter, limit, LINE, line, veil).await
     }
 
     /// The same with all that they were added with.
     pub async fn whole_tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<Task>, StoreError> {
         let limit = page_size(filter.limit, WHOLE_PAGE)?;
-        self.listed(caller, filter, limit, row::COLUMNS, |row| Ok(TaskRow::read(row)?.view())).await
+        let veil = |sight: &Sight<'_>, task: &mut Task| {
+            if !sight.by(task.project, task.assigned_to) {
+                task.veil();
+            }
+        };
+        self.listed(caller, filter, limit, row::COLUMNS, |row| Ok(TaskRow::read(row)?.view()), veil).await
     }
 
     /// What a filter lets through; `columns` selects from `tasks t`.
@@ -106,6 +117,7 @@ impl Store {
         limit: u32,
         columns: &str,
         read: impl Fn(&Row) -> Result<T, StoreError>,
+        veil: impl Fn(&Sight<'_>, &mut T),
     ) -> Result<Vec<T>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -126,7 +138,10 @@ impl Store {
         }
         values.extend(args![limit]);
         sql.push_str(&format!(" ORDER BY t.id LIMIT ${}", values.len()));
-        c.all(&sql, values).await?.iter().map(read).collect()
+        let mut listed = c.all(&sql, values).await?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let sight = Sight::anywhere(&mut c, caller).await?;
+        listed.iter_mut().for_each(|one| veil(&sight, one));
+        Ok(listed)
     }
 
     /// One task with everything that happened to it.
@@ -146,14 +161,25 @@ impl Store {
             format!("{LINE} WHERE id IN (SELECT task FROM task_deps WHERE dep = $1) ORDER BY id LIMIT {DEPENDANTS}");
         let dependants = c.all(&sql, vec![text(id)]).await?.iter().map(line).collect::<Result<_, _>>()?;
         let sql = "SELECT * FROM all_attempts WHERE task = $1 ORDER BY number";
-        let attempts = c.all(sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<_, _>>()?;
+        let mut attempts = c.all(sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<Vec<_>, _>>()?;
         let sql = format!("{} WHERE r.task = $1 ORDER BY r.at, r.id", judge::COLUMNS);
-        let reports: Vec<Report> =
-            c.all(&sql, vec![text(id)]).await?.iter().map(judge::report).collect::<Result<_, _>>()?;
+        let rows = c.all(&sql, vec![text(id)]).await?;
+        let mut reports = rows.iter().map(judge::report).collect::<Result<Vec<Report>, _>>()?;
+        let checkers = sight::checkers(&mut c, id).await?;
         let sql = format!("{} WHERE e.task = $1 ORDER BY e.created_at, e.id", ask::COLUMNS);
-        let seen = |row: &Row| evidence::seen_by(row, caller, Some(&facts));
+        let sight = Sight::on(&mut c, caller, facts).await?;
+        let seen = |row: &Row| evidence::seen_by(row, &sight);
         let escalations = c.all(&sql, vec![text(id)]).await?.iter().map(seen).collect::<Result<_, _>>()?;
-        Ok(TaskDetail { task: task.view(), deps, dependants, attempts, reports, escalations })
+        for attempt in attempts.iter_mut().filter(|attempt| !sight.by(task.project, Some(attempt.worker))) {
+            attempt.veil();
+        }
+        for report in &mut reports {
+            let checked = checkers.get(&report.id).copied();
+            sight.report(task.project, &task.acceptance, report, checked);
+        }
+        let mut detail = TaskDetail { task: task.view(), deps, dependants, attempts, reports, escalations };
+        detail.veil_lines(|worker| sight.by(task.project, worker));
+        Ok(detail)
     }
 
     /// What people are asked, oldest first.
@@ -165,8 +191,9 @@ impl Store {
         let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
         let sql = format!("{} WHERE e.project {among}{open} ORDER BY e.created_at, e.id", ask::COLUMNS);
         let rows = c.all(&sql, values).await?;
-        let mut asked = seen(&mut c, caller, &rows).await?;
-        tried(&mut c, &mut asked).await?;
+        let sight = Sight::anywhere(&mut c, caller).await?;
+        let mut asked = rows.iter().map(|row| evidence::seen_by(row, &sight)).collect::<Result<Vec<_>, _>>()?;
+        tried(&mut c, &sight, &mut asked).await?;
         Ok(asked)
     }
 
@@ -177,18 +204,12 @@ impl Store {
         let row = c.first(&format!("{} WHERE e.id = $1", ask::COLUMNS), vec![text(id)]).await?;
         let row = row.ok_or(StoreError::NotFound("escalation"))?;
         let facts = projects::check(&mut c, caller, row.parsed("project")?, Action::See, "escalation").await?;
-        let mut one = [evidence::seen_by(&row, caller, Some(&facts))?];
-        tried(&mut c, &mut one).await?;
+        let sight = Sight::on(&mut c, caller, facts).await?;
+        let mut one = [evidence::seen_by(&row, &sight)?];
+        tried(&mut c, &sight, &mut one).await?;
         let [one] = one;
         Ok(one)
     }
-}
-
-/// Escalations as a caller may see them; that they see the projects is checked already.
-async fn seen(c: &mut Connection<'_>, caller: &Caller, rows: &[Row]) -> Result<Vec<Escalation>, StoreError> {
-    let facts = projects::all_facts(c).await?;
-    let one = |row: &Row| evidence::seen_by(row, caller, facts.get(&row.parsed("project")?));
-    rows.iter().map(one).collect()
 }
 
 /// What people are still asked, in one project or everywhere; which projects may be seen is for the caller to check.
@@ -200,5 +221,6 @@ pub(crate) async fn open_escalations(
     let filter = if only.is_some() { " AND e.project = $1" } else { "" };
     let sql = format!("{} WHERE e.answered_at IS NULL{filter} ORDER BY e.created_at, e.id", ask::COLUMNS);
     let rows = c.all(&sql, only.map(text).into_iter().collect()).await?;
-    seen(c, caller, &rows).await
+    let sight = Sight::anywhere(c, caller).await?;
+    rows.iter().map(|row| evidence::seen_by(row, &sight)).collect()
 }

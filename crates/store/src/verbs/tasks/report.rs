@@ -1,6 +1,6 @@
 //! Reporting: what a worker hands back under its fence, or too late.
 
-use domain::{Action, Actor, TaskId};
+use domain::{Action, Actor, SessionId, TaskId, UserId};
 use protocol::{Report, TaskReport};
 use serde::{Deserialize, Serialize};
 
@@ -82,14 +82,17 @@ pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) ->
 /// then is what it says late, and kept.
 async fn had_it(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<bool, StoreError> {
     tx.settle().await?;
-    let sql = "SELECT w.owner, a.outcome FROM attempts a JOIN workers w ON w.id = a.worker \
+    let sql = "SELECT w.owner, a.outcome, a.sessions FROM attempts a JOIN workers w ON w.id = a.worker \
                WHERE a.task = $1 AND a.fence = $2";
     let Some(row) = tx.read().first(sql, args![task.to_string(), fence]).await? else { return Ok(false) };
-    let owner = row.parsed("owner")?;
+    let owner: UserId = row.parsed("owner")?;
     let own = match tx.caller.actor() {
         None => true,
-        Some(Actor::User { id, .. } | Actor::Agent { user: id, .. }) => *id == owner,
-        Some(Actor::Observer { .. }) => false,
+        Some(Actor::User { id, .. }) => *id == owner,
+        Some(Actor::Agent { user, session, .. }) => {
+            *user == owner && row.json::<Vec<SessionId>>("sessions")?.contains(session)
+        }
+        Some(Actor::Observer { .. } | Actor::Runner { .. }) => false,
     };
     if own && row.text("outcome")? != "accepted" {
         let project = tx.known_task(task).await?.project;

@@ -7,6 +7,7 @@ use domain::{
 use engine::files::lists_overlap;
 use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::reach::{AHEAD, FAR};
 use super::row::TaskRow;
@@ -62,9 +63,15 @@ pub(super) fn foresee(caller: &Caller, project: ProjectId, input: &TaskTake, wan
 /// What a worker without a name is called.
 pub(super) fn caller_name(tx: &Tx<'_>) -> Result<String, StoreError> {
     match &tx.caller.who {
-        Who::Actor { actor: Actor::Agent { session, .. }, .. } => Ok(format!("agent of {session}")),
+        Who::Actor { actor: Actor::Agent { session, .. }, .. } => Ok(agent_name(*session)),
         _ => Ok(tx.caller.person()?.name),
     }
+}
+
+/// What the worker of a session's agent is called: always the same, and without the session's id, which everybody who
+/// sees the project would read.
+fn agent_name(session: SessionId) -> String {
+    format!("agent-{}", &hex::encode(Sha256::digest(session.to_string()))[..8])
 }
 
 pub(super) fn nothing(why: impl Into<String>) -> Taken {
@@ -76,18 +83,16 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
     tx.check(project, Action::Write, "project").await?;
     let (owner, _) = caller.author()?;
     let name = match &input.worker {
-        Some(name) => name.clone(),
-        None => caller_name(tx)?,
+        // The agent of a session is the worker of its session: it takes nothing from its person's other workers.
+        Some(name) if caller.session().is_none() => name.clone(),
+        _ => caller_name(tx)?,
     };
-    check::worker(&name, &input.abilities)?;
+    let name = check::worker(&name, &input.abilities)?;
     if let Some(wanted) = input.task {
         let found = tx.task(wanted).await?.filter(|task| task.project == project);
         found.ok_or(StoreError::NotFound("task"))?;
     }
-    let session = match caller.actor() {
-        Some(Actor::Agent { session, .. }) => Some(*session),
-        _ => None,
-    };
+    let session = caller.session();
     if let Some(session) = session
         && let Some(again) = of_session(tx, session, input.task).await?
     {
@@ -305,7 +310,7 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
         false => (None, None),
     };
     let view = row.view();
-    let before = before::of(tx, &view.deps).await?;
+    let before = before::of(tx, &row).await?;
     let brief = brief::brief(&view, &before, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
     let heartbeat_seconds = settings.heartbeat_seconds;
     let taken = TakenTask { task: view, lease, heartbeat_seconds, handover, refused, brief };

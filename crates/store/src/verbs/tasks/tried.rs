@@ -3,24 +3,29 @@
 use std::collections::{BTreeSet, HashMap};
 
 use domain::TaskId;
-use protocol::{AttemptLine, Escalation};
+use protocol::{AttemptLine, Escalation, only_first_line};
 
 use super::reach::list;
 use crate::StoreError;
 use crate::sql::{Connection, Row};
+use crate::verbs::sight::Sight;
 
 /// How many of a task's attempts are named with a question.
 const NAMED: usize = 20;
 /// How much of an attempt's reason is, in characters.
 const WORDS: usize = 500;
 
-fn line(row: &Row) -> Result<AttemptLine, StoreError> {
+fn line(row: &Row, seen: bool) -> Result<AttemptLine, StoreError> {
+    let mut reason = row.text_or_none("reason")?;
+    if !seen {
+        only_first_line(&mut reason);
+    }
     Ok(AttemptLine {
         number: row.count("number")?,
         worker_name: row.text("worker_name")?,
         agent: row.text("agent")?,
         outcome: row.parsed("outcome")?,
-        reason: row.text_or_none("reason")?.map(|reason| shortened(&reason)),
+        reason: reason.map(|reason| shortened(&reason)),
         started_at: row.time("started_at")?,
         ended_at: row.time_or_none("ended_at")?,
     })
@@ -34,17 +39,22 @@ fn shortened(reason: &str) -> String {
 }
 
 /// Adds to each question who had its task, first to last, the newest of them.
-pub(super) async fn tried(c: &mut Connection<'_>, asked: &mut [Escalation]) -> Result<(), StoreError> {
+pub(super) async fn tried(
+    c: &mut Connection<'_>,
+    sight: &Sight<'_>,
+    asked: &mut [Escalation],
+) -> Result<(), StoreError> {
     let tasks: Vec<TaskId> = asked.iter().map(|one| one.task).collect::<BTreeSet<_>>().into_iter().collect();
     let mut known: HashMap<TaskId, Vec<AttemptLine>> = HashMap::new();
     for some in tasks.chunks(128) {
         let (places, values) = list(some);
         let sql = format!(
-            "SELECT task, number, worker_name, agent, outcome, reason, started_at, ended_at FROM all_attempts \
+            "SELECT task, project, worker, number, worker_name, agent, outcome, reason, started_at, ended_at FROM all_attempts \
              WHERE task IN ({places}) ORDER BY task, number"
         );
         for row in c.all(&sql, values).await? {
-            known.entry(row.parsed("task")?).or_default().push(line(&row)?);
+            let seen = sight.by(row.parsed("project")?, Some(row.parsed("worker")?));
+            known.entry(row.parsed("task")?).or_default().push(line(&row, seen)?);
         }
     }
     for one in asked {

@@ -79,7 +79,7 @@ fn within(tx: &Tx<'_>, input: &TaskTurn) -> Result<(), StoreError> {
     let name = caller_name(tx)?;
     for (index, input) in input.takes.iter().enumerate() {
         let checked = check::worker(input.worker.as_deref().unwrap_or(&name), &input.abilities);
-        let checked = checked.and_then(|()| match input.wait_seconds {
+        let checked = checked.and_then(|_| match input.wait_seconds {
             Some(_) => Err(StoreError::invalid("wait_seconds", "a turn does not wait; `task.take` does")),
             None => Ok(()),
         });

@@ -12,6 +12,7 @@ use super::{Say, away, conflicts, facts};
 use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::sight::not_met;
 use crate::verbs::tasks::moves::{self, Ask};
 use crate::verbs::workspaces::json_or_none;
 
@@ -124,7 +125,13 @@ async fn verdict(
     }
     moves::judged(tx, report, &results, useless.as_ref().map(|stuck| stuck.reason.as_str())).await?;
     let failed = results.iter().filter(|result| result.passed == Some(false)).map(|result| result.reason.as_str());
-    after(tx, found, &failed.collect::<Vec<_>>().join("\n")).await
+    let mut reasons = failed.collect::<Vec<_>>().join("\n");
+    if let Some(open) = not_met(&task.acceptance, &results)
+        && !moves::judge::own_check(tx, report, task.worker).await?
+    {
+        reasons = open;
+    }
+    after(tx, found, &reasons).await
 }
 
 /// A report's acceptance could not be checked: its worker puts that right, another runner tries, or a person decides.

@@ -1,7 +1,7 @@
 //! Outputs that meet: found when the second comes, shown to a person with both before them, and looked at again when one
 //! of them stands no more.
 
-use domain::{AnswerAct, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus};
+use domain::{AnswerAct, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, UserId};
 use engine::conflict::{self, Kind, Meeting};
 use protocol::link::{ChangedFile, Changes};
 use protocol::{CriterionResult, Escalation, EscalationContext};
@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::moves::{self, Ask, ask, evidence};
-use crate::verbs::tasks::row::TaskRow;
+use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workspaces::json_or_none;
 
 /// With how many accepted outputs a new one is compared.
@@ -26,6 +26,8 @@ const SHOWN: usize = 20_000;
 pub(super) struct Other {
     task: TaskId,
     title: String,
+    /// Whose work it is.
+    owner: Option<UserId>,
     patch: String,
     meetings: Vec<Meeting>,
     /// The titles of further ones.
@@ -63,7 +65,8 @@ pub(super) async fn meets(
         return Ok(None);
     }
     // What was done before in the same workspace is part of it.
-    let sql = "SELECT r.task, t.title, r.changes FROM reports r JOIN tasks t ON t.id = r.task \
+    let sql = "SELECT r.task, t.title, r.changes, w.owner FROM reports r JOIN tasks t ON t.id = r.task \
+               LEFT JOIN workers w ON w.id = r.worker \
                WHERE r.project = $1 AND \
                (r.verdict = $2 OR (r.verdict = 'pending' AND r.fence = t.fence AND t.status = 'escalated')) AND \
                r.changes IS NOT NULL AND r.task <> $3 AND NOT EXISTS \
@@ -91,7 +94,8 @@ pub(super) async fn meets(
             None => {
                 let (task, title) = (row.parsed("task")?, row.text("title")?);
                 let Changes { patch, .. } = row.json("changes")?;
-                first = Some(Other { task, title, patch, meetings, also: Vec::new() });
+                let owner = id_or_none(row, "owner")?;
+                first = Some(Other { task, title, owner, patch, meetings, also: Vec::new() });
             }
             Some(first) if first.also.len() < ALSO => first.also.push(row.text("title")?),
             Some(_) => break,
@@ -131,7 +135,7 @@ pub(super) fn question(changes: &Changes, other: Other) -> Ask {
         EscalationKind::Contradiction => format!("The work contradicts what `{}` did. Which is right?", other.title),
         _ => format!("The work changes the same lines as `{}`. Is it accepted all the same?", other.title),
     };
-    Ask::new(kind, question, context)
+    Ask { other_owner: other.owner, ..Ask::new(kind, question, context) }
 }
 
 fn shown(patch: &str) -> String {
@@ -190,9 +194,10 @@ async fn ask_instead(
     let reason = format!("{why}; {}", ask.question);
     let context = EscalationContext { screen: open.context.screen, missing: open.context.missing, ..ask.context };
     let asked = Escalation { kind: ask.kind, question: ask.question, options: ask.options, context, ..open };
-    let sql = "UPDATE escalations SET kind = $1, question = $2, options = $3, context = $4 WHERE id = $5";
+    let sql = "UPDATE escalations SET kind = $1, question = $2, options = $3, context = $4, other_owner = $5 WHERE id = $6";
     let (options, context) = (to_json(&asked.options), to_json(&asked.context));
-    tx.run(sql, args![asked.kind.word(), &asked.question, options, context, asked.id.to_string()]).await?;
+    let other = ask.other_owner.map(|id| id.to_string());
+    tx.run(sql, args![asked.kind.word(), &asked.question, options, context, other, asked.id.to_string()]).await?;
     row.reason = Some(asked.question.clone());
     tx.put_task(row);
     evidence::announce(tx, &asked).await?;

@@ -15,7 +15,7 @@ use super::{Say, holds, launch, stop};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::tasks::moves::{self, NewReport};
+use crate::verbs::tasks::moves::{self, NewReport, Why};
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
 
@@ -142,8 +142,8 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
     };
     match outcome {
         // Whoever killed its host, or cut it off, did not ask its agent.
-        AttemptOutcome::Lost => moves::session_gone(tx, under.task, reason).await.map(|_| ()),
-        outcome => moves::let_go(tx, under.task, outcome, Some(reason)).await.map(|_| ()),
+        AttemptOutcome::Lost => moves::session_gone(tx, under.task, Why::first_line_of(&reason)).await.map(|_| ()),
+        outcome => moves::let_go_because(tx, under.task, outcome, Why::first_line_of(&reason)).await.map(|_| ()),
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, WorkerId};
+use domain::{Action, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId, WorkerId};
 use engine::liveness::{Heartbeat, gone_at, renew_seconds};
-use protocol::{Attempt, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
+use protocol::{Attempt, Veil, WorkLogPage, Worker, WorkerAttempt, WorkerDetail, WorkerFilter};
 
 use super::leases::{held_on, next_end};
 use super::{log, rows, settings};
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::projects;
+use crate::verbs::workspaces::sees as looks_into;
 use crate::{Caller, Store, StoreError};
 
 /// How much of a worker's history is shown.
@@ -62,7 +63,16 @@ impl Store {
         let mut found: Vec<Worker> =
             rows::all(&mut c, filter.project).await?.into_iter().map(|slot| slot.view).collect();
         found.retain(|worker| sees(caller, &facts, worker.project));
+        let looks = |worker: &Worker| looks_into(caller, facts.get(&worker.project), worker.owner.id);
+        found.iter_mut().filter(|worker| !looks(worker)).for_each(Veil::veil);
         Ok(found)
+    }
+
+    /// Whose the workers are, also those that were removed.
+    pub async fn worker_owners(&self) -> Result<HashMap<WorkerId, UserId>, StoreError> {
+        let mut reader = self.readers.get().await?;
+        let rows = reader.borrow().all("SELECT id, owner FROM workers", args![]).await?;
+        rows.iter().map(|row| Ok((row.parsed("id")?, row.parsed("owner")?))).collect()
     }
 
     /// One worker with what it has done.
@@ -81,7 +91,10 @@ impl Store {
         }
         let page = WorkLogPage { worker: Some(id), ..Default::default() };
         let log = log::of(&mut c, worker.project, page).await?;
-        Ok(WorkerDetail { worker, attempts, log })
+        let facts = projects::facts_of(&mut c, worker.project).await?;
+        let looks = looks_into(caller, facts.as_ref(), worker.owner.id);
+        let detail = WorkerDetail { worker, attempts, log };
+        Ok(if looks { detail } else { detail.veiled() })
     }
 
     /// Projects that have managed workers, or had some that the scale may bring back.

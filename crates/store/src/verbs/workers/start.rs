@@ -122,8 +122,7 @@ impl Command for UpdateWorker {
         let before = worker.view.clone();
         let input = &self.input;
         if let Some(name) = &input.name {
-            NAME.check(name)?;
-            let name = name.trim().to_owned();
+            let name = NAME.name(name)?;
             let there = rows::all(tx.read(), Some(worker.project)).await?;
             if there.iter().any(|other| other.id != worker.id && other.name == name) {
                 return Err(StoreError::Conflict(format!("there is a worker `{name}` already: choose another name")));

@@ -1,10 +1,10 @@
 //! Agents with the token of their session: their worker is the session's.
 
 use domain::{Actor, SessionId, TaskStatus, Visibility};
-use protocol::TaskTake;
-use store::{Caller, StoreError, TakeTask, Who};
+use protocol::{ActivityCreate, TaskReason, TaskTake};
+use store::{CancelTask, Caller, CreateActivity, RetryTask, StoreError, TakeTask, Who};
 
-use super::{add, beat, detail, report, taken, task};
+use super::{add, answers, beat, detail, failure, report, taken, task};
 use crate::execution;
 use crate::floor::{Floor, id as user};
 
@@ -12,6 +12,8 @@ both! {
     an_agent_that_takes_a_task_works_on_it_in_its_session,
     another_session_of_the_same_person_writes_nothing,
     an_agent_works_in_its_own_project_only,
+    an_agent_decides_nothing_that_is_a_persons_to_decide,
+    an_agent_takes_nothing_from_its_persons_other_workers,
 }
 
 fn agent(floor: &Floor, project: domain::ProjectId, session: SessionId) -> Caller {
@@ -68,4 +70,55 @@ async fn an_agent_works_in_its_own_project_only(floor: Floor) {
     {
         assert!(matches!(error, StoreError::NotFound(_)), "{error:?}");
     }
+}
+
+async fn an_agent_decides_nothing_that_is_a_persons_to_decide(floor: Floor) {
+    let project = execution::project(&floor, Visibility::ReadWrite, true).await;
+    let runner = execution::runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, execution::spawn(execution::in_project(&project, "work"), &[runner])).await;
+    let me = agent(&floor, project.id, session.id);
+    add(&floor, project.id, vec![task("one")]).await;
+    let mut held = taken(&floor, project.id, "w").await;
+    // Until a person is asked: the answer is theirs.
+    while detail(&floor, held.task.id).await.escalations.is_empty() {
+        floor.done(&floor.ada, failure(held.task.id, held.lease.fence, "cannot")).await;
+        if detail(&floor, held.task.id).await.escalations.is_empty() {
+            held = taken(&floor, project.id, &format!("w{}", held.lease.fence)).await;
+        }
+    }
+    let (id, asked) = (held.task.id, detail(&floor, held.task.id).await.escalations[0].id);
+    let reason = || TaskReason { reason: None };
+    let input = ActivityCreate { content: "mine".into(), ..Default::default() };
+    for error in [
+        floor.refused(&me, answers(asked, "accept it")).await,
+        floor.refused(&me, RetryTask { task: id, input: reason() }).await,
+        floor.refused(&me, CancelTask { task: id, input: reason() }).await,
+        floor.refused(&me, CreateActivity { project: project.id, input }).await,
+    ] {
+        assert!(matches!(&error, StoreError::Forbidden(why) if why.contains("a person must")), "{error:?}");
+    }
+    assert_eq!(detail(&floor, id).await.task.status, TaskStatus::Escalated);
+    floor.done(&floor.ada, answers(asked, "try again")).await;
+}
+
+async fn an_agent_takes_nothing_from_its_persons_other_workers(floor: Floor) {
+    let project = execution::project(&floor, Visibility::ReadWrite, true).await;
+    let runner = execution::runner(&floor, &floor.ada, "box", 4).await;
+    let session = floor.done(&floor.ada, execution::spawn(execution::in_project(&project, "work"), &[runner])).await;
+    add(&floor, project.id, vec![task("one"), task("two")]).await;
+    let held = taken(&floor, project.id, "laptop").await;
+    let me = agent(&floor, project.id, session.id);
+    for error in [
+        floor.refused(&me, beat(held.task.id, held.lease.fence)).await,
+        floor.refused(&me, report(held.task.id, held.lease.fence, "done")).await,
+    ] {
+        assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
+    }
+    // Whatever name it gives, it is the worker of its session.
+    let input = TaskTake { task: None, worker: Some("laptop".into()), abilities: vec![], wait_seconds: None };
+    let own = floor.done(&me, TakeTask { project: project.id, input }).await.taken.unwrap();
+    assert_ne!((own.task.id, own.lease.worker), (held.task.id, held.lease.worker));
+    let name = detail(&floor, own.task.id).await.attempts[0].worker_name.clone();
+    assert!(name.starts_with("agent-") && !name.contains(&session.id.to_string()), "{name}");
+    floor.done(&floor.ada, beat(held.task.id, held.lease.fence)).await;
 }

@@ -4,7 +4,7 @@ use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict,
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
 use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd, WorkerStop};
 
-use store::{AnswerEscalation, StopWorker};
+use store::{AnswerEscalation, Caller, StopWorker};
 
 use super::{Shop, checked, plain};
 use crate::execution::runner;
@@ -16,6 +16,8 @@ both!(
     no_progress_is_noticed,
     what_is_stuck_is_for_a_person_and_said_once,
     two_outputs_that_meet_are_for_a_person,
+    patches_are_for_those_who_may_look_whoever_worked,
+    what_a_command_printed_is_for_those_who_may_look,
     what_waits_for_a_person_is_compared_too,
     what_has_nothing_to_be_checked_is_compared_too,
     what_cannot_be_compared_goes_on_without_that,
@@ -347,4 +349,74 @@ async fn a_report_waits_until_its_runner_begins_to_check_it(floor: Floor) {
     assert_eq!(shop.task(task).await.status, TaskStatus::Done);
     shop.memory.happened(&shop.floor, FactBody::Checking { report }).await;
     assert_eq!(shop.task(task).await.status, TaskStatus::Done, "what is over is over");
+}
+
+async fn patches_are_for_those_who_may_look_whoever_worked(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(2).await;
+    let tasks = shop.add(vec![checked("Rename the function"), checked("Rewrite its body")]).await;
+    shop.dispatch().await;
+    for (index, task) in tasks.iter().enumerate() {
+        shop.finishes(*task, "Done.").await;
+        shop.found(*task, true, "fine", Some(changes(&format!("t{index}"), (10, 12)))).await;
+    }
+    // As it is asked when the second worker is an external one: no session is behind it.
+    shop.floor.raw().await.run("UPDATE escalations SET session = NULL").await;
+    let asked = async |caller: &Caller| {
+        let store = &shop.floor.store;
+        let mut seen = store.task_detail(caller, tasks[1]).await.unwrap().escalations;
+        seen.extend(store.escalations(caller, Default::default()).await.unwrap());
+        seen.push(store.escalation(caller, seen[0].id).await.unwrap());
+        for change in store.state(caller).await.unwrap().1 {
+            if let protocol::Change::Escalation { escalation } = change {
+                seen.push(escalation);
+            }
+        }
+        assert_eq!(seen.len(), 4);
+        seen.into_iter().map(|one| (one.context.diff, one.context.other_diff)).collect::<Vec<_>>()
+    };
+    for seen in asked(&shop.floor.ada).await {
+        assert_eq!(seen, (Some("+t1".into()), Some("+t0".into())));
+    }
+    for caller in [&shop.floor.bo, &Floor::observer(shop.project.id)] {
+        for seen in asked(caller).await {
+            assert_eq!(seen, (None, None), "{caller:?}");
+        }
+    }
+    // The other one is Bo's: they see that one, and not Ada's.
+    let bo = crate::floor::id(&shop.floor.bo);
+    shop.floor.raw().await.run(&format!("UPDATE escalations SET other_owner = '{bo}'")).await;
+    for seen in asked(&shop.floor.bo).await {
+        assert_eq!(seen, (None, Some("+t0".into())));
+    }
+}
+
+async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let argv = vec!["cat".into(), "token".into()];
+    let acceptance = vec![Criterion::Command { argv, exit_code: None, timeout_seconds: None }];
+    let task = shop.add(vec![TaskAdd { acceptance, ..plain("Look around") }]).await[0];
+    shop.dispatch().await;
+    shop.finishes(task, "sf_printed").await;
+    shop.found(task, false, "`cat token` ended with 1 instead of 0; the end of what it printed:\nsf_hidden", None).await;
+    let open = "not met: `cat token` exits with 0 within 300 s";
+    let whole = shop.detail(task).await;
+    assert_eq!(whole.task.reason.as_deref(), Some(open), "everybody reads this");
+    assert_eq!(whole.reports[0].summary, "sf_printed");
+    assert!(whole.reports[0].reason.as_deref().unwrap().contains("sf_hidden"));
+    assert!(whole.reports[0].results[0].reason.contains("sf_hidden"));
+    let theirs = shop.floor.store.task_detail(&shop.floor.bo, task).await.unwrap();
+    assert_eq!(theirs.reports[0].reason.as_deref(), Some(open));
+    assert_eq!(theirs.reports[0].results[0].reason, open);
+    assert_eq!(theirs.reports[0].results[0].passed, Some(false));
+    assert_eq!((theirs.task.session, theirs.attempts[0].sessions.len()), (None, 0));
+    let text = serde_json::to_string(&theirs).unwrap();
+    assert!(!text.contains("sf_"), "{text}");
+    let log = shop.floor.store.work_log(&shop.floor.bo, shop.project.id, Default::default()).await.unwrap();
+    assert!(!serde_json::to_string(&log).unwrap().contains("sf_"), "{log:?}");
+    for event in shop.floor.heard().iter().filter(|event| event.execution_of.is_none()) {
+        let text = serde_json::to_string(&event.body).unwrap();
+        assert!(!text.contains("sf_hidden") && !text.contains("sf_printed"), "{text}");
+    }
 }

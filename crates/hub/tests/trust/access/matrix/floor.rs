@@ -18,8 +18,8 @@ use crate::support::{Credential, FakeRunner, Socket, ann, browser, call, join, o
 pub(super) enum Way {
     Http,
     Socket(Box<Socket>),
-    /// No socket without a credential.
-    Shut,
+    /// No socket without a credential, or with a runner's: the status of the refusal.
+    Shut(u16),
 }
 
 impl Way {
@@ -35,7 +35,7 @@ impl Way {
                 Ok(_) => (200, Value::Null),
                 Err(problem) => (problem.status, json!(problem)),
             },
-            Self::Shut => (401, Value::Null),
+            Self::Shut(status) => (*status, Value::Null),
         }
     }
 }
@@ -49,6 +49,8 @@ pub(super) struct Floor {
     victim: UserId,
     elsewhere: ProjectId,
     machine: Serving,
+    /// The token of a runner of the owner's.
+    runner: Credential,
 }
 
 impl Floor {
@@ -60,7 +62,8 @@ impl Floor {
         let input = ProjectCreate { content, visibility: Some(Visibility::ReadOnly), ..Default::default() };
         let elsewhere = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
         let machine = FakeRunner::start(&hub, &owner, "the machine").await.serve();
-        Self { ann: ann(&hub), owner, peer, victim, elsewhere, machine, hub }
+        let runner = Credential::Token(view!(&hub, &owner, NewRunner, ask("runner.create", &Targets::nowhere())).secret);
+        Self { ann: ann(&hub), owner, peer, victim, elsewhere, machine, runner, hub }
     }
 
     pub(super) async fn targets(&self, visibility: Visibility, share_execution: bool) -> Targets {
@@ -118,6 +121,7 @@ impl Floor {
     pub(super) async fn credential(&self, kind: Kind, on: &Targets) -> Credential {
         match kind {
             Kind::Agent => self.machine.token(on.session).await,
+            Kind::Runner => self.runner.clone(),
             Kind::Owner => self.owner.clone(),
             Kind::Peer => self.peer.clone(),
             Kind::HubOwner => self.ann.clone(),

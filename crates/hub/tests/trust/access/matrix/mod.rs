@@ -36,7 +36,11 @@ async fn walk(visibility: Visibility, over_socket: bool) {
                 (false, _) => Way::Http,
                 (true, Kind::Anonymous) => {
                     assert_eq!(Socket::connect(floor.hub.url(), &credential).await.err(), Some(401));
-                    Way::Shut
+                    Way::Shut(401)
+                }
+                (true, Kind::Runner) => {
+                    assert_eq!(Socket::connect(floor.hub.url(), &credential).await.err(), Some(403));
+                    Way::Shut(403)
                 }
                 (true, _) => Way::Socket(Box::new(Socket::live(floor.hub.url(), &credential).await)),
             };

@@ -7,7 +7,8 @@ use domain::Visibility;
 /// What is the owner's alone (token, login, invite, runner) belongs to the project's owner here.
 /// `x` follows share_execution: done, or not found. What a runner must answer comes to it (`r`; it has no time), `s` if
 /// execution is shared; `f` is forbidden if it is and otherwise not found; `c` is a conflict: no runner of one's own, or
-/// not over yet. An agent is that of a session of the owner's. Whoever shows no credential gets 401 everywhere.
+/// not over yet. An agent is that of a session of the owner's, and the tasks are held by other workers of theirs. A runner's
+/// token is forbidden everything, and opens no socket. Whoever shows no credential gets 401 everywhere.
 const TABLE: &str = "
     verb                    owner  private read-only read-write  observer stranger  agent
     me                        +       +        +         +          +        +       +
@@ -30,7 +31,7 @@ const TABLE: &str = "
     activity.list             +       +        +         +          +        +       +
     activity.list/project     +       .        +         +          +        .       +
     activity.show             +       .        +         +          +        .       +
-    activity.create           +       .        -         +          -        .       +
+    activity.create           +       .        -         +          -        .       -
     activity.update           +       .        -         +          -        .       +
     activity.versions         +       .        +         +          +        .       +
     activity.diff             +       .        +         +          +        .       +
@@ -82,19 +83,19 @@ const TABLE: &str = "
     task.export/project       +       .        +         +          +        .       +
     task.show                 +       .        +         +          +        .       +
     task.add                  +       .        -         +          -        .       +
-    task.heartbeat            +       .        -         -          -        .       +
-    task.ask                  +       .        -         -          -        .       +
-    task.release              +       .        -         -          -        .       +
-    task.report               +       .        -         -          -        .       +
-    task.cancel               +       .        -         +          -        .       +
-    task.retry                +       .        -         +          -        .       +
+    task.heartbeat            +       .        -         -          -        .       -
+    task.ask                  +       .        -         -          -        .       -
+    task.release              +       .        -         -          -        .       -
+    task.report               +       .        -         -          -        .       -
+    task.cancel               +       .        -         +          -        .       -
+    task.retry                +       .        -         +          -        .       -
     task.take                 +       .        -         +          -        .       +
     task.turn                 +       .        -         +          -        .       +
     task.take_over            +       .        -         c          -        -       -
     escalation.list           +       +        +         +          +        +       +
     escalation.list/project   +       .        +         +          +        .       +
     escalation.show           +       .        +         +          +        .       +
-    escalation.answer         +       .        -         +          -        .       +
+    escalation.answer         +       .        -         +          -        .       -
     worker.list               +       +        +         +          +        +       +
     worker.list/project       +       .        +         +          +        .       +
     worker.show               +       .        +         +          +        .       +
@@ -129,11 +130,20 @@ pub(super) enum Kind {
     Observer,
     Stranger,
     Agent,
+    Runner,
     Anonymous,
 }
 
-pub(super) const KINDS: [Kind; 7] =
-    [Kind::Owner, Kind::Peer, Kind::HubOwner, Kind::Observer, Kind::Stranger, Kind::Agent, Kind::Anonymous];
+pub(super) const KINDS: [Kind; 8] = [
+    Kind::Owner,
+    Kind::Peer,
+    Kind::HubOwner,
+    Kind::Observer,
+    Kind::Stranger,
+    Kind::Agent,
+    Kind::Runner,
+    Kind::Anonymous,
+];
 
 /// The rows: case and its seven cells.
 pub(super) fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -158,6 +168,7 @@ pub(super) fn expected(cells: &[&str], kind: Kind, visibility: Visibility, share
     };
     let cell = match kind {
         Kind::Anonymous => return 401,
+        Kind::Runner => return 403,
         Kind::Owner => cells[0],
         Kind::Peer | Kind::HubOwner => peers,
         Kind::Observer => cells[4],

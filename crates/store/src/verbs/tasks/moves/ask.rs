@@ -1,6 +1,6 @@
 //! Asking a person, and what the answer does.
 
-use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, WorkerId};
+use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, UserId, WorkerId};
 use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
 use super::evidence::announce;
@@ -17,8 +17,9 @@ use crate::verbs::workers::outage;
 /// Reads escalations with the titles of their tasks and the names of those who answered.
 pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
     e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act, \
-    s.owner AS session_owner FROM escalations e JOIN tasks t ON t.id = e.task LEFT JOIN users u ON u.id = e.answered_by \
-    LEFT JOIN sessions s ON s.id = e.session";
+    COALESCE(s.owner, k.owner) AS execution_of, e.other_owner FROM escalations e JOIN tasks t ON t.id = e.task \
+    LEFT JOIN users u ON u.id = e.answered_by LEFT JOIN sessions s ON s.id = e.session \
+    LEFT JOIN workers k ON k.id = e.worker";
 
 /// What a person is asked.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub(crate) struct Ask {
     pub(crate) question: String,
     pub(crate) options: Vec<EscalationOption>,
     pub(crate) context: EscalationContext,
+    /// Whose work the other one of two outputs is.
+    pub(crate) other_owner: Option<UserId>,
 }
 
 impl Ask {
@@ -53,7 +56,7 @@ impl Ask {
                 option("Cancel it", AnswerAct::Cancel),
             ],
         };
-        Self { kind, question: question.into(), options, context }
+        Self { kind, question: question.into(), options, context, other_owner: None }
     }
 
     /// Whether somebody may work on the task before there is an answer.
@@ -122,7 +125,8 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         act: None,
     };
     let head =
-        "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at)";
+        "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at, \
+         other_owner)";
     let values = args![
         asked.id.to_string(),
         asked.project.to_string(),
@@ -134,6 +138,7 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         to_json(&asked.options),
         to_json(&asked.context),
         tx.now,
+        ask.other_owner.map(|id| id.to_string()),
     ];
     tx.later(head, values);
     announce(tx, &asked).await?;

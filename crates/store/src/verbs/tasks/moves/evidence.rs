@@ -1,16 +1,17 @@
 //! What a session showed and changed, for whoever must decide; and who may see it.
 
-use domain::{EscalationId, ProjectFacts, RunnerId, SessionId, UserId, WorkspaceId};
-use protocol::{Change, Escalation, EscalationContext};
+use domain::{EscalationId, RunnerId, SessionId, UserId, WorkspaceId};
+use protocol::{Change, Escalation, EscalationContext, Veil};
 use serde::Serialize;
 
 use super::ask::{COLUMNS, escalation};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::tasks::row::id_or_none;
-use crate::verbs::workers::rows::tell;
-use crate::verbs::workspaces::sees;
-use crate::{Caller, Command, Store, StoreError};
+use crate::verbs::projects;
+use crate::verbs::sight::Sight;
+use crate::verbs::workers::rows::{get, tell};
+use crate::{Command, Store, StoreError};
 
 /// How much of a screen and of a patch a person is shown, in characters.
 const SCREEN: usize = 8_000;
@@ -26,52 +27,60 @@ fn last(text: &str, limit: usize) -> String {
     text.chars().skip(text.chars().count().saturating_sub(limit)).collect()
 }
 
-/// Takes out what only those see who may look into the session.
-fn veil(context: &mut EscalationContext) {
-    context.screen = None;
-    context.diff = None;
-    context.other_diff = None;
-}
-
-/// An escalation as a caller may see it: what a session showed and changed is for those who may look into it.
-pub(crate) fn seen_by(row: &Row, caller: &Caller, facts: Option<&ProjectFacts>) -> Result<Escalation, StoreError> {
+/// An escalation as a caller may see it: what its worker showed and changed is for those who may look into that, and
+/// what the other one of two outputs changed for those who may look into the other's.
+pub(crate) fn seen_by(row: &Row, sight: &Sight<'_>) -> Result<Escalation, StoreError> {
     let mut found = escalation(row)?;
-    let owner: Option<UserId> = id_or_none(row, "session_owner")?;
-    if owner.is_some_and(|owner| !sees(caller, facts, owner)) {
-        veil(&mut found.context);
+    if !sight.of(found.project, id_or_none(row, "execution_of")?) {
+        found.veil();
+    }
+    if !sight.of(found.project, id_or_none(row, "other_owner")?) {
+        found.veil_other();
     }
     Ok(found)
 }
 
-/// Whose session an escalation is about.
-async fn owner(tx: &mut Tx<'_>, session: Option<SessionId>) -> Result<Option<UserId>, StoreError> {
-    let Some(session) = session else { return Ok(None) };
-    let row = tx.read().first("SELECT owner FROM sessions WHERE id = $1", vec![text(session)]).await?;
-    row.map(|row| row.parsed("owner")).transpose()
-}
-
 /// The same, for an escalation that was just written.
-pub(crate) async fn veiled(tx: &mut Tx<'_>, mut written: Escalation) -> Result<Escalation, StoreError> {
-    if let Some(owner) = owner(tx, written.session).await? {
-        let facts = crate::verbs::projects::facts_of(tx.read(), written.project).await?;
-        if !sees(tx.caller, facts.as_ref(), owner) {
-            veil(&mut written.context);
-        }
-    }
-    Ok(written)
+pub(crate) async fn veiled(tx: &mut Tx<'_>, written: Escalation) -> Result<Escalation, StoreError> {
+    tx.settle().await?;
+    let caller = tx.caller;
+    let Some(facts) = projects::facts_of(tx.read(), written.project).await? else { return Ok(written.veiled()) };
+    let sight = Sight::on(tx.read(), caller, facts).await?;
+    let row = tx.read().first(&format!("{COLUMNS} WHERE e.id = $1"), vec![text(written.id)]).await?;
+    row.map_or_else(|| Ok(written.veiled()), |row| seen_by(&row, &sight))
 }
 
-/// Tells everybody who sees the project, and then, with what its session showed and changed, those who may look into it.
-pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), StoreError> {
-    let mut plain = news.clone();
-    let owner = owner(tx, news.session).await?;
-    if owner.is_some() {
-        veil(&mut plain.context);
+/// Whose execution an escalation is about: the session's owner's, or the worker's.
+async fn owner(tx: &mut Tx<'_>, about: &Escalation) -> Result<Option<UserId>, StoreError> {
+    if let Some(session) = about.session
+        && let Some(row) = tx.read().first("SELECT owner FROM sessions WHERE id = $1", vec![text(session)]).await?
+    {
+        return row.parsed("owner").map(Some);
     }
-    let more = plain != *news;
-    tell(tx, news.project, Change::Escalation { escalation: plain });
-    if let Some(owner) = owner.filter(|_| more) {
-        tx.announce_execution(news.project, owner, Change::Escalation { escalation: news.clone() });
+    Ok(match about.worker {
+        Some(worker) => get(tx, worker).await?.map(|slot| slot.owner.id),
+        None => None,
+    })
+}
+
+/// Tells everybody who sees the project; then whose worker it is about, with what that showed and changed; then those who
+/// may look into everything, with what the other one of two outputs changed, too.
+pub(crate) async fn announce(tx: &mut Tx<'_>, news: &Escalation) -> Result<(), StoreError> {
+    let mut own = news.clone();
+    own.veil_other();
+    let plain = own.clone().veiled();
+    let owner = owner(tx, news).await?;
+    let told = owner.filter(|_| own != plain);
+    let last = if told.is_some() { &own } else { &plain };
+    let rest = (last != news).then(|| Change::Escalation { escalation: news.clone() });
+    tell(tx, news.project, Change::Escalation { escalation: plain.clone() });
+    if let Some(owner) = told {
+        tx.announce_execution(news.project, owner, Change::Escalation { escalation: own.clone() });
+    }
+    if let Some(rest) = rest
+        && let Some(facts) = projects::facts_of(tx.read(), news.project).await?
+    {
+        tx.announce_execution(news.project, facts.owner, rest);
     }
     Ok(())
 }

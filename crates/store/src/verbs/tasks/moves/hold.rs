@@ -145,24 +145,65 @@ pub(crate) async fn let_go(
     outcome: AttemptOutcome,
     reason: Option<String>,
 ) -> Result<TaskRow, StoreError> {
-    let_go_stuck(tx, task, outcome, reason, None).await
+    let_go_stuck(tx, task, outcome, Why::open(reason), None).await
+}
+
+/// Why a hold ends: in words for everybody who sees the project, and with what only those see who may look into the work.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Why {
+    /// For everybody.
+    pub(crate) open: Option<String>,
+    /// For those who may look into the work; the same when absent.
+    pub(crate) whole: Option<String>,
+}
+
+impl Why {
+    /// There is no more to it.
+    pub(crate) fn open(reason: Option<String>) -> Self {
+        Self { open: reason, whole: None }
+    }
+
+    /// The first line says what happened; what follows was printed by what ran.
+    pub(crate) fn first_line_of(reason: &str) -> Self {
+        let open = first_line(reason);
+        Self { whole: (open != reason).then(|| reason.to_owned()), open: Some(open) }
+    }
+
+    fn whole(&self) -> Option<&str> {
+        self.whole.as_deref().or(self.open.as_deref())
+    }
+}
+
+/// The same as [`let_go`], for what not everybody sees.
+pub(crate) async fn let_go_because(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    outcome: AttemptOutcome,
+    why: Why,
+) -> Result<TaskRow, StoreError> {
+    let_go_stuck(tx, task, outcome, why, None).await
 }
 
 /// The runner of whoever holds a task was not heard from: back into the queue, and nobody's failure.
 pub(crate) async fn gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Result<TaskRow, StoreError> {
-    let ended = Ended::Gone(reason.clone());
-    hold_ends(tx, task, AttemptOutcome::Lost, Some(reason), ended, None).await
+    gone_because(tx, task, Why::open(Some(reason))).await
+}
+
+async fn gone_because(tx: &mut Tx<'_>, task: TaskId, why: Why) -> Result<TaskRow, StoreError> {
+    let ended = Ended::Gone(why.open.clone().unwrap_or_default());
+    hold_ends(tx, task, AttemptOutcome::Lost, why, ended, None).await
 }
 
 /// The session of whoever holds a task is gone, as its runner says: the same, and noticed at once.
-pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, reason: String) -> Result<TaskRow, StoreError> {
+pub(crate) async fn session_gone(tx: &mut Tx<'_>, task: TaskId, why: Why) -> Result<TaskRow, StoreError> {
     let mut row = tx.known_task(task).await?;
     let (held, worker) = (row.status.is_held(), row.worker);
     if held {
         row.lease_until = None;
         tx.put_task_quietly(row);
     }
-    let after = gone(tx, task, reason.clone()).await?;
+    let reason = why.open.clone().unwrap_or_default();
+    let after = gone_because(tx, task, why).await?;
     if held {
         let why = format!("{reason}: the task goes back into the queue, and that is no failure of its worker");
         decided(tx, after.project, worker, Some(task), "session_lost", why).await?;
@@ -187,26 +228,27 @@ pub(super) async fn let_go_stuck(
     tx: &mut Tx<'_>,
     task: TaskId,
     outcome: AttemptOutcome,
-    reason: Option<String>,
+    why: Why,
     stuck: Option<&str>,
 ) -> Result<TaskRow, StoreError> {
-    let words = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+    let words = why.open.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
     let ended = match outcome {
         AttemptOutcome::Failed | AttemptOutcome::Refused => Ended::Failed(words),
         AttemptOutcome::Lost => Ended::Lost(words),
         _ => Ended::Released,
     };
-    hold_ends(tx, task, outcome, reason, ended, stuck).await
+    hold_ends(tx, task, outcome, why, ended, stuck).await
 }
 
 async fn hold_ends(
     tx: &mut Tx<'_>,
     task: TaskId,
     outcome: AttemptOutcome,
-    reason: Option<String>,
+    because: Why,
     ended: Ended,
     stuck: Option<&str>,
 ) -> Result<TaskRow, StoreError> {
+    let reason = because.open.clone();
     let mut row = tx.known_task(task).await?;
     if !row.status.is_held() {
         return Ok(row);
@@ -230,7 +272,7 @@ async fn hold_ends(
     if gave_up && next == Next::Escalate {
         row.reason = reason.clone();
         tx.put_task(row);
-        let text = reason.clone().unwrap_or_else(|| outcome.word().replace('_', " "));
+        let text = because.whole().map_or_else(|| outcome.word().replace('_', " "), str::to_owned);
         let context = EscalationContext { text, ..Default::default() };
         let (kind, why, because) = match (stuck, outcome) {
             (Some(stuck), _) => (EscalationKind::Stuck, stuck, reason),
@@ -250,7 +292,8 @@ async fn hold_ends(
     row.reason = reason.clone();
     tx.put_task(row.clone());
     if outcome == AttemptOutcome::Lost && lost_again(tx, task).await? {
-        let context = EscalationContext { text: reason.clone().unwrap_or_default(), ..Default::default() };
+        let text = because.whole().unwrap_or_default().to_owned();
+        let context = EscalationContext { text, ..Default::default() };
         let why = format!("Whoever took this task was lost, {LOST} times in a row");
         escalate(tx, task, asks::stopped(EscalationKind::Stuck, &why, reason.as_deref(), context)).await?;
         return tx.known_task(task).await;

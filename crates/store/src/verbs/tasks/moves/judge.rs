@@ -1,22 +1,23 @@
 //! What becomes of a report: checked, accepted, refused, kept because it came late.
 
-use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerId};
+use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, UserId, WorkerId};
 use engine::retry::{Next, after_refusal};
 use protocol::{CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
 use super::attempt::Begun;
-use super::hold::{let_go_stuck, limits, tries};
+use super::hold::{Why, let_go_stuck, limits, tries};
 use super::place::{self, Place, Spot};
 use super::{Ask, asks, attempt, ends, escalate, first_line, held, let_go, settle_all};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::sessions;
+use crate::verbs::sight::not_met;
 use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workers::holds::{self, Ended};
 use crate::verbs::workers::lines;
 use crate::verbs::workers::log::decided;
-use crate::verbs::workers::rows::sum;
+use crate::verbs::workers::rows::{self, sum};
 use crate::verbs::workers::sweep;
 use crate::verbs::workspaces::{self, json_or_none};
 
@@ -324,7 +325,10 @@ pub(crate) async fn refuse(
         row.status = TaskStatus::Validating;
     }
     row.refusals += 1;
-    row.reason = Some(reason.to_owned());
+    let open = not_met(&row.acceptance, results)
+        .unwrap_or_else(|| reason.lines().next().unwrap_or_default().to_owned());
+    let whole = if own_check(tx, report, row.worker).await? { reason } else { open.as_str() }.to_owned();
+    row.reason = Some(open.clone());
     let mut tried = tries(&row);
     tried.workers = row.workers_tried + 1;
     let next = after_refusal(tried, stuck.is_some(), limits(&settings));
@@ -338,7 +342,7 @@ pub(crate) async fn refuse(
         row.status = TaskStatus::Running;
         row.lease_until = Some(tx.now.plus_millis(i64::from(settings.lease_seconds) * 1000));
         let (times, most) = (row.refusals, settings.tries_per_worker);
-        let why = format!("not accepted, back to its worker after {times} of {most} tries: {}", first_line(reason));
+        let why = format!("not accepted, back to its worker after {times} of {most} tries: {}", first_line(&open));
         let (project, worker, id) = (row.project, row.worker, row.id);
         tx.put_task(row);
         decided(tx, project, worker, Some(id), "sent_back", why).await?;
@@ -346,8 +350,25 @@ pub(crate) async fn refuse(
     }
     let id = row.id;
     tx.put_task(row);
-    let after = let_go_stuck(tx, id, AttemptOutcome::Refused, Some(reason.to_owned()), stuck).await?;
+    let why = Why { open: Some(open), whole: Some(whole) };
+    let after = let_go_stuck(tx, id, AttemptOutcome::Refused, why, stuck).await?;
     Ok(Some(if after.status == TaskStatus::Escalated { Next::Escalate } else { Next::Another }))
+}
+
+/// Whether a report was checked on a runner of its worker's owner: then what the checks printed is theirs. What ran on
+/// somebody else's machine is not.
+pub(crate) async fn own_check(
+    tx: &mut Tx<'_>,
+    report: ReportId,
+    worker: Option<WorkerId>,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT n.owner FROM reports r JOIN runners n ON n.id = r.runner WHERE r.id = $1";
+    let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(true) };
+    let owner: UserId = found.parsed("owner")?;
+    Ok(match worker {
+        Some(worker) => rows::get(tx, worker).await?.is_some_and(|slot| slot.owner.id == owner),
+        None => false,
+    })
 }
 
 /// Decides from what the checks of a report found: refused if one is not met, a person's turn if one needs judgement,
@@ -384,7 +405,7 @@ pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -
     if !asks::words_only(&row.acceptance) || (found.flag("collected")? && summary == asks::SILENT) {
         return Ok(false);
     }
-    let reason = format!("it was not compared with other outputs: {why}");
+    let reason = format!("it was not compared with other outputs: {}", first_line(why));
     decided(tx, row.project, row.worker, Some(row.id), "not_compared", reason).await?;
     match row.acceptance.is_empty() {
         true => accept(tx, report, &[]).await?,

@@ -15,7 +15,7 @@ mod place;
 
 pub(crate) use ask::{Ask, answer, answer_all, escalate, open_question, settle_all, wait_for_answer};
 pub(crate) use ends::{cancel, fail, retry, vain};
-pub(crate) use hold::{gone, hand_out, held, let_go, renew, session_gone, started, works_in};
+pub(crate) use hold::{Why, gone, hand_out, held, let_go, let_go_because, renew, session_gone, started, works_in};
 pub(crate) use judge::{NewReport, came_to_nothing, judged, late, not_compared, refuse, report_in};
 pub(crate) use place::{elsewhere, has_repository};
 

@@ -1,0 +1,217 @@
+//! What only those see who may look into the execution behind a view: one place for each view, for answers, deltas, MCP.
+//!
+//! Who may look is decided by `domain::can`; here is only what a view has of it. Opaque ids of sessions and workspaces
+//! count, because what one may not see one cannot tell from what does not exist.
+
+use domain::{EscalationKind, LinkKind, UserId, WorkerId};
+
+use crate::{
+    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Handover, Message, Report, Task, TaskDetail, TaskLine,
+    Version, Worker, WorkerDetail,
+};
+
+/// Stands where a text is that the receiver may not see.
+pub const NOT_SHARED: &str = "not shown: the project does not share execution";
+
+/// What a reason says first is what happened. What followed in earlier releases was printed by what ran.
+pub fn only_first_line(reason: &mut Option<String>) {
+    if let Some(text) = reason
+        && let Some(end) = text.find(['\n', '\r'])
+    {
+        text.truncate(end);
+    }
+}
+
+/// A view that has something of an execution in it.
+pub trait Veil {
+    /// Takes that out.
+    fn veil(&mut self);
+
+    /// The view without that.
+    fn veiled(mut self) -> Self
+    where
+        Self: Sized,
+    {
+        self.veil();
+        self
+    }
+}
+
+impl Veil for TaskLine {
+    fn veil(&mut self) {
+        self.session = None;
+        only_first_line(&mut self.reason);
+    }
+}
+
+impl Veil for Task {
+    fn veil(&mut self) {
+        self.session = None;
+        only_first_line(&mut self.reason);
+    }
+}
+
+impl Veil for Worker {
+    fn veil(&mut self) {
+        self.session = None;
+    }
+}
+
+impl Veil for Attempt {
+    fn veil(&mut self) {
+        self.sessions.clear();
+        self.workspace = None;
+        only_first_line(&mut self.reason);
+    }
+}
+
+impl Veil for WorkerDetail {
+    fn veil(&mut self) {
+        self.worker.veil();
+        self.attempts.iter_mut().for_each(|one| one.attempt.veil());
+    }
+}
+
+impl Report {
+    /// Takes out what was read off the terminal. What a worker wrote itself, it wrote for the project.
+    pub fn veil_summary(&mut self) {
+        if self.collected {
+            self.summary = NOT_SHARED.to_owned();
+        }
+    }
+
+    /// Takes out what the checks printed and read; whether each criterion is met stays. `open` says in other words what was
+    /// found, and `reason` why the report was refused.
+    pub fn veil_results(&mut self, open: impl Fn(&CriterionResult) -> String, reason: Option<String>) {
+        for result in &mut self.results {
+            result.reason = open(result);
+        }
+        self.reason = reason;
+    }
+}
+
+impl Veil for Handover {
+    fn veil(&mut self) {
+        self.session = None;
+        self.workspace = None;
+        only_first_line(&mut self.reason);
+    }
+}
+
+impl Escalation {
+    /// Takes out what the other of two outputs changed: that is another worker's.
+    pub fn veil_other(&mut self) {
+        self.context.other_diff = None;
+    }
+}
+
+impl Veil for Escalation {
+    fn veil(&mut self) {
+        self.session = None;
+        let context = &mut self.context;
+        context.screen = None;
+        context.diff = None;
+        // A question and its context are words for people; two outputs that meet are named by the hub.
+        let words = matches!(
+            self.kind,
+            EscalationKind::Question | EscalationKind::SameLines | EscalationKind::Contradiction
+        );
+        if !words && !context.text.is_empty() {
+            context.text = NOT_SHARED.to_owned();
+        }
+    }
+}
+
+impl Veil for Activity {
+    fn veil(&mut self) {
+        self.links.retain(|link| !of_execution(link.kind));
+    }
+}
+
+/// Whether a link of this kind names something that runs.
+pub fn of_execution(kind: LinkKind) -> bool {
+    matches!(kind, LinkKind::Session | LinkKind::Workspace)
+}
+
+impl Veil for Message {
+    fn veil(&mut self) {
+        self.author_session = None;
+    }
+}
+
+impl Veil for Version {
+    fn veil(&mut self) {
+        self.author_session = None;
+    }
+}
+
+impl Veil for AuditEntry {
+    fn veil(&mut self) {
+        if let Some(ActedBy::Agent { session }) = &mut self.via {
+            *session = None;
+        }
+    }
+}
+
+impl TaskDetail {
+    /// Takes out what the receiver may not see of the task itself and of those around it.
+    pub fn veil_lines(&mut self, looks: impl Fn(Option<WorkerId>) -> bool) {
+        if !looks(self.task.assigned_to) {
+            self.task.veil();
+        }
+        for line in self.deps.iter_mut().chain(&mut self.dependants).filter(|line| !looks(line.assigned_to)) {
+            line.veil();
+        }
+    }
+}
+
+impl Change {
+    /// Takes out what its receiver may not see. `owner` says whose a worker is, as far as that is known; `looks` says
+    /// whether the receiver may look into what that person runs, or what nobody is known to run.
+    pub fn veil(&mut self, owner: impl Fn(WorkerId) -> Option<UserId>, looks: impl Fn(Option<UserId>) -> bool) {
+        let by = |worker: Option<WorkerId>| looks(worker.and_then(&owner));
+        match self {
+            Self::Tasks { tasks } => tasks.iter_mut().filter(|task| !by(task.assigned_to)).for_each(Veil::veil),
+            Self::Workers { workers } => {
+                workers.iter_mut().filter(|worker| !looks(Some(worker.owner.id))).for_each(Veil::veil);
+            }
+            Self::Escalation { escalation } => {
+                if !by(escalation.worker) {
+                    escalation.veil();
+                }
+                if !looks(None) {
+                    escalation.veil_other();
+                }
+            }
+            Self::Message { message } if !looks(Some(message.author.id)) => message.veil(),
+            Self::Activity { activity } if !looks(None) => activity.veil(),
+            _ => {}
+        }
+    }
+
+    /// Whether it has anything of an execution in it.
+    pub fn has_execution(&self) -> bool {
+        match self {
+            Self::Tasks { tasks } => {
+                let lines = |reason: &String| reason.contains('\n');
+                tasks.iter().any(|task| task.session.is_some() || task.reason.as_ref().is_some_and(lines))
+            }
+            Self::Workers { workers } => workers.iter().any(|worker| worker.session.is_some()),
+            Self::Message { message } => message.author_session.is_some(),
+            Self::Activity { activity } => activity.links.iter().any(|link| of_execution(link.kind)),
+            Self::Escalation { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whose executions it has something of, as far as that is known.
+    pub fn executions(&self, owner: impl Fn(WorkerId) -> Option<UserId>) -> Vec<UserId> {
+        match self {
+            Self::Tasks { tasks } => tasks.iter().filter_map(|task| task.assigned_to.and_then(&owner)).collect(),
+            Self::Workers { workers } => workers.iter().map(|worker| worker.owner.id).collect(),
+            Self::Escalation { escalation } => escalation.worker.and_then(&owner).into_iter().collect(),
+            Self::Message { message } => vec![message.author.id],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a caller may look into: whose executions, in which projects. One answer for every view that is read.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::text::plain;
+use domain::{Action, Actor, ProjectFacts, ProjectId, ReportId, Resource, TaskId, UserId, WorkerId};
+use protocol::{Criterion, CriterionResult, NOT_SHARED, Report};
+
+use super::projects;
+use super::tasks::brief;
+use super::workspaces::sees;
+use crate::sql::{Connection, args, text};
+use crate::{Caller, StoreError, Who};
+
+/// What a caller may look into.
+pub(crate) struct Sight<'a> {
+    caller: &'a Caller,
+    facts: HashMap<ProjectId, ProjectFacts>,
+    /// The caller's own workers: what those run, they see wherever they see the project.
+    mine: HashSet<WorkerId>,
+}
+
+impl<'a> Sight<'a> {
+    /// In one project, whose facts are known.
+    pub(crate) async fn on(
+        c: &mut Connection<'_>,
+        caller: &'a Caller,
+        facts: ProjectFacts,
+    ) -> Result<Self, StoreError> {
+        Self::among(c, caller, [(facts.id, facts)].into()).await
+    }
+
+    /// In every project.
+    pub(crate) async fn anywhere(c: &mut Connection<'_>, caller: &'a Caller) -> Result<Self, StoreError> {
+        let facts = projects::all_facts(c).await?;
+        Self::among(c, caller, facts).await
+    }
+
+    async fn among(
+        c: &mut Connection<'_>,
+        caller: &'a Caller,
+        facts: HashMap<ProjectId, ProjectFacts>,
+    ) -> Result<Self, StoreError> {
+        let mut mine = HashSet::new();
+        if let Some(me) = caller.actor().and_then(Actor::acts_for) {
+            for row in c.all("SELECT id FROM workers WHERE owner = $1", vec![text(me)]).await? {
+                mine.insert(row.parsed("id")?);
+            }
+        }
+        Ok(Self { caller, facts, mine })
+    }
+
+    /// Whether the caller may look into everything that runs in a project.
+    pub(crate) fn whole(&self, project: ProjectId) -> bool {
+        let look = |facts| self.caller.may(Action::SeeExecution, Resource::Project(facts), "project").is_ok();
+        self.facts.get(&project).is_some_and(look)
+    }
+
+    /// Whether the caller may look into what a person runs in a project; nobody's is for those who may look into all.
+    pub(crate) fn of(&self, project: ProjectId, owner: Option<UserId>) -> bool {
+        match owner {
+            Some(owner) => sees(self.caller, self.facts.get(&project), owner),
+            None => self.whole(project),
+        }
+    }
+
+    /// Whether the caller may look into what a worker does.
+    pub(crate) fn by(&self, project: ProjectId, worker: Option<WorkerId>) -> bool {
+        self.whole(project) || worker.is_some_and(|worker| self.mine.contains(&worker))
+    }
+
+    /// Takes out of a report what the caller may not see. `checked` says that a runner checked it, and whose.
+    pub(crate) fn report(
+        &self,
+        project: ProjectId,
+        acceptance: &[Criterion],
+        report: &mut Report,
+        checked: Option<Option<UserId>>,
+    ) {
+        if !self.by(project, Some(report.worker)) {
+            report.veil_summary();
+        }
+        if let Some(owner) = checked
+            && !self.of(project, owner)
+        {
+            let refused = report.reason.as_ref().map(|_| not_met(acceptance, &report.results));
+            let refused = refused.map(|reason| reason.unwrap_or_else(|| NOT_SHARED.to_owned()));
+            report.veil_results(|result| open_words(acceptance, result), refused);
+        }
+    }
+}
+
+/// A person as themselves, whoever asks: what may they be told?
+pub(crate) fn as_person(id: UserId) -> Caller {
+    Caller { who: Who::Actor { actor: Actor::User { id, hub_owner: false }, name: String::new() }, origin: String::new() }
+}
+
+/// Why a report was refused, in words that have nothing of what the checks printed or read: which criteria are not met.
+pub(crate) fn not_met(acceptance: &[Criterion], results: &[CriterionResult]) -> Option<String> {
+    let failed = results.iter().filter(|result| result.passed == Some(false));
+    let words: Vec<String> = failed.map(|result| open_words(acceptance, result)).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// How a criterion was met, without what a command printed and without what stands in a file. Of the others a runner tells
+/// only which paths are there, and what git says of them.
+fn open_words(acceptance: &[Criterion], result: &CriterionResult) -> String {
+    let criterion = acceptance.get(result.criterion as usize);
+    let words = match criterion {
+        Some(criterion @ (Criterion::Command { .. } | Criterion::FileMatches { .. })) => brief::words(criterion),
+        Some(_) => return plain(result.reason.lines().next().unwrap_or_default(), 300),
+        None => return NOT_SHARED.to_owned(),
+    };
+    match result.passed {
+        Some(true) => format!("met: {words}"),
+        Some(false) => format!("not met: {words}"),
+        None => format!("for a person to judge: {words}"),
+    }
+}
+
+/// The reports of a task that runners checked, each with whose runner that was, if it is still there.
+pub(crate) async fn checkers(
+    c: &mut Connection<'_>,
+    task: TaskId,
+) -> Result<HashMap<ReportId, Option<UserId>>, StoreError> {
+    let sql = "SELECT r.id, n.owner FROM reports r LEFT JOIN runners n ON n.id = r.runner \
+               WHERE r.task = $1 AND r.runner IS NOT NULL";
+    let mut found = HashMap::new();
+    for row in c.all(sql, args![task.to_string()]).await? {
+        found.insert(row.parsed("id")?, super::tasks::row::id_or_none(&row, "owner")?);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_criteria_and_nothing_that_was_printed() {
+        let acceptance: Vec<Criterion> = serde_json::from_value(serde_json::json!([
+            { "kind": "committed" },
+            { "kind": "command", "argv": ["cat", "token"] },
+            { "kind": "file_exists", "path": "out" },
+        ]))
+        .unwrap();
+        let result = |criterion, passed| CriterionResult { criterion, passed, reason: "sf_secret".into() };
+        let mut results = vec![result(0, Some(true)), result(1, Some(false)), result(2, Some(false)), result(9, Some(false))];
+        results[2].reason = "`out` is not there\nsf_secret".into();
+        let told = not_met(&acceptance, &results).unwrap();
+        assert!(!told.contains("sf_secret"), "{told}");
+        assert!(told.starts_with("not met: `cat token` exits with 0 within 300 s; `out` is not there; "), "{told}");
+        assert_eq!(not_met(&acceptance, &results[..1]), None);
+    }
+}
