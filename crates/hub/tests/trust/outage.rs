@@ -67,11 +67,21 @@ async fn a_database_that_is_away_is_told_at_once_and_found_again() {
     })
     .await;
     let away = health().await;
-    assert_eq!((&away.body["status"], away.headers["retry-after"].as_bytes()), (&"unavailable".into(), "1".as_bytes()), "{}", away.text);
+    assert_eq!(
+        (&away.body["status"], away.headers["retry-after"].as_bytes()),
+        (&"unavailable".into(), "1".as_bytes()),
+        "{}",
+        away.text
+    );
     assert!(!away.text.contains("127.0.0.1"), "where the database is is nobody's business: {}", away.text);
     for verb in [Call::ProjectList {}, Call::RunnerList {}] {
         let refused = call(&hub, &ann, &verb).await;
-        assert_eq!((refused.status, refused.headers["retry-after"].as_bytes()), (503, "1".as_bytes()), "{}", refused.text);
+        assert_eq!(
+            (refused.status, refused.headers["retry-after"].as_bytes()),
+            (503, "1".as_bytes()),
+            "{}",
+            refused.text
+        );
     }
     let input = protocol::ProjectCreate { content: "While it is away".into(), ..Default::default() };
     let create = Call::ProjectCreate { input };

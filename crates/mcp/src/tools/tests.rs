@@ -63,7 +63,8 @@ fn task(id: TaskId, status: TaskStatus, fence: u64) -> Task {
         session: None,
         progress: None,
         created_by: UserRef { id: UserId::generate(), name: "ann".into() },
-        created_by_agent: None,
+        author_kind: domain::AuthorKind::User,
+        author_session: None,
         created_at: now(),
         updated_at: now(),
     }

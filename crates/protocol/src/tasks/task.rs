@@ -1,7 +1,8 @@
 //! A task: in one line, whole, and with everything that happened to it.
 
 use domain::{
-    ActivityId, AttemptOutcome, ProjectId, RunnerId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId,
+    ActivityId, AttemptOutcome, AuthorKind, ProjectId, RunnerId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -95,8 +96,10 @@ views! {
         progress: Option<String>,
         /// Who added it.
         created_by: UserRef,
-        /// The session whose agent added it on their behalf; absent when the person did.
-        created_by_agent: Option<SessionId>,
+        /// Whether the person or an agent of theirs added it.
+        author_kind: AuthorKind,
+        /// The session whose agent added it; absent when the person did, or when the receiver may not see sessions.
+        author_session: Option<SessionId>,
         /// When it was added.
         created_at: Timestamp,
         /// When it last changed.

@@ -114,7 +114,7 @@ async fn an_agent_s_command_waits_although_its_person_owns_the_runner(floor: Flo
     let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
     shop.start(1).await;
     let (task, check) = reported(&mut shop, &agent, "by an agent").await;
-    assert_eq!(shop.task(task).await.created_by_agent, Some(session));
+    assert_eq!(shop.task(task).await.author_session, Some(session));
     assert_eq!(check.commands_by.as_ref().and_then(|by| by.agent), Some(session));
     asks(&mut shop, &check, "make test").await;
     let [one] = open(&shop.floor, &shop.floor.ada).await.try_into().unwrap();

@@ -1,6 +1,6 @@
 //! The row of a task: the one truth about it, lease included.
 
-use domain::{ActivityId, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
+use domain::{ActivityId, AuthorKind, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
 use protocol::{Criterion, Lease, Task, TaskLine, UserRef};
 
 use crate::StoreError;
@@ -244,7 +244,8 @@ impl TaskRow {
             session: self.session,
             progress: self.progress.clone(),
             created_by: self.created_by.clone(),
-            created_by_agent: self.author_session,
+            author_kind: self.author_session.map_or(AuthorKind::User, |_| AuthorKind::Agent),
+            author_session: self.author_session,
             created_at: self.created_at,
             updated_at: self.updated_at,
         }

@@ -1,7 +1,9 @@
 //! What runners say about the sessions of tasks, and what becomes of the tasks.
 
 use domain::text::plain;
-use domain::{AttemptOutcome, HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
+use domain::{
+    AttemptOutcome, HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus,
+};
 use engine::budget::{Purse, must_stop};
 use engine::liveness::paused_until;
 use engine::outage::in_words;

@@ -129,13 +129,7 @@ pub(crate) async fn progressed(tx: &mut Tx<'_>, session: SessionId, slot: Option
 
 /// A session was ended by what held it up, or made no progress for too long: its task goes back uncounted, the workers of
 /// its agent on its runner pause, and a person hears of it once.
-pub(crate) async fn begin(
-    tx: &mut Tx<'_>,
-    slot: &Slot,
-    task: TaskId,
-    held: Held,
-    how: &str,
-) -> Result<(), StoreError> {
+pub(crate) async fn begin(tx: &mut Tx<'_>, slot: &Slot, task: TaskId, held: Held, how: &str) -> Result<(), StoreError> {
     let before = of(tx, slot).await?;
     let probed = before.as_ref().is_some_and(|open| open.probe == Some(slot.id));
     let now = tx.now;

@@ -43,7 +43,8 @@ fn everything_about_a_task_is_said() {
         session: Some(session),
         progress: Some("half way".into()),
         created_by: ann(),
-        created_by_agent: None,
+        author_kind: domain::AuthorKind::User,
+        author_session: None,
         created_at: at(-3_600),
         updated_at: at(0),
     };
