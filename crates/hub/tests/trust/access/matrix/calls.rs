@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::{
-    ActivityId, EscalationId, InviteId, LoginId, MessageId, ObserverId, ProjectId, RunnerId, SessionId, TaskId,
-    TokenId, UserId, Visibility, WorkerId, WorkspaceId,
+    ActivityId, Answered, ApprovalId, EscalationId, GrantId, InviteId, LoginId, MessageId, ObserverId, ProjectId,
+    RunnerId, SessionId, TaskId, TokenId, UserId, Visibility, WorkerId, WorkspaceId,
 };
 use protocol::{
-    ActivityCreate, ActivityUpdate, AuditPage, Call, DiffRange, EscalationAnswer, EscalationFilter, ExecutionFilter,
-    Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage, ObserverCreate, ProjectCreate,
-    ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate, SessionStop, SessionText,
-    TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn,
-    TasksAdd, TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate,
-    WorkspaceRestore,
+    ActivityCreate, ActivityUpdate, ApprovalAnswer, ApprovalFilter, AuditPage, Call, DiffRange, EscalationAnswer,
+    EscalationFilter, ExecutionFilter, Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage,
+    ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate,
+    RunnerUpdate, SessionStop, SessionText, TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport,
+    TaskTake, TaskTakeOver, TaskTurn, TasksAdd, TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart,
+    WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use serde_json::json;
 
@@ -30,6 +30,9 @@ pub(super) struct Targets {
     pub(super) login: LoginId,
     pub(super) invite: InviteId,
     pub(super) runner: RunnerId,
+    /// A request to the owner that is open, and what they allowed for good.
+    pub(super) approval: ApprovalId,
+    pub(super) grant: GrantId,
     pub(super) session: SessionId,
     pub(super) workspace: WorkspaceId,
     /// Tasks that a worker of the owner's holds with fence 1, and one that nobody has.
@@ -52,6 +55,8 @@ impl Targets {
             login: LoginId::generate(),
             invite: InviteId::generate(),
             runner: RunnerId::generate(),
+            approval: ApprovalId::generate(),
+            grant: GrantId::generate(),
             session: SessionId::generate(),
             workspace: WorkspaceId::generate(),
             held: [TaskId::generate(), TaskId::generate()],
@@ -72,7 +77,7 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
     let Targets {
         victim, project, activity, message, observer, token, login, invite, runner, session, workspace, ..
     } = *on;
-    let Targets { held: [held, spare], idle, escalation, worker, .. } = *on;
+    let Targets { held: [held, spare], idle, escalation, worker, approval, grant, .. } = *on;
     let fence = 1;
     let all = ExecutionFilter::default();
     let within = ExecutionFilter { project: Some(project), ..all };
@@ -97,6 +102,16 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
         "project.update/archive" => update(ProjectUpdate { archive_recordings: Some(true), ..Default::default() }),
         "project.update/retention" => update(ProjectUpdate { retention_days: Some(Some(3)), ..Default::default() }),
         "project.update/code" => update(ProjectUpdate { repositories: Some(Vec::new()), ..Default::default() }),
+        "project.update/sandbox" => update(ProjectUpdate { sandbox_others: Some(true), ..Default::default() }),
+        "runner.update" => {
+            let input = RunnerUpdate { policy: None, sandbox_others: Some(true) };
+            Call::RunnerUpdate { runner, input }
+        }
+        "approval.list" => Call::ApprovalList { filter: ApprovalFilter::default() },
+        "approval.show" => Call::ApprovalShow { approval },
+        "approval.answer" => Call::ApprovalAnswer { approval, input: ApprovalAnswer { answer: Answered::Once } },
+        "grant.list" => Call::GrantList {},
+        "grant.revoke" => Call::GrantRevoke { grant },
         "project.delete" => Call::ProjectDelete { project },
         "project.versions" => Call::ProjectVersions { project },
         "project.diff" => Call::ProjectDiff { project, range: DiffRange::default() },

@@ -1,9 +1,10 @@
 //! A floor to try the table on, and the ways to ask.
 
-use domain::{ProjectId, UserId, Visibility};
+use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Visibility};
+use protocol::link::{FactBody, Subject, Wish};
 use protocol::{
-    ActivityCreate, Call, ExecutionFilter, MessageText, ObserverCreate, ProjectCreate, SessionSpawn, SessionStop,
-    WorkerStop,
+    ActivityCreate, ApprovalAnswer, ApprovalFilter, Call, ExecutionFilter, MessageText, ObserverCreate, ProjectCreate,
+    Repository, SessionSpawn, SessionStop, WorkerStop,
 };
 use serde_json::{Value, json};
 use testkit::TestHub;
@@ -48,6 +49,8 @@ pub(super) struct Floor {
     ann: Credential,
     victim: UserId,
     elsewhere: ProjectId,
+    /// A project that the owner only takes part in.
+    anns: ProjectId,
     machine: Serving,
     /// The token of a runner of the owner's.
     runner: Credential,
@@ -61,10 +64,18 @@ impl Floor {
         let content = "elsewhere".to_owned();
         let input = ProjectCreate { content, visibility: Some(Visibility::ReadOnly), ..Default::default() };
         let elsewhere = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
+        let repositories = vec![Repository { location: "https://example.org/code".into(), ..Default::default() }];
+        let input = ProjectCreate {
+            content: "Ann's".into(),
+            visibility: Some(Visibility::ReadWrite),
+            repositories,
+            ..Default::default()
+        };
+        let anns = view!(&hub, &ann(&hub), Project, Call::ProjectCreate { input }).id;
         let machine = FakeRunner::start(&hub, &owner, "the machine").await.serve();
         let runner =
             Credential::Token(view!(&hub, &owner, NewRunner, ask("runner.create", &Targets::nowhere())).secret);
-        Self { ann: ann(&hub), owner, peer, victim, elsewhere, machine, runner, hub }
+        Self { ann: ann(&hub), owner, peer, victim, elsewhere, anns, machine, runner, hub }
     }
 
     pub(super) async fn targets(&self, visibility: Visibility, share_execution: bool) -> Targets {
@@ -100,7 +111,10 @@ impl Floor {
         // Of its own: a question ends with its task, and others are reported.
         let asked = Call::TaskAsk { task: added.tasks[2].id, input: question(1) };
         let escalation = view!(hub, owner, Escalation, asked).id;
+        let (approval, grant) = self.asked().await;
         Targets {
+            approval,
+            grant,
             victim,
             project,
             activity,
@@ -117,6 +131,31 @@ impl Floor {
             escalation,
             worker,
         }
+    }
+
+    /// A request to the owner that is open, and one that they allowed for good: in a project of somebody else, whose
+    /// repository would be read on their machine.
+    async fn asked(&self) -> (ApprovalId, GrantId) {
+        let (hub, owner) = (&self.hub, &self.owner);
+        let made = view!(hub, owner, Session, Call::SessionSpawn { input: plan(self.anns, "a session") });
+        let wish = |kind, text: String| Wish { kind, sha256: format!("{text:0>64}"), text };
+        let wishes = vec![
+            wish(ApprovalKind::Repository, made.id.to_string()),
+            wish(ApprovalKind::Setup, made.workspace.to_string()),
+        ];
+        let subject = Subject::Session(made.id);
+        self.machine.fact(FactBody::ApprovalWanted { subject, wishes }).await;
+        let open = testkit::wait_until("the owner is asked", async || {
+            let open = view!(hub, owner, Approvals, Call::ApprovalList { filter: ApprovalFilter::default() });
+            let open: Vec<_> = open.into_iter().filter(|one| one.session == Some(made.id)).collect();
+            (open.len() == 2).then_some(open)
+        })
+        .await;
+        let input = ApprovalAnswer { answer: Answered::Text };
+        view!(hub, owner, Approval, Call::ApprovalAnswer { approval: open[0].id, input });
+        let grants = view!(hub, owner, Grants, Call::GrantList {});
+        let grant = grants.iter().find(|grant| grant.sha256.as_deref() == Some(open[0].sha256.as_str()));
+        (open[1].id, grant.expect("what was allowed for good is listed").id)
     }
 
     pub(super) async fn credential(&self, kind: Kind, on: &Targets) -> Credential {

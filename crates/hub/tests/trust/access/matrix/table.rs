@@ -26,6 +26,7 @@ const TABLE: &str = "
     project.update/archive    +       .        -         -          -        .       -
     project.update/retention  +       .        -         -          -        .       -
     project.update/code       +       .        -         -          -        .       -
+    project.update/sandbox    +       .        -         -          -        .       -
     project.versions          +       .        +         +          +        .       +
     project.diff              +       .        +         +          +        .       +
     activity.list             +       +        +         +          +        +       +
@@ -55,7 +56,13 @@ const TABLE: &str = "
     observer.revoke           +       .        -         -          -        .       -
     runner.list               +       +        +         +          -        -       -
     runner.create             +       +        +         +          -        -       -
+    runner.update             +       -        -         -          -        -       -
     runner.remove             +       -        -         -          -        -       -
+    approval.list             +       +        +         +          -        -       -
+    approval.show             +       .        .         .          .        .       .
+    approval.answer           +       .        .         .          .        .       .
+    grant.list                +       +        +         +          -        -       -
+    grant.revoke              +       .        .         .          .        .       .
     session.list              +       +        +         +          +        +       +
     session.list/project      +       .        +         +          +        .       +
     session.show              +       .        x         x          x        .       +
