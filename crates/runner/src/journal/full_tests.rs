@@ -116,14 +116,15 @@ async fn a_write_that_nobody_waits_for_any_more_holds_nobody_up() {
         let session = SessionId::generate();
         let (changes, facts) = much(session);
         let mut polls = 0;
-        let write = journal.write_once(&changes, &facts);
-        tokio::pin!(write);
+        // Dropped with what it has, wherever it is by then.
+        let mut write = Box::pin(journal.write_once(&changes, &facts));
         std::future::poll_fn(|context| {
             polls += 1;
             let over = write.as_mut().poll(context).is_ready() || polls > point % 25;
             if over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
         })
         .await;
+        drop(write);
         let session = SessionId::generate();
         let (changes, facts) = much(session);
         journal.write_once(&changes, &facts).await.unwrap();

@@ -63,9 +63,9 @@ impl Retry<'_> {
 
 impl Drop for Retry<'_> {
     fn drop(&mut self) {
-        if self.failures > 0 && self.troubles.stuck.fetch_sub(1, Ordering::SeqCst) == 1 {
+        if self.failures > 0 {
             // Written, or given up by its caller; whether the journal takes anything is for the next probe to say.
-            tracing::debug!("no write of the journal is being retried");
+            self.troubles.stuck.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

@@ -128,6 +128,7 @@ const OTHERS: &[&str] = &[
     "recording export S --output f.cast --asciicast 2",
     "runner --hub http://h --token t --name n --label a --label b --capacity 4 --data-dir D --disk-quota 50G",
     "runner --token-file F --recordings-limit 5G --stop-grace 3",
+    "runner --session-nice 5 --session-memory 4G --session-processes 500 --session-cpu-seconds 3600",
     "runner show R",
     "approval allow abc --once",
     "approval allow abc --author",

@@ -110,17 +110,19 @@ async fn opened_on_a_full_disk() {
     let floor = Floor::open(Place::Sqlite(directory)).await;
     let project = floor.project(Visibility::ReadWrite).await.id;
     floor.say(&floor.ada, project, "before").await;
-    floor.store.close().await;
+    let Floor { store, ada, bo, url, place: _place, .. } = floor;
+    store.close().await;
+    drop(store);
     let filler = Filler::fill(&disk);
-    let store = Store::open(&floor.url, || Timestamp::from_millis(1_000_000), |_| {}).await.unwrap();
-    let messages = async || store.messages(&floor.bo, project, MessagePage::default()).await.unwrap().len();
+    let store = Store::open(&url, || Timestamp::from_millis(1_000_000), |_| {}).await.unwrap();
+    let messages = async || store.messages(&bo, project, MessagePage::default()).await.unwrap().len();
     assert_eq!(messages().await, 1);
-    store.state(&floor.bo).await.unwrap();
+    store.state(&bo).await.unwrap();
     assert_eq!(store.outage().await, None);
-    let refused = store.write(&floor.ada, None, send(project, &"x".repeat(9_000))).await.unwrap_err();
+    let refused = store.write(&ada, None, send(project, &"x".repeat(9_000))).await.unwrap_err();
     assert!(matches!(refused, StoreError::Storage(_)), "{refused:?}");
     drop(filler);
-    store.write(&floor.ada, None, send(project, "after")).await.unwrap();
+    store.write(&ada, None, send(project, "after")).await.unwrap();
     assert_eq!((messages().await, store.trouble()), (2, None));
     store.close().await;
 }
