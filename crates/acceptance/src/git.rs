@@ -113,11 +113,8 @@ mod tests {
 
     #[test]
     fn work_is_committed_for_whoever_could_not_or_never_did() {
-        let left = Examined {
-            branch: Some("b".to_owned()),
-            uncommitted: vec![PathBuf::from("a")],
-            ..Examined::default()
-        };
+        let left =
+            Examined { branch: Some("b".to_owned()), uncommitted: vec![PathBuf::from("a")], ..Examined::default() };
         let some = Examined { new_commits: 1, ..left.clone() };
         let wanted = [Criterion::Committed {}];
         let check = |facts: &Examined, can| commits_for_agent(&wanted, facts, can);

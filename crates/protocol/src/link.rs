@@ -1,8 +1,8 @@
 //! The frames of the link between a runner and its hub at `/api/link`, one enum for each direction.
 
 use domain::{
-    ActivityId, HoldUp, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId, Timestamp, UserId,
-    WorkspaceId,
+    ActivityId, HoldUp, HubId, JournalId, ProjectId, ReportId, RunnerId, SessionId, SessionMode, TaskId, Timestamp,
+    UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 

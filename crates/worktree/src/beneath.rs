@@ -8,9 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::time::SystemTime;
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
-};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::{Error, Result};

@@ -46,7 +46,8 @@ impl Space {
         self.catch_up().await?;
         let (home, name) = (self.home.clone(), format!("refs/heads/{branch}"));
         let text = format!("{commit}\n");
-        let written = blocking(move || take(&home.tree(), &home.control().join("index"), Path::new(&name), &text)).await;
+        let written =
+            blocking(move || take(&home.tree(), &home.control().join("index"), Path::new(&name), &text)).await;
         Ok(written?.then(|| commit.to_string()))
     }
 

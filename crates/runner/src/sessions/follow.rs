@@ -387,7 +387,11 @@ impl Following<'_> {
         }
         let waits = matches!(seen.state, Some(State::Waiting { on: WaitingFor::Limit, .. }));
         let on_screen = (waits && at.is_some()).then(|| self.limit_on_screen());
-        facts.extend(HeldUp { row: self.row, adapter: self.how.adapter.as_deref() }.news(&mut memory, &seen, on_screen));
+        facts.extend(HeldUp { row: self.row, adapter: self.how.adapter.as_deref() }.news(
+            &mut memory,
+            &seen,
+            on_screen,
+        ));
         if !facts.is_empty() || memory.progressed != self.row.memory.progressed {
             self.row.memory = memory;
             let change = Change::Memory(session, Box::new(self.row.memory.clone()));

@@ -141,13 +141,8 @@ async fn a_limit_pauses_a_worker_until_its_reset() {
     let worker = shop.start(1).await.remove(0);
     let task = shop.add(vec![plain("Chatty work")]).await[0];
     let session = shop.session_of(task, &[]).await.session;
-    let fact = FactBody::SessionLimited {
-        session,
-        retry_after_seconds: Some(1),
-        cause: None,
-        message: None,
-        login: None,
-    };
+    let fact =
+        FactBody::SessionLimited { session, retry_after_seconds: Some(1), cause: None, message: None, login: None };
     shop.runner.fact(fact).await;
     assert!(shop.decided("paused").await);
     shop.exits(session, 1).await;

@@ -106,7 +106,13 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
 fn task(row: &Row) -> Result<Option<DesiredTask>, StoreError> {
     let Some(under) = Under::read(row)? else { return Ok(None) };
     let lease_seconds = Some(json_or_none(row, "work")?.unwrap_or(DEFAULTS).lease_seconds);
-    Ok(Some(DesiredTask { task: under.task, fence: under.fence, brief: row.text("prompt")?, lease_seconds, progress_told: true }))
+    Ok(Some(DesiredTask {
+        task: under.task,
+        fence: under.fence,
+        brief: row.text("prompt")?,
+        lease_seconds,
+        progress_told: true,
+    }))
 }
 
 /// How often a runner is to be heard from, for the least patient of the projects that its workers are in.

@@ -1,7 +1,9 @@
 //! What runners say about the sessions of tasks, and what becomes of the tasks.
 
 use domain::text::plain;
-use domain::{AttemptOutcome, HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
+use domain::{
+    AttemptOutcome, HoldUp, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus,
+};
 use engine::budget::{Purse, must_stop};
 use engine::liveness::paused_until;
 use engine::outage::in_words;
@@ -112,6 +114,7 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         && !session.stopping
         && let Some(held) = outage::held_up(tx, session.id).await?
         && let Some(slot) = under.worker(tx).await?
+        && (held.followed || (slot.status == WorkerStatus::Paused && session.state.code != Some(0)))
     {
         return outage::begin(tx, &slot, under.task, held, "").await;
     }
