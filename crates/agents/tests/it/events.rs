@@ -178,3 +178,81 @@ fn claudes_tokens_are_known_as_it_goes_and_its_own_sums_take_their_place() {
     let twice = seen("claude", Mode::Headless, &[&lines[..], &lines[4..]].concat()).usage;
     assert_eq!(twice, Usage { input: 3200, cached: 1000, output: 90, cost: Some(0.75) }, "a resumed run adds its own");
 }
+
+/// What holds an agent up at the end of these lines.
+fn holds(agent: &str, lines: &[&str]) -> Option<agents::Cause> {
+    let seen = seen(agent, Mode::Headless, lines);
+    seen.hold_up.filter(|_| seen.held_up).map(|found| found.cause)
+}
+
+#[test]
+fn what_holds_an_agent_up_is_known_until_its_model_answers() {
+    use agents::Cause::{Auth, Network, Overloaded, RateLimit, StartUp};
+    let check = |agent, line: &str, answer: &str, cause| {
+        assert_eq!(holds(agent, &[line]), Some(cause), "{agent}: {line}");
+        assert_eq!(holds(agent, &[line, answer]), None, "{agent}: {answer}");
+        assert_eq!(holds(agent, &[answer, line]), Some(cause), "{agent}: {line}");
+    };
+    // As Codex 0.166 and opencode 1.18.18 print them.
+    let codex = r#"{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls"}}"#;
+    let failed = |message: &str| format!(r#"{{"type":"error","message":"{message}"}}"#);
+    for (message, cause) in [
+        ("Reconnecting... 1/2 (unexpected status 401 Unauthorized: no, url: http://h/v1/responses)", Auth),
+        ("exceeded retry limit, last status: 429 Too Many Requests", RateLimit),
+        (
+            "Reconnecting... 2/2 (We’re currently experiencing high demand, which may cause temporary errors.)",
+            Overloaded,
+        ),
+        ("stream disconnected before completion: stream closed before response.completed", Network),
+    ] {
+        check("codex", &failed(message), codex, cause);
+    }
+    let opencode = r#"{"type":"text","sessionID":"s","part":{"type":"text","text":"Done."}}"#;
+    let api = |status: u16| {
+        format!(
+            r#"{{"type":"error","error":{{"name":"APIError","data":{{"message":"no","statusCode":{status},"isRetryable":false}}}}}}"#
+        )
+    };
+    check("opencode", &api(401), opencode, Auth);
+    check("opencode", &api(503), opencode, Overloaded);
+    check("opencode", r#"{"type":"step_finish","part":{"reason":"unknown","tokens":{"output":0}}}"#, opencode, Network);
+    let logged = |rest: &str| {
+        let line =
+            format!("timestamp=2026-11-18T00:38:25.470Z level=ERROR run=30c8a1b0 message=\"stream error\" {rest}");
+        serde_json::json!({ "stderr": line }).to_string()
+    };
+    let error = |words: &str| logged(&format!("session.id=ses_1 small=false agent=build error.error=\"{words}\""));
+    check("opencode", &error("AI_APICallError: the script refuses with 429"), opencode, RateLimit);
+    check("opencode", &error("AI_APICallError: it exploded"), opencode, Overloaded);
+    check("opencode", &error("AI_APICallError: Cannot connect to API: socket closed"), opencode, Network);
+    check("opencode", r#"{"stderr":"Failed query: insert into \"project\" (\"id\") values (?)"}"#, opencode, StartUp);
+    check(
+        "claude",
+        r#"{"type":"result","is_error":true,"result":"API Error: 529 overloaded","session_id":"s"}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{}}]},"session_id":"s"}"#,
+        RateLimit,
+    );
+    check(
+        "claude",
+        r#"{"type":"result","is_error":true,"result":"Invalid API key · Please run /login","session_id":"s"}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."}]},"session_id":"s"}"#,
+        Auth,
+    );
+    let title = logged("small=true agent=title error.error=\"AI_APICallError: refused with 429\"");
+    for line in [
+        title.as_str(),
+        r#"{"stderr":"timestamp=2026-11-18T00:38:25.470Z level=ERROR message=\"mcp\" error=\"connection refused\""}"#,
+    ] {
+        assert_eq!(holds("opencode", &[line]), None, "{line}");
+    }
+}
+
+#[test]
+fn answers_that_begin_again_and_again_are_a_hold_up() {
+    let begins = r#"{"type":"step_start","sessionID":"s","part":{"messageID":"m"}}"#;
+    let tool = r#"{"type":"tool_use","part":{"tool":"bash","state":{"status":"completed","input":{},"output":""}}}"#;
+    assert_eq!(holds("opencode", &[begins; 3]), None);
+    assert_eq!(holds("opencode", &[begins; 4]), Some(agents::Cause::Network));
+    let steps: Vec<&str> = [begins, tool].repeat(20);
+    assert_eq!(holds("opencode", &steps), None, "steps are not tries");
+}

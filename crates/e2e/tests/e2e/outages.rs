@@ -2,8 +2,8 @@
 
 use domain::{AttemptOutcome, EscalationKind, TaskId, TaskStatus, WorkerStatus};
 use protocol::{
-    AddedTasks, Call, Escalation, Project, TaskDetail, TasksAdd, WorkEntry, WorkLogPage, Worker, WorkerFilter,
-    WorkerStart,
+    AddedTasks, Call, Escalation, EscalationAnswer, Project, TaskDetail, TasksAdd, WorkEntry, WorkLogPage, Worker,
+    WorkerFilter, WorkerStart,
 };
 use serde_json::json;
 use testkit::model::{Model, Turn};
@@ -61,18 +61,29 @@ fn wasted(detail: &TaskDetail) -> Vec<AttemptOutcome> {
     outcomes.filter(|outcome| !matches!(outcome, AttemptOutcome::Released | AttemptOutcome::Accepted)).collect()
 }
 
+fn one() -> serde_json::Value {
+    json!([{ "description": "Say hello to the world" }])
+}
+
 fn two() -> serde_json::Value {
     json!([{ "description": "Say hello to the world" }, { "description": "Wave at the moon" }])
 }
 
+async fn asked(floor: &Floor) -> Vec<Escalation> {
+    floor.ann.ask(Call::EscalationList { filter: Default::default() }).await.unwrap()
+}
+
 /// The model refuses or breaks off until the agent gives up, and then works.
-async fn survives(agent: &str, faults: Vec<Turn>, reason: &str) {
+async fn survives(agent: &str, tasks: serde_json::Value, faults: Vec<Turn>, reason: &str) {
     let model = Model::start(faults).await;
-    let (floor, project, tasks) = begin(&model, agent, two()).await;
+    let (floor, project, tasks) = begin(&model, agent, tasks).await;
     let entry = outage(&floor, &project).await;
     assert!(entry.reason.contains(reason), "{}", entry.reason);
-    let asked: Vec<Escalation> = floor.ann.ask(Call::EscalationList { filter: Default::default() }).await.unwrap();
-    assert_eq!(asked.iter().map(|one| one.kind).collect::<Vec<_>>(), [EscalationKind::Outage], "one notice");
+    assert_eq!(
+        asked(&floor).await.iter().map(|one| one.kind).collect::<Vec<_>>(),
+        [EscalationKind::Outage],
+        "one notice"
+    );
     let workers: Vec<Worker> = floor.ann.ask(Call::WorkerList { filter: WorkerFilter::default() }).await.unwrap();
     assert_eq!((workers[0].status, workers[0].failures), (WorkerStatus::Paused, 0), "{:?}", workers[0].reason);
     model.then((0..4).map(|_| Turn::say("It is done.")));
@@ -80,8 +91,7 @@ async fn survives(agent: &str, faults: Vec<Turn>, reason: &str) {
         let found = done(&floor, task).await;
         assert_eq!(wasted(&found), [], "{:?}", found.attempts);
     }
-    let asked: Vec<Escalation> = floor.ann.ask(Call::EscalationList { filter: Default::default() }).await.unwrap();
-    assert!(asked.iter().all(|one| one.answered_at.is_some()), "{asked:?}");
+    assert!(asked(&floor).await.iter().all(|one| one.answered_at.is_some()), "nobody needs to be asked any more");
     floor.close().await;
 }
 
@@ -92,32 +102,52 @@ fn many(turn: Turn) -> Vec<Turn> {
 
 #[tokio::test]
 async fn codex_that_is_not_logged_in_loses_no_attempt() {
-    survives("codex", vec![Turn::refuse(401, None); 3], "is not logged in").await;
+    survives("codex", two(), vec![Turn::refuse(401, None); 3], "is not logged in").await;
+}
+
+/// A limit without a named end is tried again after a minute, or when a person says so.
+#[tokio::test]
+async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_once() {
+    let model = Model::start([Turn::refuse(429, None)]).await;
+    let (floor, project, tasks) = begin(&model, "codex", two()).await;
+    let entry = outage(&floor, &project).await;
+    assert!(entry.reason.contains("a provider's limit holds `codex` on `here` up"), "{}", entry.reason);
+    model.then((0..4).map(|_| Turn::say("It is done.")));
+    let open = asked(&floor).await.remove(0);
+    let input = EscalationAnswer { option: Some("Try again now".into()), ..Default::default() };
+    let call = Call::EscalationAnswer { escalation: open.id, input };
+    let _: Escalation = floor.ann.ask(call).await.unwrap();
+    for task in tasks {
+        let found = done(&floor, task).await;
+        assert_eq!(wasted(&found), [], "{:?}", found.attempts);
+    }
+    floor.close().await;
 }
 
 #[tokio::test]
 async fn codex_whose_provider_fails_loses_no_attempt() {
-    survives("codex", vec![Turn::refuse(500, None); 6], "answers with errors").await;
+    survives("codex", two(), vec![Turn::refuse(500, None); 6], "answers with errors").await;
 }
 
 #[tokio::test]
 async fn codex_whose_answers_break_off_loses_no_attempt() {
-    survives("codex", vec![Turn::say("I will do it at once.").broken(); 3], "does not answer, or breaks off").await;
+    survives("codex", two(), vec![Turn::say("I will do it at once.").broken(); 3], "does not answer, or breaks off")
+        .await;
 }
 
 #[tokio::test]
 async fn codex_whose_answers_are_empty_loses_no_attempt() {
-    survives("codex", vec![Turn::empty(); 3], "does not answer, or breaks off").await;
+    survives("codex", two(), vec![Turn::empty(); 3], "does not answer, or breaks off").await;
 }
 
 #[tokio::test]
 async fn opencode_that_is_not_logged_in_loses_no_attempt() {
-    survives("opencode", vec![Turn::refuse(401, None)], "is not logged in").await;
+    survives("opencode", one(), vec![Turn::refuse(401, None)], "is not logged in").await;
 }
 
 #[tokio::test]
 async fn opencode_whose_answers_are_empty_loses_no_attempt() {
-    survives("opencode", vec![Turn::empty()], "does not answer, or breaks off").await;
+    survives("opencode", one(), vec![Turn::empty()], "does not answer, or breaks off").await;
 }
 
 /// The agent overcomes it itself: its worker pauses, and resumes with the next answer rather than after a minute.

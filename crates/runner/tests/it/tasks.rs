@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use domain::{SessionMode, TaskId};
+use domain::{HoldUp, SessionMode, TaskId};
 use protocol::link::{DesiredSession, DesiredTask, FactBody};
 
 use crate::hub::FakeHub;
@@ -23,6 +23,7 @@ fn told(hub: &FakeHub, wanted: &DesiredSession) -> Vec<String> {
         FactBody::SessionLimited { session, retry_after_seconds, .. } if *session == wanted.session => {
             Some(format!("limited {retry_after_seconds:?}"))
         }
+        FactBody::SessionProgress { session } if *session == wanted.session => Some("progress".to_owned()),
         FactBody::SessionState { session, state } if *session == wanted.session && state.ended() => {
             Some("over".to_owned())
         }
@@ -119,7 +120,13 @@ async fn structured_words_count_and_a_limit_is_told_once() {
     let path = hub.workspace(&session).await;
     std::fs::write(data.join("go"), "").unwrap();
     hub.over(session.session).await;
-    assert_eq!(told(&hub, &session), ["limited Some(20)", "said All done.", "over"]);
+    let mut told = told(&hub, &session);
+    // Whether its first words are told apart from the limit depends on when they are looked at.
+    told.retain({
+        let mut first = true;
+        move |word| !(std::mem::take(&mut first) && word == "progress")
+    });
+    assert_eq!(told, ["limited Some(20)", "progress", "said All done.", "over"]);
     let config = std::fs::read_to_string(format!("{path}/mcp.json")).unwrap();
     let config: serde_json::Value = serde_json::from_str(&config).unwrap();
     let server = &config["servers"]["shopfloor"];
@@ -163,4 +170,30 @@ async fn a_session_without_a_task_says_nothing() {
     hub.desire(vec![session.clone()]);
     hub.over(session.session).await;
     assert_eq!(told(&hub, &session), ["over"]);
+}
+
+#[tokio::test]
+async fn what_held_an_agent_up_is_told_with_its_cause_and_stands_at_its_end() {
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::new(&hub);
+    let data = runner.data_dir();
+    std::fs::create_dir_all(data.join("agents")).unwrap();
+    let adapter = HELPER.replace("label =", "login_command = \"helper login\"\nlabel =");
+    std::fs::write(data.join("agents/helper.toml"), adapter).unwrap();
+    std::fs::write(data.join("lines"), "{\"kind\":\"error\",\"text\":\"401 Unauthorized\"}\n").unwrap();
+    std::fs::write(data.join("go"), "").unwrap();
+    runner.spawn();
+    hub.connected(1).await;
+    let mut session = for_task(shell(""));
+    (session.agent, session.argv, session.mode) = ("helper".to_owned(), vec![], SessionMode::Headless);
+    hub.desire(vec![session.clone()]);
+    let over = hub.over(session.session).await;
+    assert_eq!(over.detail.as_deref(), Some("401 Unauthorized"));
+    let held = |fact: &FactBody| match fact {
+        FactBody::SessionLimited { cause, message, login, .. } => Some((*cause, message.clone(), login.clone())),
+        _ => None,
+    };
+    let told: Vec<_> = hub.facts().iter().filter_map(|fact| held(&fact.body)).collect();
+    let expected = (Some(HoldUp::Auth), Some("401 Unauthorized".to_owned()), Some("helper login".to_owned()));
+    assert_eq!(told, [expected]);
 }

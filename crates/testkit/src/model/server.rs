@@ -143,7 +143,11 @@ fn beside(path: &str) -> Response {
 }
 
 fn failure(status: u16, retry_after: Option<u64>, message: &str) -> Response {
-    let kind = if status == 429 { "rate_limit_exceeded" } else { "server_error" };
+    let kind = match status {
+        401 | 403 => "invalid_api_key",
+        429 => "rate_limit_exceeded",
+        _ => "server_error",
+    };
     reply(status, retry_after, json!({ "error": { "message": message, "type": kind, "code": kind } }))
 }
 

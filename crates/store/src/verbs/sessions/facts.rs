@@ -89,6 +89,7 @@ async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<S
                     retry_after_seconds: *retry_after_seconds,
                     since: tx.now,
                     until: None,
+                    followed: cause.is_some(),
                 };
                 work::facts::held_up(tx, *session, under, held).await?;
             }

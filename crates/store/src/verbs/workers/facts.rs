@@ -114,6 +114,7 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
         && !session.stopping
         && let Some(held) = outage::held_up(tx, session.id).await?
         && let Some(slot) = under.worker(tx).await?
+        && (held.followed || (slot.status == WorkerStatus::Paused && session.state.code != Some(0)))
     {
         return outage::begin(tx, &slot, under.task, held, "").await;
     }

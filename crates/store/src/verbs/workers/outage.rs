@@ -31,6 +31,8 @@ pub(crate) struct Held {
     pub(crate) since: Timestamp,
     /// Until when, as the provider says.
     pub(crate) until: Option<Timestamp>,
+    /// Whether the runner will tell when it is over; an older one does not.
+    pub(crate) followed: bool,
 }
 
 /// An outage that is not over.
@@ -282,7 +284,7 @@ pub(crate) async fn still_held_up(tx: &mut Tx<'_>, slot: &Slot, task: TaskId) ->
         Some(session) => held_up(tx, session).await?,
         None => None,
     };
-    let Some(held) = held else { return Ok(false) };
+    let Some(held) = held.filter(|held| held.followed) else { return Ok(false) };
     let given_up = given_up_at(held.since, held.until);
     if given_up <= tx.now {
         begin(tx, slot, task, held, ", and its session made no progress").await?;
