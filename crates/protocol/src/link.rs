@@ -488,6 +488,9 @@ pub enum StartFrom {
         /// Whether it is somebody else's work: what it would run is not trusted.
         #[serde(default)]
         foreign: bool,
+        /// The sandbox that it was made in: what it would run runs in one here, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contained: Option<Sandbox>,
     },
 }
 

@@ -76,6 +76,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         tasks: TaskTracker::new(),
     });
     floor.spawn(follow_changes(floor.clone(), changes));
+    floor.workspaces.remember_sandboxes(&floor).await?;
     // Before anything that is new: what runs already is ours to look after.
     let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {

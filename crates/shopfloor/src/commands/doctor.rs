@@ -1,6 +1,8 @@
 //! `shopfloor doctor`: what is there, what is missing, and what to do.
 
 mod data_dir;
+pub(crate) use database::file as database_file;
+
 mod database;
 mod network;
 mod programs;

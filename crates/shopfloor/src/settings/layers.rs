@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 23] = [
+pub(crate) const KEYS: [&str; 24] = [
     "hub",
     "token",
     "data_dir",
@@ -32,6 +32,7 @@ pub(crate) const KEYS: [&str; 23] = [
     "capacity",
     "disk_quota",
     "recordings_limit",
+    "hide",
     "log",
 ];
 

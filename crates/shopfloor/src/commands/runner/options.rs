@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::hidden::hidden;
 use crate::commands::words;
 use crate::settings::Origin;
 use crate::{Context, Failure};
@@ -31,6 +32,9 @@ pub(crate) struct RunArgs {
     /// What recordings may take on the disk, as 20G; kept ones stay [default: 20G]
     #[arg(long, value_name = "SIZE", value_parser = words::size)]
     pub(crate) recordings_limit: Option<u64>,
+    /// Hide this folder or file from everything in a sandbox, too; may be repeated. What hubs and runners keep is always hidden
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
     /// How long a session that is stopped may take to end by itself, in seconds [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) stop_grace: Option<u64>,
@@ -56,6 +60,8 @@ impl RunArgs {
         options.capacity = capacity.map_or(options.capacity, |found| found.value);
         let recordings = layers.value("recordings_limit", self.recordings_limit, words::size)?;
         options.recordings_limit = recordings.map(|found| found.value).or(options.recordings_limit);
+        let named: Vec<PathBuf> = self.hide.iter().chain(&self.token_file).cloned().collect();
+        options.hidden = hidden(context, &named)?;
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {
             options.config_dir = config.to_owned();

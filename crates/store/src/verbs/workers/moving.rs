@@ -11,6 +11,7 @@ use super::log::decided;
 use super::stop;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::sessions::{contain_waiting, sandbox_of};
 use crate::verbs::tasks::brief_of;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
@@ -185,7 +186,11 @@ impl Command for EndMove {
         let sql = "SELECT COUNT(DISTINCT owner) AS owners FROM workspaces WHERE id IN ($1, $2)";
         let owners = tx.read().first(sql, vec![text(source), text(self.workspace)]).await?;
         let foreign = owners.map_or(Ok(2), |row| row.count("owners"))? > 1;
-        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, foreign }));
+        let contained = sandbox_of(tx.read(), source).await?;
+        if let Some(sandbox) = contained.as_ref().filter(|_| self.bundle.is_some()) {
+            contain_waiting(tx, self.workspace, sandbox).await?;
+        }
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, foreign, contained }));
         let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1 WHERE id = $2";
         tx.run(sql, args![from, self.workspace.to_string()]).await?;
         let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \

@@ -118,7 +118,7 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     let bundle = "b".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true, contained: None }));
     assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
     assert!(desired[0].prompt.contains("was brought to your workspace"), "{}", desired[0].prompt);
     assert!(!desired[0].workspace.trusted, "it is somebody else's");
@@ -241,7 +241,7 @@ async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) 
     let bundle = "c".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, foreign: true, contained: None }));
     assert!(desired[0].run);
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[0].outcome, AttemptOutcome::Released);
