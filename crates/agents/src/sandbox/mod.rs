@@ -16,6 +16,7 @@
 //! - The wrapper of structured lines stays outside: the session's folder has the socket that types into the terminal.
 
 mod mounts;
+pub(crate) mod probe;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,10 @@ use std::time::Duration;
 
 use crate::adapter::Adapter;
 use crate::find::look_up;
-use crate::lines::{COMMAND, FOREGROUND};
+use crate::lines::{COMMAND, FOREGROUND, PROBE};
 use mounts::Mounts;
 pub(crate) use mounts::private;
+pub use probe::{Reach, Tries, sandbox_reach};
 
 /// What of the person's home an agent in a sandbox sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +179,7 @@ fn account_home() -> Option<PathBuf> {
 
 /// How many of the arguments are our own wrapper's.
 fn wrapper_ends(argv: &[String]) -> usize {
-    let wrapped = argv.get(1).is_some_and(|word| word == COMMAND);
+    let wrapped = argv.get(1).is_some_and(|word| word == COMMAND) && argv.get(2).is_none_or(|word| word != PROBE);
     let end = argv.iter().position(|word| word == "--").filter(|_| wrapped);
     end.map_or(0, |end| end + 1)
 }

@@ -8,6 +8,7 @@ mod contained;
 mod expired;
 mod followed;
 mod hub;
+mod isolation;
 mod link;
 mod restarts;
 mod sessions;

@@ -45,7 +45,7 @@ fn around(database: &Path) -> Vec<PathBuf> {
     let folder = std::path::absolute(database).ok().and_then(|file| file.parent().map(Path::to_owned));
     let home = std::env::home_dir();
     let shared = |folder: &Path| {
-        folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder)) || folder.is_symlink()
+        folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
     };
     match folder {
         Some(folder) if !shared(&folder) => vec![folder],
