@@ -9,6 +9,7 @@ mod expired;
 mod followed;
 mod hub;
 mod isolation;
+mod kept;
 mod link;
 mod restarts;
 mod sessions;
