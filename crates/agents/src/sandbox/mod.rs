@@ -78,7 +78,9 @@ pub enum SandboxError {
     )]
     Forbidden(String),
     /// The home is the whole file system.
-    #[error("the home folder is `/`, and that cannot be hidden: set HOME to a folder, or let the home be read (--home)")]
+    #[error(
+        "the home folder is `/`, and that cannot be hidden: set HOME to a folder, or let the home be read (--home)"
+    )]
     Home,
     /// A folder of ours could not be made.
     #[error("cannot prepare {}: {source}", path.display())]
@@ -163,7 +165,8 @@ fn find(person: &BTreeMap<String, String>) -> Result<PathBuf, SandboxError> {
 pub fn homes(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let named = person.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let account = account_home().filter(|home| named.is_none() || home != Path::new("/"));
-    let mut homes: Vec<PathBuf> = named.into_iter().chain(account).filter_map(|home| home.canonicalize().ok()).collect();
+    let mut homes: Vec<PathBuf> =
+        named.into_iter().chain(account).filter_map(|home| home.canonicalize().ok()).collect();
     homes.dedup();
     homes
 }

@@ -16,8 +16,7 @@ const IN_RUN: &[&str] =
 
 /// Kernel settings that root may write without any capability. bubblewrap covers some of them, and only where the folder
 /// itself can be written.
-const KERNEL: &[&str] =
-    &["sys", "sysrq-trigger", "mtrr", "acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
+const KERNEL: &[&str] = &["sys", "sysrq-trigger", "mtrr", "acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
 
 /// Passwords, which root reads without any capability.
 const PASSWORDS: &[&str] = &["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"];

@@ -35,7 +35,9 @@ pub(crate) fn all(asked: &str) -> i32 {
         let (name, what) = (probe[0].clone(), serde_json::to_string(&probe[1..]).unwrap_or_default());
         let ran = std::process::Command::new(&me).args([ONE, &what]).output();
         let answer = match ran {
-            Ok(output) if output.status.success() => Value::String(String::from_utf8_lossy(&output.stdout).into_owned()),
+            Ok(output) if output.status.success() => {
+                Value::String(String::from_utf8_lossy(&output.stdout).into_owned())
+            }
             Ok(output) if output.status.code() == Some(1) => Value::Null,
             other => Value::String(format!("THE PROBE BROKE: {other:?}")),
         };
@@ -64,7 +66,9 @@ fn attempt(words: &[&str]) -> Option<Tried> {
         ["open", path] => said(OpenOptions::new().write(true).open(path).map(drop)),
         ["spoil", path] => spoil(Path::new(path)),
         ["link", path] => said(std::fs::hard_link(path, "linked").map(drop)),
-        ["symlink", path] => said(std::os::unix::fs::symlink(path, "leads-out")).and_then(|_| read("leads-out".as_ref())),
+        ["symlink", path] => {
+            said(std::os::unix::fs::symlink(path, "leads-out")).and_then(|_| read("leads-out".as_ref()))
+        }
         ["connect", path] => said(UnixStream::connect(path).map(drop)),
         ["abstract", name] => {
             let address = std::os::unix::net::SocketAddr::from_abstract_name(name);
@@ -76,9 +80,7 @@ fn attempt(words: &[&str]) -> Option<Tried> {
         }
         ["listen"] => listen(),
         ["mount"] => called(mount(NOTHING, "/mnt", Some("tmpfs"), MsFlags::empty(), NOTHING)),
-        ["remount", path] => {
-            called(mount(NOTHING, *path, NOTHING, MsFlags::MS_REMOUNT | MsFlags::MS_BIND, NOTHING))
-        }
+        ["remount", path] => called(mount(NOTHING, *path, NOTHING, MsFlags::MS_REMOUNT | MsFlags::MS_BIND, NOTHING)),
         ["bind", path] => called(mount(Some("/"), *path, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)),
         ["umount", path] => called(umount2(*path, MntFlags::MNT_DETACH)),
         ["pivot_root"] => called(nix::unistd::pivot_root(".", ".")),
@@ -116,7 +118,8 @@ fn attempt(words: &[&str]) -> Option<Tried> {
 fn read(path: &Path) -> Tried {
     if path.is_dir() {
         let entries = std::fs::read_dir(path).map_err(|error| error.to_string())?;
-        let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         return if names.is_empty() { Err("empty".to_owned()) } else { Ok(names.join("\n")) };
     }
     let mut bytes = Vec::new();

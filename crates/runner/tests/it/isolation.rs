@@ -90,7 +90,9 @@ impl Machine {
         self.plant(runner.join(format!("contained/{project}/0/history.jsonl")), When::Never);
         self.plant(self.area.path().join("settings/config.toml"), When::Never);
         self.plant(self.area.path().join("keys/tls.pem"), When::Never);
-        for name in [".config/shopfloor/config.toml", ".config/shopfloor/agents/one.toml", ".local/share/shopfloor/token"] {
+        for name in
+            [".config/shopfloor/config.toml", ".config/shopfloor/agents/one.toml", ".local/share/shopfloor/token"]
+        {
             self.plant(home.join(name), When::Never);
         }
         for name in [
@@ -295,7 +297,8 @@ impl Machine {
     /// What became of the person's files.
     fn spoilt(&self) -> Vec<String> {
         let intact = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| text == canary(path));
-        let beside = |path: &Path| path.with_file_name(format!("{}.probe", path.file_name().unwrap().to_string_lossy()));
+        let beside =
+            |path: &Path| path.with_file_name(format!("{}.probe", path.file_name().unwrap().to_string_lossy()));
         let spoilt = self.canaries.iter().filter(|(path, _)| !intact(path) || beside(path).exists());
         spoilt.map(|(path, _)| format!("spoilt: {}", path.display())).collect()
     }
@@ -304,7 +307,10 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            println!("the runner's log:\n{}", std::fs::read_to_string(self.area.path().join("log")).unwrap_or_default());
+            println!(
+                "the runner's log:\n{}",
+                std::fs::read_to_string(self.area.path().join("log")).unwrap_or_default()
+            );
         }
         for session in std::fs::read_dir(self.runner_dir().join("sessions")).into_iter().flatten().flatten() {
             kill_host(&session.path());
@@ -388,7 +394,12 @@ fn store(runner: &Path) -> PathBuf {
 }
 
 /// Runs a session in this sandbox that tries everything; what it could do and must not, or cannot and must.
-async fn wrong(hub: &FakeHub, machine: &Machine, sandbox: Sandbox, all: &mut Vec<DesiredSession>) -> (usize, Vec<String>) {
+async fn wrong(
+    hub: &FakeHub,
+    machine: &Machine,
+    sandbox: Sandbox,
+    all: &mut Vec<DesiredSession>,
+) -> (usize, Vec<String>) {
     let outside = Outside::new();
     let mut session = shell("");
     session.workspace.repository = Some(repository(machine.origin.path()));

@@ -138,7 +138,8 @@ async fn what_an_earlier_version_did_not_write_down_is_known_from_its_sessions()
     runner.end().await;
     let journal = SqliteConnectOptions::new().filename(runner.data_dir().join("journal.db"));
     let mut journal = journal.connect().await.unwrap();
-    let forgotten = sqlx::query("UPDATE workspaces SET body = json_remove(body, '$.sandbox')").execute(&mut journal).await;
+    let forgotten =
+        sqlx::query("UPDATE workspaces SET body = json_remove(body, '$.sandbox')").execute(&mut journal).await;
     assert_eq!(forgotten.unwrap().rows_affected(), 1);
     drop(journal);
     runner.spawn();
@@ -164,8 +165,7 @@ async fn work_that_was_made_in_a_sandbox_elsewhere_is_set_up_in_one() {
     let Ok(RunnerAnswer::BundlePart(part)) = old.ask(ask).await else { panic!("no part") };
     assert_eq!(part.next, bundle.bytes);
     assert!(!base64::engine::general_purpose::STANDARD.decode(&part.data).unwrap().is_empty());
-    let take =
-        RunnerAsk::BundleTake { bundle: bundle.bundle.clone(), bytes: bundle.bytes, offset: 0, data: part.data };
+    let take = RunnerAsk::BundleTake { bundle: bundle.bundle.clone(), bytes: bundle.bytes, offset: 0, data: part.data };
     assert_eq!(new.ask(take).await.unwrap(), RunnerAnswer::Done);
     let mut there = workspace(origin.path(), "sh ./run.sh", None);
     there.from = Some(StartFrom::Bundle { bundle: bundle.bundle, foreign: false, contained: Some(CONTAINED) });
@@ -236,7 +236,8 @@ async fn a_teardown_that_cannot_be_contained_does_not_run() {
     runner.spawn();
     hub.connected(2).await;
     assert_eq!(hub.ask(RunnerAsk::Clean { workspace: place.workspace }).await, Ok(RunnerAnswer::Done));
-    let gone = |fact: &FactBody| matches!(fact, FactBody::WorkspaceCleaned { workspace } if *workspace == place.workspace);
+    let gone =
+        |fact: &FactBody| matches!(fact, FactBody::WorkspaceCleaned { workspace } if *workspace == place.workspace);
     hub.fact("that the workspace is deleted", |fact| gone(fact).then_some(())).await;
     assert!(runner.log().contains("needs bubblewrap"), "{}", runner.log());
     assert_eq!(marks.left(), Vec::<String>::new());

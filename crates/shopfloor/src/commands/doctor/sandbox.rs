@@ -63,9 +63,8 @@ impl Place {
         let data: Vec<PathBuf> = hidden.into_iter().filter(|path| path.exists()).collect();
         let folders = ["/etc", "/usr/local", "/var/lib", "/opt", "/srv"].into_iter().map(PathBuf::from);
         let folders = folders.chain(homes.iter().cloned()).chain(data.iter().cloned());
-        let writable = |folder: &PathBuf| {
-            folder.is_dir() && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
-        };
+        let writable =
+            |folder: &PathBuf| folder.is_dir() && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
         let write = folders.filter(writable).collect();
         let look = homes.iter().chain(&data).cloned().collect();
         Self { homes, data, tries: Tries { write, look } }

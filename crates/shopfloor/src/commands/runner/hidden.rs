@@ -24,7 +24,8 @@ pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>
     all.sort();
     all.dedup();
     let found = |path: PathBuf| {
-        std::path::absolute(&path).map_err(|error| Failure::usage(format!("could not find {}: {error}", path.display())))
+        std::path::absolute(&path)
+            .map_err(|error| Failure::usage(format!("could not find {}: {error}", path.display())))
     };
     all.into_iter().map(found).collect()
 }
@@ -44,9 +45,8 @@ pub(crate) fn of_hub(settings: &ServeSettings, data_dir: &Path) -> Vec<PathBuf> 
 fn around(database: &Path) -> Vec<PathBuf> {
     let folder = std::path::absolute(database).ok().and_then(|file| file.parent().map(Path::to_owned));
     let home = std::env::home_dir();
-    let shared = |folder: &Path| {
-        folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
-    };
+    let shared =
+        |folder: &Path| folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder));
     match folder {
         Some(folder) if !shared(&folder) => vec![folder],
         _ => {

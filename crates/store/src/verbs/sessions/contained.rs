@@ -12,10 +12,7 @@ use crate::verbs::workspaces::json_or_none;
 
 /// What all the sandboxes allow that sessions had in a workspace, or where its work comes from; nothing: it was never
 /// contained.
-pub(crate) async fn sandbox_of(
-    c: &mut Connection<'_>,
-    workspace: WorkspaceId,
-) -> Result<Option<Sandbox>, StoreError> {
+pub(crate) async fn sandbox_of(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Option<Sandbox>, StoreError> {
     let sql = "SELECT DISTINCT w.start_from, s.sandbox FROM workspaces w LEFT JOIN sessions s \
                ON s.workspace = w.id AND s.sandbox IS NOT NULL WHERE w.id = $1";
     let mut all: Vec<Sandbox> = Vec::new();
