@@ -24,6 +24,8 @@ function freshDir(): string {
 /** A real hub in a directory of its own, as `shopfloor up` starts it. */
 export class Hub {
   readonly dir = freshDir();
+  /** What it keeps, apart from the home: a sandbox shows the one and hides the other. */
+  readonly data = join(this.dir, "data");
   url = "";
   /** The one-time link that it printed when it started. */
   loginLink = "";
@@ -66,7 +68,7 @@ export class Hub {
   /** Starts it and waits until it says that it is up. */
   async start(): Promise<void> {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.dir], {
+    const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.data], {
       stdio: ["ignore", "pipe", "pipe"],
       env: this.#environment(),
     });
@@ -99,7 +101,7 @@ export class Hub {
 
   /** Kills it as a crash would, by the pid that it wrote down. */
   async kill(): Promise<void> {
-    const { pid } = JSON.parse(readFileSync(join(this.dir, "hub.json"), "utf8")) as { pid: number };
+    const { pid } = JSON.parse(readFileSync(join(this.data, "hub.json"), "utf8")) as { pid: number };
     const ended = new Promise((done) => this.#process?.once("exit", done));
     process.kill(pid, "SIGKILL");
     if (this.#process?.exitCode === null && this.#process.signalCode === null) await ended;
@@ -122,7 +124,7 @@ export class Hub {
 
   /** The process of the runner beside it. */
   get runnerPid(): number {
-    const text = readFileSync(join(this.dir, "runner", "runner.json"), "utf8");
+    const text = readFileSync(join(this.data, "runner", "runner.json"), "utf8");
     return (JSON.parse(text) as { pid: number }).pid;
   }
 
@@ -130,10 +132,10 @@ export class Hub {
   #endSessions(): void {
     const others = join(this.dir, "runners");
     const runners = [
-      join(this.dir, "runner"),
+      join(this.data, "runner"),
       ...(existsSync(others) ? readdirSync(others).map((name) => join(others, name)) : []),
     ];
-    const pids = existsSync(join(this.dir, "runner", "runner.json")) ? [this.runnerPid] : [];
+    const pids = existsSync(join(this.data, "runner", "runner.json")) ? [this.runnerPid] : [];
     for (const sessions of runners.map((runner) => join(runner, "sessions")).filter((dir) => existsSync(dir)))
       for (const id of readdirSync(sessions)) {
         const file = join(sessions, id, "host.pid");
@@ -150,7 +152,7 @@ export class Hub {
 
   /** Asks the HTTP API as the hub's owner. */
   async api<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const token = readFileSync(join(this.dir, "token"), "utf8").trim();
+    const token = readFileSync(join(this.data, "token"), "utf8").trim();
     const response = await fetch(this.url + path, {
       method,
       headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },

@@ -13,8 +13,22 @@ pub(crate) fn become_child(argv: &[String]) -> Result<i32, String> {
     if let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") {
         take(&terminal).map_err(|error| format!("cannot take the terminal: {error}"))?;
     }
+    close_others().map_err(|error| format!("cannot close the files of others: {error}"))?;
     let error = Command::new(&argv[0]).args(&argv[1..]).exec();
     Err(format!("cannot start {}: {error}", argv[0]))
+}
+
+/// Closes what was open where the runner was started: with a folder of outside, nothing is out of reach.
+fn close_others() -> std::io::Result<()> {
+    let mut open: Vec<i32> = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        open.extend(entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()).filter(|fd| *fd > 2));
+    }
+    for fd in open {
+        // The list itself was open while it was read, and is closed already.
+        let _ = nix::unistd::close(fd);
+    }
+    Ok(())
 }
 
 fn take(terminal: &File) -> std::io::Result<()> {

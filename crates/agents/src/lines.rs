@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::adapter::Adapter;
 use crate::foreground;
 use crate::render::Renderer;
+use crate::sandbox::probe;
 use crate::secrets::Secrets;
 use crate::text;
 
@@ -31,6 +32,9 @@ pub(crate) const ADAPTER_FILE: &str = "adapter.toml";
 /// Becomes the child, in the terminal's foreground.
 pub(crate) const FOREGROUND: &str = "--foreground";
 
+/// Looks at what a sandbox keeps away, from inside: see [`crate::sandbox_reach`].
+pub(crate) const PROBE: &str = "--probe";
+
 /// A longer line is kept, but not shown.
 const LINE_LIMIT: u64 = 16 << 20;
 /// How much is kept of a line that the agent prints beside its lines, and of all of those.
@@ -42,6 +46,10 @@ const CANNOT_START: i32 = 127;
 
 /// Runs the agent and returns its exit code; 128 and the signal's number if a signal ended it.
 pub fn main(args: impl IntoIterator<Item = String>) -> i32 {
+    let mut args = args.into_iter().peekable();
+    if args.next_if(|arg| arg == PROBE).is_some() {
+        return probe::main(args.next());
+    }
     let ended =
         parse(args).and_then(|args| if args.foreground { foreground::become_child(&args.child) } else { run(args) });
     match ended {

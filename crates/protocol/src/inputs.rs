@@ -363,6 +363,13 @@ pub struct DiffRange {
     pub to: Option<u32>,
 }
 
+impl Sandbox {
+    /// What both allow.
+    pub fn and(&self, other: &Self) -> Self {
+        Self { network: self.network && other.network, home: self.home && other.home }
+    }
+}
+
 /// Tells `null` (present, empty) from absent.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)

@@ -567,6 +567,9 @@ pub enum StartFrom {
     Bundle {
         /// Which, by `Bundle::bundle`.
         bundle: String,
+        /// The sandbox that it was made in: what it would run runs in one here, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contained: Option<Sandbox>,
     },
 }
 

@@ -11,6 +11,7 @@ mod desired;
 mod desk;
 mod disk;
 mod floor;
+mod hidden;
 mod journal;
 mod lease;
 mod link;

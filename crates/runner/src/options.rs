@@ -22,6 +22,8 @@ pub struct Options {
     pub capacity: u32,
     /// Where people add adapters, under `agents/`.
     pub config_dir: PathBuf,
+    /// More that nothing in a sandbox may see, such as the data directory of the hub on this machine: folders and files.
+    pub hidden: Vec<PathBuf>,
     /// The `shopfloor` binary, which is also every session's host.
     pub exe: PathBuf,
     /// The version that the hub is told.
@@ -69,6 +71,7 @@ impl Options {
             data_dir,
             labels: Vec::new(),
             capacity: 64,
+            hidden: Vec::new(),
             exe: exe.into(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             git: worktree::Options::default(),

@@ -80,6 +80,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     floor.spawn(follow_changes(floor.clone(), changes));
     let looked_after = journal.clone();
     floor.spawn(async move { looked_after.look_after().await });
+    floor.workspaces.remember_sandboxes(&floor).await?;
     // Before anything that is new: what runs already is ours to look after.
     let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {

@@ -28,12 +28,20 @@ pub struct Script {
     pub ports: Option<PortRange>,
     /// More variables; only names that start with `SHOPFLOOR_` are passed on.
     pub env: Vec<(String, String)>,
+    /// The command that has a shell read the line in a sandbox; absent: a shell reads it without one.
+    pub contained: Option<Vec<String>>,
 }
 
 impl Script {
     /// A line with half an hour of time and nothing else.
     pub fn new(line: impl std::convert::Into<String>) -> Self {
-        Self { line: line.into(), timeout: Duration::from_secs(1800), ports: None, env: vec![] }
+        Self { line: line.into(), timeout: Duration::from_secs(1800), ports: None, env: vec![], contained: None }
+    }
+
+    /// The program and the arguments that have a shell read the line, without any sandbox.
+    pub fn argv(&self) -> Vec<String> {
+        // People wrote a shell line, so a shell reads it. Nothing else is ever put into it.
+        vec!["/bin/sh".to_owned(), "-c".to_owned(), self.line.clone()]
     }
 }
 
@@ -124,11 +132,11 @@ impl Worktrees {
         let (name, value) = script_variable(id);
         more.push((name.to_owned(), value));
         env.extend(more.into_iter().map(|(key, value)| (key.into(), value.into())));
+        let mut argv = script.contained.clone().unwrap_or_else(|| script.argv()).into_iter().map(OsString::from);
         let process = Process {
             what: name.to_owned(),
-            program: "/bin/sh".into(),
-            // People wrote a shell line, so a shell reads it. Nothing else is ever put into it.
-            args: vec!["-c".into(), script.line.clone().into()],
+            program: argv.next().unwrap_or_default(),
+            args: argv.collect(),
             env,
             cwd: workspace.path,
             timeout: script.timeout,

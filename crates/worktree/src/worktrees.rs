@@ -86,6 +86,12 @@ impl Worktrees {
         Ok(Workspace { facts, path: home.tree(), copied: Copied::default() })
     }
 
+    /// The folder of objects that a workspace borrows from; nothing without a repository.
+    pub fn borrows(&self, workspace: &Workspace) -> Option<PathBuf> {
+        let location = workspace.facts.location.as_ref()?;
+        Some(Store(self.0.layout.store(Some(location))).objects())
+    }
+
     /// All workspaces that are there, in order of their ids.
     pub async fn list(&self) -> Result<Vec<Workspace>> {
         let folder = self.0.layout.workspaces();

@@ -4,6 +4,9 @@
 //! - Everything is mounted read-only first, then hidden, then opened again where it must be.
 //! - A read-only mount stops no socket: `/run`, `/tmp` and the runner's own folders are hidden, so that neither a
 //!   container engine nor another session's terminal can be reached through one.
+//! - A home that is only shown read-only is still a home with our own data in it: what is hidden is hidden after that.
+//! - Root without capabilities still owns the files of `/proc`: `/proc/sys` is mounted read-only, because what is written
+//!   into `core_pattern` runs outside.
 //! - The agent's own state is a private folder: what it writes into its settings would be run outside, later. The
 //!   person's settings lie in it read-only; its login is shared, because a renewed one replaces the old.
 //! - No new terminal session (`--new-session`): it would take Ctrl-C away. Keys that the agent pushes into its terminal
@@ -13,6 +16,7 @@
 //! - The wrapper of structured lines stays outside: the session's folder has the socket that types into the terminal.
 
 mod mounts;
+pub(crate) mod probe;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,9 +25,10 @@ use std::time::Duration;
 
 use crate::adapter::Adapter;
 use crate::find::look_up;
-use crate::lines::{COMMAND, FOREGROUND};
+use crate::lines::{COMMAND, FOREGROUND, PROBE};
 use mounts::Mounts;
 pub(crate) use mounts::private;
+pub use probe::{Reach, Tries, sandbox_reach};
 
 /// What of the person's home an agent in a sandbox sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +59,7 @@ pub struct SandboxSpec {
     pub readable: Vec<PathBuf>,
     /// More that it may change, such as build caches.
     pub writable: Vec<PathBuf>,
-    /// What it must not see: the runner's own folders.
+    /// What it must not see in any setting: folders and files, such as our own data directories.
     pub hidden: Vec<PathBuf>,
 }
 
@@ -72,6 +77,11 @@ pub enum SandboxError {
         "bubblewrap cannot make a sandbox here: {0}; unprivileged user namespaces may be switched off (sysctl kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
     )]
     Forbidden(String),
+    /// The home is the whole file system.
+    #[error(
+        "the home folder is `/`, and that cannot be hidden: set HOME to a folder, or let the home be read (--home)"
+    )]
+    Home,
     /// A folder of ours could not be made.
     #[error("cannot prepare {}: {source}", path.display())]
     Prepare {
@@ -96,10 +106,14 @@ pub fn sandbox(
     let (outside, inside) = argv.split_at(wrapper_ends(argv));
     let mut mounts = Mounts::new();
     mounts.everything_read_only();
-    let home = person.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    if let (Home::Hidden, Some(home)) = (spec.home, &home) {
-        mounts.hide(home);
-        mounts.programs(home, inside.first(), person.get("PATH"));
+    let homes = homes(person);
+    match spec.home {
+        Home::Hidden if homes.iter().any(|home| home == Path::new("/")) => return Err(SandboxError::Home),
+        Home::Hidden => {
+            homes.iter().for_each(|home| mounts.hide(home));
+            homes.iter().for_each(|home| mounts.programs(home, inside.first(), person.get("PATH")));
+        }
+        Home::ReadOnly => mounts.doors(&homes, person.get("SSH_AUTH_SOCK")),
     }
     spec.hidden.iter().for_each(|path| mounts.hide(path));
     mounts.read(&spec.exe);
@@ -147,9 +161,28 @@ fn find(person: &BTreeMap<String, String>) -> Result<PathBuf, SandboxError> {
     person.get("PATH").and_then(|path| look_up("bwrap", path)).ok_or(SandboxError::Missing)
 }
 
+/// The homes of the person: the one in the environment, and the account's own, which may be another one.
+pub fn homes(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let named = person.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let account = account_home().filter(|home| named.is_none() || home != Path::new("/"));
+    let mut homes: Vec<PathBuf> =
+        named.into_iter().chain(account).filter_map(|home| home.canonicalize().ok()).collect();
+    homes.dedup();
+    homes
+}
+
+/// The home that the system's list of users names for whoever runs this.
+fn account_home() -> Option<PathBuf> {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let home = fields.into_iter().find(|fields| fields.get(2) == Some(&uid.as_str()))?.get(5).map(PathBuf::from)?;
+    home.is_absolute().then_some(home)
+}
+
 /// How many of the arguments are our own wrapper's.
 fn wrapper_ends(argv: &[String]) -> usize {
-    let wrapped = argv.get(1).is_some_and(|word| word == COMMAND);
+    let wrapped = argv.get(1).is_some_and(|word| word == COMMAND) && argv.get(2).is_none_or(|word| word != PROBE);
     let end = argv.iter().position(|word| word == "--").filter(|_| wrapped);
     end.map_or(0, |end| end + 1)
 }

@@ -14,6 +14,16 @@ const SOCKETS: &[&str] = &["/tmp", "/var/tmp", "/run"];
 const IN_RUN: &[&str] =
     &["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
 
+/// Kernel settings that root may write without any capability. bubblewrap covers some of them, and only where the folder
+/// itself can be written.
+const KERNEL: &[&str] = &["sys", "sysrq-trigger", "mtrr", "acpi", "asound", "bus", "driver", "fs", "irq", "scsi"];
+
+/// Passwords, which root reads without any capability.
+const PASSWORDS: &[&str] = &["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"];
+
+/// Folders of a home with sockets in them that a read-only mount does not stop: container engines and keys.
+const DOORS: &[&str] = &[".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".ssh/agent"];
+
 pub(super) struct Mounts(Vec<String>);
 
 impl Mounts {
@@ -31,12 +41,26 @@ impl Mounts {
             self.hide(Path::new(folder));
         }
         IN_RUN.iter().for_each(|path| self.read(Path::new(path)));
+        KERNEL.iter().for_each(|name| self.read(&Path::new("/proc").join(name)));
+        PASSWORDS.iter().for_each(|path| self.hide(Path::new(path)));
     }
 
-    pub(super) fn hide(&mut self, folder: &Path) {
-        if let Ok(folder) = folder.canonicalize() {
-            self.add(&["--tmpfs", &text(&folder)]);
+    /// Puts nothing in the place of a folder or a file.
+    pub(super) fn hide(&mut self, path: &Path) {
+        match path.canonicalize() {
+            Ok(folder) if folder.is_dir() => self.add(&["--tmpfs", &text(&folder)]),
+            Ok(file) => self.add(&["--ro-bind", "/dev/null", &text(&file)]),
+            // Nothing is there, or nobody who is like us gets there.
+            Err(_) => {}
         }
+    }
+
+    /// Hides the sockets of a home that can be read.
+    pub(super) fn doors(&mut self, homes: &[PathBuf], keys: Option<&String>) {
+        for home in homes {
+            DOORS.iter().for_each(|folder| self.hide(&home.join(folder)));
+        }
+        keys.iter().for_each(|socket| self.hide(Path::new(socket)));
     }
 
     pub(super) fn read(&mut self, path: &Path) {
@@ -49,11 +73,12 @@ impl Mounts {
 
     /// The parts of a hidden home that the program itself is in.
     pub(super) fn programs(&mut self, home: &Path, program: Option<&String>, path: Option<&String>) {
-        let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         let Some(path) = path else { return };
-        let folders = std::env::split_paths(path).filter(|folder| folder.starts_with(&home) && *folder != home);
+        let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+        let folders = folders.filter_map(|folder| folder.canonicalize().ok());
+        let folders = folders.filter(|folder| folder.starts_with(home) && folder != home);
         let program = program.and_then(|program| look_up(program, path)).and_then(|file| file.canonicalize().ok());
-        let own = program.filter(|file| file.starts_with(&home)).map(|file| package(&file));
+        let own = program.filter(|file| file.starts_with(home)).map(|file| package(home, &file));
         folders.chain(own).for_each(|folder| self.read(&folder));
     }
 
@@ -102,8 +127,9 @@ fn make(folder: &Path) -> Result<(), SandboxError> {
     made.map_err(|source| SandboxError::Prepare { path: folder.to_owned(), source })
 }
 
-/// The folder that a program needs: its package, if it is in one, or the one it is in.
-fn package(program: &Path) -> PathBuf {
+/// The folder that a program needs: its package, if it is in one, or the one it is in; never the whole home.
+fn package(home: &Path, program: &Path) -> PathBuf {
     let modules = program.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
-    modules.or(program.parent()).unwrap_or(program).to_owned()
+    let folder = modules.or(program.parent()).filter(|folder| !home.starts_with(folder));
+    folder.unwrap_or(program).to_owned()
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use agents::{
-    Autonomy, Home, Mode, Recogniser, SandboxError, SandboxSpec, State, find_log_in_sandbox, sandbox, sandbox_works,
+    Autonomy, Home, Mode, Recogniser, SandboxError, SandboxSpec, State, Tries, find_log_in_sandbox, homes, sandbox,
+    sandbox_reach, sandbox_works,
 };
 use testkit::model::Turn;
 
@@ -91,6 +92,61 @@ async fn the_home_is_seen_or_hidden_and_the_runners_folders_never() {
     assert!(!shown.contains("secret") && shown.contains("what it should know"), "{shown}");
     let sockets = sh(&place, &hidden, "find /run /tmp -type s 2>/dev/null | wc -l");
     assert_eq!(sockets.trim(), "0");
+}
+
+#[tokio::test]
+async fn a_program_in_the_home_does_not_show_the_home() {
+    let place = Place::new([]).await;
+    if !possible(&place).await {
+        return;
+    }
+    std::fs::write(place.home().join("diary"), "secret").unwrap();
+    let program = place.home().join("run");
+    std::fs::write(&program, format!("#!/bin/sh\ncat {}/diary; echo ran\n", place.home().display())).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let argv = [program.to_string_lossy().into_owned()];
+    let inside = spec(&place, Home::Hidden, true);
+    let argv = sandbox(&adapter("command"), &argv, &place.person(), &inside).unwrap();
+    let output = std::process::Command::new(&argv[0]).args(&argv[1..]).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(shown, "ran\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn a_probe_finds_what_is_open_and_nothing_else() {
+    let place = Place::new([]).await;
+    if !possible(&place).await {
+        return;
+    }
+    // The account's own home is hidden, too, when another one is named.
+    let homes = homes(&place.person());
+    assert_eq!(homes[0], place.home().canonicalize().unwrap());
+    let look = homes.iter().cloned().chain([place.session(), "/etc".into()]).collect();
+    let tries = Tries { write: vec![place.home(), place.session(), "/etc".into()], look };
+    for (home, network) in
+        [(Home::Hidden, false), (Home::Hidden, true), (Home::ReadOnly, false), (Home::ReadOnly, true)]
+    {
+        let reach = sandbox_reach(&place.person(), &spec(&place, home, network), &tries).await.unwrap();
+        let seen: Vec<PathBuf> = match home {
+            Home::Hidden => vec!["/etc".into()],
+            Home::ReadOnly => homes.iter().cloned().chain(["/etc".into()]).collect(),
+        };
+        assert_eq!((reach.saw, reach.wrote, reach.network, reach.workspace), (seen, vec![], network, true), "{home:?}");
+    }
+    // What is not kept away is found.
+    let open = SandboxSpec { hidden: vec![], writable: vec![place.home()], ..spec(&place, Home::ReadOnly, true) };
+    let reach = sandbox_reach(&place.person(), &open, &tries).await.unwrap();
+    assert!(reach.wrote == [place.home()] && reach.saw.contains(&place.session()), "{reach:?}");
+}
+
+#[tokio::test]
+async fn a_home_that_is_everything_cannot_be_hidden() {
+    let place = Place::new([]).await;
+    let mut person = place.person();
+    person.insert("HOME".to_owned(), "/".to_owned());
+    let try_it = |home| sandbox(&adapter("shell"), &["sh".to_owned()], &person, &spec(&place, home, true));
+    assert!(matches!(try_it(Home::Hidden), Err(SandboxError::Home)));
+    assert!(try_it(Home::ReadOnly).is_ok());
 }
 
 #[tokio::test]

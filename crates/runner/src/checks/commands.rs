@@ -46,6 +46,7 @@ pub(super) async fn commands(
     if let Some(why) = refused {
         return Ok(Commands::Refused(why));
     }
+    let sandbox = floor.workspaces.contained(floor, check.workspace.workspace, check.sandbox.as_ref()).await?;
     // A workspace that was made for this check has everything that its commands need only then.
     let place = floor.workspaces.set_up(floor, check.workspace.workspace, place.clone()).await?;
     let mut env: Vec<(String, String)> =
@@ -56,7 +57,7 @@ pub(super) async fn commands(
     env.extend(place.port_variables());
     let exe = floor.options.exe.to_string_lossy().into_owned();
     let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
-    let (shared, project, sandbox) = (floor.clone(), check.project, check.sandbox.clone());
+    let (shared, project) = (floor.clone(), check.project);
     Ok(Commands::Run(Runs {
         warden: vec![exe, warden::COMMAND.to_owned()],
         env,

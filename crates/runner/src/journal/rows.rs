@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use domain::{ActivityId, ProjectId, SessionId, Timestamp, WorkspaceId};
 use protocol::link::{DesiredSession, DesiredWorkspace};
-use protocol::{GitStats, PortRange, SessionState, Usage};
+use protocol::{GitStats, PortRange, Sandbox, SessionState, Usage};
 use serde::{Deserialize, Serialize};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -77,6 +77,8 @@ pub(crate) struct Memory {
     pub(crate) held_up: Option<String>,
     /// Whether the hub was told that its model answers.
     pub(crate) progressed: bool,
+    /// The sandbox that it was started in.
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 /// A workspace as it is remembered.
@@ -99,6 +101,9 @@ pub(crate) struct WorkspaceRow {
     pub(crate) used_at: Timestamp,
     /// Whether it was deleted.
     pub(crate) cleaned: bool,
+    /// The sandbox that everything in it runs in, since something that was contained like this may have changed it.
+    #[serde(default)]
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 impl Journal {
@@ -149,6 +154,18 @@ impl Journal {
         let mut held = self.line.hold().await?;
         let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(held.connection()?).await?;
         rows.iter().map(workspace_row).collect()
+    }
+}
+
+impl Journal {
+    /// The sandboxes that sessions were wanted in, with their workspaces.
+    pub(crate) async fn sandboxes(&self) -> Result<Vec<(WorkspaceId, Sandbox)>, JournalError> {
+        let mut connection = self.connection.lock().await;
+        let sql = "SELECT DISTINCT workspace, desired ->> '$.sandbox' AS sandbox FROM sessions \
+                   WHERE desired ->> '$.sandbox' IS NOT NULL";
+        let rows = sqlx::query(sql).fetch_all(&mut *connection).await?;
+        let read = |row: &SqliteRow| Ok((parse(&row.try_get::<String, _>("workspace")?)?, json(row, "sandbox")?));
+        rows.iter().map(read).collect()
     }
 }
 

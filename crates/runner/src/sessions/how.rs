@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use agents::{Adapter, Mode, Prompt, Request, Typist};
 
 use super::launch::request;
-use super::sandbox::state_dir;
+use super::sandbox::{sandbox_of, state_dir};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 
@@ -49,7 +49,7 @@ pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
         since: std::fs::metadata(terminal::Files::new(&dir).pid())
             .and_then(|file| file.created().or_else(|_| file.modified()))
             .unwrap_or_else(|_| SystemTime::now()),
-        state: row.desired.sandbox.as_ref().map(|_| state_dir(&floor.options.data_dir, row.desired.project)),
+        state: sandbox_of(row).map(|_| state_dir(&floor.options.data_dir, row.desired.project)),
         adapter,
     };
     how.pastes = how.typist_for("text").is_some();

@@ -41,6 +41,11 @@ pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<
     let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);
     let place = progress::telling(floor, row, steps, making).await?;
     let trusted = trust::before_starting(floor, row).await?;
+    let workspace = desired.workspace.workspace;
+    row.memory.sandbox = floor.workspaces.contained(floor, workspace, desired.sandbox.as_ref()).await?;
+    if desired.sandbox.is_none() && row.memory.sandbox.is_some() {
+        tracing::info!(session = %row.session, %workspace, "the session runs in the sandbox of its workspace");
+    }
     if floor.workspaces.needs_setup(floor, desired.workspace.workspace).await? {
         let detail = Some("the setup of its workspace runs".to_owned());
         progress::tell(floor, row, At { status: SessionStatus::Starting, detail }).await;
@@ -85,7 +90,7 @@ pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Requ
         conversation: desired.conversation.clone(),
         argv: desired.argv.clone(),
         // Asking for nothing is for where something else contains it.
-        autonomy: if desired.sandbox.is_some() { Autonomy::Full } else { Autonomy::Edit },
+        autonomy: if sandbox::sandbox_of(row).is_some() { Autonomy::Full } else { Autonomy::Edit },
         trusted: false,
         shell: floor.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
         home: floor.person.get("HOME").map(PathBuf::from),
@@ -135,7 +140,7 @@ fn spec(
     let argv = sandbox::contain(
         floor,
         adapter,
-        (desired.project, desired.sandbox.as_ref()),
+        (desired.project, sandbox::sandbox_of(row)),
         place,
         files,
         launch.argv.clone(),

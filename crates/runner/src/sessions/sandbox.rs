@@ -1,4 +1,4 @@
-//! Keeps a session from writing outside its workspace, where that was wanted.
+//! Keeps a session from writing outside its workspace, where that was wanted, and from seeing anything of ours.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +7,8 @@ use domain::ProjectId;
 use protocol::Sandbox;
 
 use crate::floor::Floor;
+use crate::hidden::hidden;
+use crate::journal::SessionRow;
 use crate::workspaces::Place;
 
 /// The arguments that run `argv` contained; as they are when nobody wants that.
@@ -27,12 +29,16 @@ pub(crate) fn contain(
         home: if wanted.home { Home::ReadOnly } else { Home::Hidden },
         network: wanted.network,
         files,
-        // The workspace borrows objects from there.
-        readable: vec![data.join("repositories")],
+        readable: place.borrows.iter().cloned().collect(),
         writable: Vec::new(),
-        hidden: vec![data.clone()],
+        hidden: hidden(&floor.options, &floor.person),
     };
     agents::sandbox(adapter, &argv, &floor.person, &spec).map_err(|error| error.to_string())
+}
+
+/// The sandbox of a session: the one that it was started in, or is wanted in.
+pub(super) fn sandbox_of(row: &SessionRow) -> Option<&Sandbox> {
+    row.memory.sandbox.as_ref().or(row.desired.sandbox.as_ref())
 }
 
 /// Where contained agents of a project keep their state: they may resume each other's conversations.

@@ -7,7 +7,7 @@ use protocol::link::FactBody;
 use protocol::{Problem, ProblemKind};
 use worktree::Unfinished;
 
-use super::make::{said, script};
+use super::make::said;
 use super::{Place, Workspaces};
 use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
@@ -39,11 +39,9 @@ impl Workspaces {
         }
         let teardown = row.desired.repository.as_ref().and_then(|repository| repository.teardown.clone());
         if let Some(line) = teardown.filter(|line| row.ready && !absent && !line.trim().is_empty()) {
-            let place = Place { path: row.path.clone().unwrap_or_default(), ports: row.ports.clone() };
             // One that fails must not keep the workspace for ever.
-            if let Err(error) = self.worktrees.teardown(workspace, &script(&row, &place, line)).await {
-                let said = said(floor, &self.worktrees.teardown_log(workspace));
-                tracing::warn!(%workspace, "the teardown failed: {error}{said}");
+            if let Err(why) = self.tear_down(floor, workspace, &row, line).await {
+                tracing::warn!(%workspace, "the teardown failed: {why}");
             }
         }
         self.watcher.leave(workspace);
@@ -57,6 +55,22 @@ impl Workspaces {
         let fact = FactBody::WorkspaceCleaned { workspace };
         floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
         Ok(())
+    }
+}
+
+impl Workspaces {
+    async fn tear_down(
+        &self,
+        floor: &Floor,
+        workspace: WorkspaceId,
+        row: &WorkspaceRow,
+        line: String,
+    ) -> Result<(), String> {
+        let found = self.worktrees.find(workspace).await.map_err(|error| error.to_string())?;
+        let place = Place { borrows: self.worktrees.borrows(&found), path: found.path, ports: row.ports.clone() };
+        let script = self.script(floor, row, &place, line)?;
+        let ran = self.worktrees.teardown(workspace, &script).await;
+        ran.map(drop).map_err(|error| format!("{error}{}", said(floor, &self.worktrees.teardown_log(workspace))))
     }
 }
 

@@ -98,7 +98,10 @@ impl Workspaces {
         };
         let setup = row.desired.repository.as_ref().and_then(|repository| repository.setup.clone());
         if let Some(line) = setup.filter(|line| !line.trim().is_empty()) {
-            let script = script(&row, &place, line);
+            let script = match self.script(floor, &row, &place, line) {
+                Ok(script) => script,
+                Err(why) => return Err(self.failed(floor, workspace, format!("its setup did not run: {why}")).await),
+            };
             if !self.worktrees.is_set_up(workspace, &script) {
                 // A runner that was killed leaves a setup behind that works on.
                 let (name, value) = worktree::script_variable(workspace);
@@ -109,6 +112,9 @@ impl Workspaces {
                 return Err(self.failed(floor, workspace, format!("{error}{said}")).await);
             }
         }
+        let _counted = self.counting.lock().await;
+        // Meanwhile it may be remembered that something contained works here.
+        row = self.row(floor, workspace).await?.unwrap_or(row);
         row.ready = true;
         row.used_at = now();
         let ready = ready(workspace, &row, &place);
@@ -161,7 +167,8 @@ impl Workspaces {
             Some(among) => Some(self.share_out(floor, wanted.workspace, among).await?),
             None => None,
         };
-        Ok(Place { path: made.path, ports })
+        let borrows = self.worktrees.borrows(&made);
+        Ok(Place { path: made.path, ports, borrows })
     }
 
     /// Tells the hub that a workspace cannot be worked in; why.
@@ -241,6 +248,10 @@ pub(super) fn said(floor: &Floor, log: &Path) -> String {
 }
 
 fn fresh(purpose: Purpose<'_>) -> WorkspaceRow {
+    let sandbox = match &purpose.wanted.from {
+        Some(StartFrom::Bundle { contained, .. }) => contained.clone(),
+        _ => None,
+    };
     WorkspaceRow {
         project: purpose.project,
         activity: purpose.activity,
@@ -255,5 +266,6 @@ fn fresh(purpose: Purpose<'_>) -> WorkspaceRow {
         saved_at: None,
         used_at: now(),
         cleaned: false,
+        sandbox,
     }
 }

@@ -1,6 +1,7 @@
 //! The workspaces of this runner: made once, set up once, saved and counted while somebody works in them.
 
 mod clean;
+mod contained;
 mod follow;
 mod make;
 mod ports;
@@ -41,6 +42,8 @@ pub(crate) struct Workspaces {
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) ports: Option<PortRange>,
+    /// The objects of the shared store that its git reads.
+    pub(crate) borrows: Option<PathBuf>,
 }
 
 impl Workspaces {

@@ -21,6 +21,7 @@ impl Workspaces {
         among: &PortRange,
     ) -> Result<PortRange, String> {
         let _alone = self.ports.lock().await;
+        let _counted = self.counting.lock().await;
         let rows = floor.journal.workspaces().await.map_err(|error| error.to_string())?;
         let mut ports = Ports::default();
         for (id, row) in &rows {

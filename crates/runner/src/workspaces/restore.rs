@@ -44,9 +44,13 @@ impl Workspaces {
             Ok(_) => {}
         }
         let ready = ready(workspace, &row, &place);
-        // Not ready in the journal: whoever works there next has its setup run first.
-        let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
-        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        {
+            let _counted = self.counting.lock().await;
+            let row = self.row(floor, workspace).await.map_err(internal)?.unwrap_or(row);
+            // Not ready in the journal: whoever works there next has its setup run first.
+            let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
+            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        }
         self.follow(workspace);
         self.save(floor, workspace).await.map_err(problem)
     }

@@ -48,7 +48,7 @@ async fn another_runner_goes_on_with_the_branch_and_what_was_not_committed() {
         shell("cat README.md open; git status --porcelain; git --no-pager log --format=%s; wc -c < large");
     goes_on.workspace = DesiredWorkspace {
         workspace: WorkspaceId::generate(),
-        from: Some(StartFrom::Bundle { bundle: bundle.bundle.clone() }),
+        from: Some(StartFrom::Bundle { bundle: bundle.bundle.clone(), contained: None }),
         ..session.workspace.clone()
     };
     new.desire(vec![goes_on.clone()]);
@@ -70,7 +70,7 @@ async fn what_did_not_arrive_whole_fails_the_workspace_and_says_so() {
         assert!(hub.ask(ask).await.is_err());
     }
     let mut session = shell("true");
-    session.workspace.from = Some(StartFrom::Bundle { bundle });
+    session.workspace.from = Some(StartFrom::Bundle { bundle, contained: None });
     hub.desire(vec![session.clone()]);
     let end = hub.over(session.session).await;
     assert!(end.detail.as_deref().is_some_and(|why| why.contains("did not arrive")), "{end:?}");

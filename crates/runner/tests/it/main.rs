@@ -8,6 +8,8 @@ mod contained;
 mod expired;
 mod followed;
 mod hub;
+mod isolation;
+mod kept;
 mod link;
 mod restarts;
 mod sessions;

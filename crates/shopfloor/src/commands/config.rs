@@ -49,6 +49,7 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
     let log = format!("{:?}", hub.log.value).to_lowercase();
     let detach_key = context.layers.text("detach_key", None)?;
     let labels = context.layers.list("labels", Vec::new())?;
+    let hide = context.layers.list("hide", Vec::new())?;
     let of_runner = |key| context.layers.value(key, None, |text| Ok(text.to_owned()));
     let (capacity, quota, recordings) =
         (of_runner("capacity")?, of_runner("disk_quota")?, of_runner("recordings_limit")?);
@@ -77,6 +78,7 @@ fn collect(context: &Context) -> Result<Vec<Shown>, Failure> {
         "github_url" => one(key, &hub.github_url.value, &hub.github_url),
         "github_api_url" => one(key, &hub.github_api_url.value, &hub.github_api_url),
         "labels" => many(key, &labels),
+        "hide" => many(key, &hide),
         "capacity" => optional(key, capacity.as_ref()),
         "disk_quota" => optional(key, quota.as_ref()),
         "recordings_limit" => optional(key, recordings.as_ref()),

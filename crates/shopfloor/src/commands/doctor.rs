@@ -5,6 +5,9 @@ mod database;
 mod network;
 mod programs;
 mod runner;
+mod sandbox;
+
+pub(crate) use database::file as database_file;
 
 use serde::Serialize;
 
@@ -68,6 +71,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     let beside = hub_file::read_hub(data_dir).ok().flatten();
     let health = network::health(beside.as_ref()).await;
     let mut checks = programs::check_all(context.layers.path().and_then(std::path::Path::parent)).await;
+    checks.extend(sandbox::check(context).await?);
     checks.extend(data_dir::check(data_dir));
     checks.push(database::check(&serve.database.value, beside.as_ref(), health.as_ref()).await);
     checks.push(network::check_port(serve.listen.value, beside.as_ref(), health.is_some()));

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{Failure, places};
 
 /// Every key of `config.toml`; the environment variable is the same in capitals after `SHOPFLOOR_`.
-pub(crate) const KEYS: [&str; 27] = [
+pub(crate) const KEYS: [&str; 28] = [
     "hub",
     "token",
     "data_dir",
@@ -36,6 +36,7 @@ pub(crate) const KEYS: [&str; 27] = [
     "session_memory",
     "session_processes",
     "session_cpu_seconds",
+    "hide",
     "log",
 ];
 

@@ -38,7 +38,21 @@ impl Floor {
 
     /// A hub with its runner, a repository, and the project `Parser` that works on it.
     pub(crate) fn at_work() -> Self {
+        Self::empty().works()
+    }
+
+    /// The same in a folder that is not below `/tmp`, which every sandbox hides; with these settings.
+    pub(crate) fn at_work_elsewhere(settings: impl Fn(&std::path::Path) -> String) -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        std::fs::create_dir_all(folder.path().join(".config/shopfloor")).unwrap();
+        std::fs::write(folder.path().join(".config/shopfloor/config.toml"), settings(folder.path())).unwrap();
         let mut floor = Self::empty();
+        floor.folder = folder;
+        floor.works()
+    }
+
+    fn works(self) -> Self {
+        let mut floor = self;
         floor.runner = true;
         floor.start("127.0.0.1:0");
         floor.wait_until_connected();

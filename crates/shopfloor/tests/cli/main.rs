@@ -13,6 +13,7 @@ mod pseudo_terminal;
 mod recordings;
 mod round_trips;
 mod runners;
+mod sandbox;
 mod sessions;
 mod settings;
 mod task_files;

@@ -60,7 +60,8 @@ async fn check_host(host: &str) -> Check {
     Check::missing(NAME, format!("nothing answers at {host}: {why}"), advice).required()
 }
 
-fn file(url: &str) -> Option<PathBuf> {
+/// The file of an SQLite database.
+pub(crate) fn file(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("sqlite:")?;
     let path = path.strip_prefix("//").unwrap_or(path);
     let path = path.split('?').next().unwrap_or(path);

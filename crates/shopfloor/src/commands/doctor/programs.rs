@@ -1,4 +1,4 @@
-//! Programs that Shopfloor uses: git, bubblewrap, and the coding agents.
+//! Programs that Shopfloor uses: git and the coding agents.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const GIT: (u32, u32) = (2, 40);
 /// Looks for all of them; adapters that people added are in `config_dir`.
 pub(crate) async fn check_all(config_dir: Option<&Path>) -> Vec<Check> {
-    let mut checks = vec![check_git(version("git", "--version").await), check_sandbox().await];
+    let mut checks = vec![check_git(version("git", "--version").await)];
     let adapters = config_dir.map_or_else(Adapters::built_in, Adapters::load);
     checks.extend(adapters.errors().iter().map(|error| {
         Check::warn(
@@ -56,25 +56,6 @@ fn check_agent(agent: FoundAgent) -> Check {
     }
 }
 
-async fn check_sandbox() -> Check {
-    let install = "for `session spawn --sandbox`: install bubblewrap, as with `apt install bubblewrap`";
-    let version = match version("bwrap", "--version").await {
-        Ok(version) => version,
-        Err(why) => return Check::missing("bwrap", why, install),
-    };
-    let mut command = Command::new("bwrap");
-    command.args(["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    match tokio::time::timeout(PATIENCE, command.status()).await {
-        Ok(Ok(status)) if status.success() => Check::ok("bwrap", version),
-        _ => Check::warn(
-            "bwrap",
-            format!("{version} cannot make a sandbox here"),
-            "allow user namespaces, as with `sysctl kernel.unprivileged_userns_clone=1`",
-        ),
-    }
-}
-
 /// The first two numbers of a version.
 fn numbers(text: &str) -> Option<(u32, u32)> {
     let word = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -83,7 +64,7 @@ fn numbers(text: &str) -> Option<(u32, u32)> {
 }
 
 /// The first line that `program` prints when asked for its version.
-async fn version(program: &str, flag: &str) -> Result<String, String> {
+pub(super) async fn version(program: &str, flag: &str) -> Result<String, String> {
     let path = find(program).ok_or("not on the PATH")?;
     let mut command = Command::new(path);
     command.arg(flag).stdin(Stdio::null()).kill_on_drop(true);

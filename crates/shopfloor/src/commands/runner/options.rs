@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::hidden::hidden;
 use crate::commands::words;
 use crate::settings::Origin;
 use crate::{Context, Failure};
@@ -43,6 +44,9 @@ pub(crate) struct RunArgs {
     /// Processor time that one session may use, in seconds; one that uses more is ended [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) session_cpu_seconds: Option<u64>,
+    /// Hide this folder or file from everything in a sandbox, too; may be repeated. What hubs and runners keep is always hidden
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
     /// How long a session that is stopped may take to end by itself, in seconds [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) stop_grace: Option<u64>,
@@ -78,6 +82,8 @@ impl RunArgs {
             processes: processes.map(|found| found.value),
             cpu_seconds: cpu_seconds.map(|found| found.value),
         };
+        let named: Vec<PathBuf> = self.hide.iter().chain(&self.token_file).cloned().collect();
+        options.hidden = hidden(context, &named)?;
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {
             options.config_dir = config.to_owned();

@@ -111,13 +111,13 @@ pub(crate) struct SpawnArgs {
     /// Work in this workspace (id or branch) of the same activity instead of a fresh one
     #[arg(long, value_name = "WORKSPACE", conflicts_with_all = ["base", "branch", "repository"])]
     pub(crate) workspace: Option<String>,
-    /// Let it write nowhere but in its workspace
+    /// Let it write nowhere but in its workspace, and hide your home folder; without this it runs as you and can read your keys
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// In its sandbox, without the network
     #[arg(long, requires = "sandbox")]
     pub(crate) no_network: bool,
-    /// In its sandbox, let it read your home folder
+    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
     #[arg(long, requires = "sandbox")]
     pub(crate) home: bool,
     /// Record what you type, too

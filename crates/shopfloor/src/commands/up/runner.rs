@@ -34,9 +34,10 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Keeps a runner for the hub at `url` running, whose things are in `data_dir`.
-    pub(crate) fn start(url: &str, data_dir: &Path) -> Self {
+    /// `hidden`: what of the hub's nothing in a sandbox may see.
+    pub(crate) fn start(url: &str, data_dir: &Path, hidden: Vec<PathBuf>) -> Self {
         let stop = CancellationToken::new();
-        let place = Place { url: url.to_owned(), data_dir: data_dir.to_owned(), dir: data_dir.join("runner") };
+        let place = Place { url: url.to_owned(), data_dir: data_dir.to_owned(), dir: data_dir.join("runner"), hidden };
         let task = tokio::spawn(place.supervise(stop.clone()));
         Self { stop, task }
     }
@@ -53,6 +54,7 @@ struct Place {
     url: String,
     data_dir: PathBuf,
     dir: PathBuf,
+    hidden: Vec<PathBuf>,
 }
 
 impl Place {
@@ -144,6 +146,9 @@ impl Place {
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(["runner", "--hub", &self.url, "--name", &known.name]);
         command.arg("--token-file").arg(file).arg("--data-dir").arg(&self.dir);
+        for path in &self.hidden {
+            command.arg("--hide").arg(path);
+        }
         // The person's token is not the runner's; and Ctrl-C is for us to pass on.
         command.env_remove("SHOPFLOOR_TOKEN").env_remove("SHOPFLOOR_TOKEN_FILE").process_group(0);
         // Nor is it part of the session that the floor may have been started in.

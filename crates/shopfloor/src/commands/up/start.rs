@@ -5,6 +5,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::runner::Beside as RunnerBeside;
 use super::{browser, log};
+use crate::commands::runner::of_hub;
 use crate::commands::serve_args::{ServeArgs, ServeSettings};
 use crate::failure::chain;
 use crate::{Context, Failure};
@@ -45,7 +46,7 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
         )),
     }
     out.line(&format!("shopfloor is up: {}", running.url()))?;
-    let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir));
+    let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir, of_hub(&settings, &data_dir)));
     tokio::select! {
         () = stop.asked() => {}
         () = running.stopped() => return Err(Failure::other("the hub stopped by itself; its log says why")),

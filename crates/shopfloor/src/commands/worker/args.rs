@@ -85,13 +85,13 @@ pub(crate) struct StartArgs {
     /// Which of your runners (id or name) [default: one that has the agent]
     #[arg(long, value_name = "RUNNER")]
     pub(crate) runner: Option<String>,
-    /// Let their sessions write nowhere but in their workspaces
+    /// Let their sessions write nowhere but in their workspaces, and hide your home folder; without this they run as you and can read your keys
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// In its sandbox, without the network
     #[arg(long, requires = "sandbox")]
     pub(crate) no_network: bool,
-    /// In its sandbox, let it read your home folder
+    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
     #[arg(long, requires = "sandbox")]
     pub(crate) home: bool,
     /// The command and its arguments

@@ -1,12 +1,14 @@
 //! Sessions: what the hub wants to run, and what runners say of it.
 
 mod branches;
+mod contained;
 mod desired;
 mod facts;
 mod fits;
 pub(crate) mod spawn;
 mod tokens;
 
+pub(crate) use contained::{contain_waiting, sandbox_of};
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub(crate) use fits::counts;

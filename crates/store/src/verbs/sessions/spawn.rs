@@ -13,7 +13,7 @@ use protocol::{
 };
 use serde::Serialize;
 
-use super::{announce, branches, find, fits};
+use super::{announce, branches, find, fits, sandbox_of};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::approvals::{others_in_sandbox, unless_own};
@@ -373,6 +373,10 @@ pub(crate) async fn add(
     activity: &Activity,
     workspace: &Workspace,
 ) -> Result<Session, StoreError> {
+    let sandbox = match plan.sandbox {
+        None => sandbox_of(tx.read(), workspace.id).await?,
+        wanted => wanted,
+    };
     let made = Session {
         id: SessionId::generate(),
         project: activity.project,
@@ -392,7 +396,7 @@ pub(crate) async fn add(
         usage: Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: None },
         resumable: plan.conversation.is_some(),
         resumes: plan.resumes,
-        sandbox: plan.sandbox.is_some(),
+        sandbox: sandbox.is_some(),
         recording: Recording { output_bytes: 0, disk_bytes: 0, duration_ms: 0, keep: false },
         created_at: tx.now,
     };
@@ -414,7 +418,7 @@ pub(crate) async fn add(
         &made.title,
         &plan.prompt,
         to_json(&plan.argv),
-        plan.sandbox.as_ref().map(to_json),
+        sandbox.as_ref().map(to_json),
         plan.record_input,
         u32::from(plan.cols),
         u32::from(plan.rows),

@@ -11,6 +11,7 @@ use super::log::decided;
 use super::stop;
 use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
+use crate::verbs::sessions::{contain_waiting, sandbox_of};
 use crate::verbs::tasks::brief_of;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
@@ -186,7 +187,11 @@ impl Command for EndMove {
         let sql = "SELECT COALESCE(s.code_by, s.owner) AS whose FROM workspaces s WHERE s.id = $1";
         let whose = tx.read().first(sql, vec![text(source)]).await?.map(|row| row.text("whose")).transpose()?;
         let whose = whose.filter(|_| self.bundle.is_some());
-        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle }));
+        let contained = sandbox_of(tx.read(), source).await?;
+        if let Some(sandbox) = contained.as_ref().filter(|_| self.bundle.is_some()) {
+            contain_waiting(tx, self.workspace, sandbox).await?;
+        }
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, contained }));
         let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1, code_by = $2 WHERE id = $3";
         tx.run(sql, args![from, whose, self.workspace.to_string()]).await?;
         let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \

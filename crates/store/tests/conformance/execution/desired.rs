@@ -7,7 +7,11 @@ use store::{StopSession, UpdateProject};
 use super::{Memory, in_project, project, runner, spawn};
 use crate::floor::Floor;
 
-both!(the_whole_plan_is_there_and_nothing_of_others, only_ones_own_projects_are_trusted);
+both!(
+    the_whole_plan_is_there_and_nothing_of_others,
+    only_ones_own_projects_are_trusted,
+    whoever_works_where_a_contained_session_worked_is_contained,
+);
 
 async fn the_whole_plan_is_there_and_nothing_of_others(floor: Floor) {
     let project = project(&floor, Visibility::Private, false).await;
@@ -74,4 +78,34 @@ async fn only_ones_own_projects_are_trusted(floor: Floor) {
     let wanted = floor.store.desired(his).await.unwrap().unwrap();
     let by = wanted.sessions[0].workspace.repository_by.as_ref().map(|by| (by.user.name.as_str(), by.agent));
     assert_eq!(by, Some(("ada", None)), "another's setup does not run on his machine by itself");
+}
+
+async fn whoever_works_where_a_contained_session_worked_is_contained(floor: Floor) {
+    let project = project(&floor, Visibility::Private, false).await;
+    let mine = runner(&floor, &floor.ada, "box", 8).await;
+    let of = |network, home| Some(Sandbox { network, home });
+    let first = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    // What it wants, in the same workspace; and what it gets.
+    for (wanted, got) in [
+        (None, None),
+        (of(true, true), of(true, true)),
+        (None, of(true, true)),
+        (of(false, true), of(false, true)),
+        (of(true, false), of(true, false)),
+        (None, of(false, false)),
+    ] {
+        let input = SessionSpawn {
+            activity: Some(first.activity),
+            workspace: Some(first.workspace),
+            project: None,
+            sandbox: wanted,
+            ..in_project(&project, "more")
+        };
+        let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
+        let plans = floor.store.desired(mine).await.unwrap().unwrap().sessions;
+        let plan = plans.iter().find(|plan| plan.session == made.id).unwrap();
+        assert_eq!((plan.sandbox.clone(), made.sandbox), (got.clone(), got.is_some()));
+    }
+    let other = floor.done(&floor.ada, spawn(in_project(&project, "elsewhere"), &[mine])).await;
+    assert!(!other.sandbox, "another workspace is another matter");
 }

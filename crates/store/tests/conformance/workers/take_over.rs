@@ -1,8 +1,10 @@
 //! Taking a colleague's task over.
 
-use domain::{Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus};
+use domain::{
+    Action, Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus,
+};
 use protocol::link::{DesiredSession, StartFrom};
-use protocol::{SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop};
+use protocol::{Sandbox, SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop};
 use store::{
     Caller, EndMove, HurryMove, Moving, ReleaseTask, StartWorkers, StopWorker, StoreError, TakeOver, TakeTask, Who,
 };
@@ -14,6 +16,7 @@ use crate::floor::{Floor, id};
 both!(
     a_task_goes_on_with_another_person_s_worker,
     the_work_comes_along_when_whoever_had_it_is_out,
+    work_of_a_sandbox_goes_on_in_one,
     who_has_it_is_told_so_and_it_happens_once,
     a_command_of_somebody_else_runs_only_when_it_is_said,
     who_is_away_has_nothing_to_bring,
@@ -118,7 +121,7 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     let bundle = "b".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, contained: None }));
     assert!(desired[0].run && desired[0].prompt.contains("Bo took it over"), "{}", desired[0].prompt);
     assert!(desired[0].prompt.contains("was brought to your workspace"), "{}", desired[0].prompt);
     assert!(desired[0].workspace.code_by.is_some(), "it is somebody else's");
@@ -127,6 +130,31 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     assert_eq!(half.desired().await, desired, "the first end counts");
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
+}
+
+async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let (ada, sandbox) = (half.shop.floor.ada.clone(), Sandbox { network: true, home: false });
+    let before = half.shop.floor.store.session(&ada, half.old, Action::SeeExecution).await.unwrap();
+    let input = SessionSpawn {
+        activity: Some(before.activity),
+        workspace: Some(before.workspace),
+        agent: "codex".into(),
+        sandbox: Some(sandbox.clone()),
+        ..Default::default()
+    };
+    half.shop.floor.done(&ada, spawn(input, &[half.shop.runner])).await;
+    half.taken().await;
+    let moving = half.moving().await;
+    half.shop.exits(half.old, 0).await;
+    let bundle = "d".repeat(64);
+    half.end(&moving, Some(&bundle), None).await;
+    let desired = half.desired().await;
+    let from = StartFrom::Bundle { bundle, foreign: true, contained: Some(sandbox.clone()) };
+    assert_eq!((&desired[0].workspace.from, &desired[0].sandbox), (&Some(from), &Some(sandbox)));
+    let bo = half.shop.floor.bo.clone();
+    let shown = half.shop.floor.store.session(&bo, desired[0].session, Action::SeeExecution).await.unwrap();
+    assert!(shown.sandbox, "who looks is told so");
 }
 
 async fn who_has_it_is_told_so_and_it_happens_once(floor: Floor) {
@@ -241,7 +269,7 @@ async fn whoever_is_handed_a_task_on_another_runner_gets_its_work(floor: Floor) 
     let bundle = "c".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle }));
+    assert_eq!(desired[0].workspace.from, Some(StartFrom::Bundle { bundle, contained: None }));
     assert!(desired[0].run);
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[0].outcome, AttemptOutcome::Released);

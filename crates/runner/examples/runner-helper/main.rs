@@ -1,4 +1,6 @@
-//! What the tests start as a process: a session's host, the wrapper of structured lines, or a runner.
+//! What the tests start as a process: a session's host, the wrapper of structured lines, a runner, or a probe of a sandbox.
+
+mod probe;
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,6 +13,8 @@ fn main() {
         Some("session-host") => terminal::host::main(Path::new(&args[1])),
         Some("check-command") => acceptance::warden::main(args.into_iter().skip(1)),
         Some("session-lines") => agents::lines::main(args.into_iter().skip(1)),
+        Some(probe::ALL) => probe::all(&args[1]),
+        Some(probe::ONE) => probe::one(&args[1]),
         Some("runner") => run(&args[1], &args[2], &args[3]),
         _ => 64,
     };
@@ -25,6 +29,9 @@ fn run(hub: &str, token: &str, data_dir: &str) -> i32 {
     options.disk_quota = limit("TEST_DISK_QUOTA");
     options.recordings_limit = limit("TEST_RECORDINGS_LIMIT").or(options.recordings_limit);
     options.stop_grace = Duration::from_secs(2);
+    let path = |name: &str| std::env::var_os(name).map(std::path::PathBuf::from);
+    options.config_dir = path("TEST_CONFIG_DIR").unwrap_or(options.config_dir);
+    options.hidden.extend(path("TEST_HIDE"));
     options.patience = Patience {
         heartbeat: Duration::from_millis(200),
         silence: Duration::from_secs(2),

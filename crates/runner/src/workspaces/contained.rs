@@ -1,0 +1,89 @@
+//! The sandbox of a workspace: what something contained may have changed runs contained from then on.
+
+use std::sync::Arc;
+
+use domain::WorkspaceId;
+use protocol::Sandbox;
+use worktree::Script;
+
+use super::Workspaces;
+use super::make::script;
+use crate::JournalError;
+use crate::floor::Floor;
+use crate::journal::{Change, WorkspaceRow};
+use crate::sessions::contain;
+use crate::workspaces::Place;
+
+impl Workspaces {
+    /// How something that wants this sandbox, or none, runs in a workspace. From now on everything there runs in one, also
+    /// after a restart, if this does.
+    pub(crate) async fn contained(
+        &self,
+        floor: &Floor,
+        workspace: WorkspaceId,
+        wanted: Option<&Sandbox>,
+    ) -> Result<Option<Sandbox>, String> {
+        let _alone = self.counting.lock().await;
+        let Some(row) = self.row(floor, workspace).await? else { return Ok(wanted.cloned()) };
+        let kept = both(row.sandbox.as_ref(), wanted);
+        let effective = wanted.cloned().or_else(|| row.sandbox.clone());
+        if kept != row.sandbox {
+            let row = WorkspaceRow { sandbox: kept, ..row };
+            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+        }
+        Ok(effective)
+    }
+
+    /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.
+    pub(crate) async fn remember_sandboxes(&self, floor: &Arc<Floor>) -> Result<(), JournalError> {
+        for (workspace, sandbox) in floor.journal.sandboxes().await? {
+            if let Err(error) = self.contained(floor, workspace, Some(&sandbox)).await {
+                tracing::warn!(%workspace, error, "the sandbox of a workspace cannot be remembered");
+            }
+        }
+        Ok(())
+    }
+
+    /// A shell line of the project, in the workspace's sandbox if it has one; why that cannot be, otherwise.
+    pub(super) fn script(
+        &self,
+        floor: &Floor,
+        row: &WorkspaceRow,
+        place: &Place,
+        line: String,
+    ) -> Result<Script, String> {
+        let mut script = script(row, place, line);
+        if row.sandbox.is_some() {
+            let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
+            let wanted = (row.project, row.sandbox.as_ref());
+            script.contained = Some(contain(floor, &adapter, wanted, place, Vec::new(), script.argv())?);
+        }
+        Ok(script)
+    }
+}
+
+/// What both sandboxes allow.
+fn both(one: Option<&Sandbox>, other: Option<&Sandbox>) -> Option<Sandbox> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.and(other)),
+        (one, other) => one.or(other).cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_allows_what_all_its_sandboxes_allow() {
+        let of = |network, home| Sandbox { network, home };
+        let check = |one: Option<Sandbox>, other: Option<Sandbox>, both_of_them: Option<Sandbox>| {
+            assert_eq!(both(one.as_ref(), other.as_ref()), both_of_them);
+        };
+        check(None, None, None);
+        check(Some(of(true, true)), None, Some(of(true, true)));
+        check(None, Some(of(false, true)), Some(of(false, true)));
+        check(Some(of(false, true)), Some(of(true, false)), Some(of(false, false)));
+        check(Some(of(true, true)), Some(of(true, false)), Some(of(true, false)));
+    }
+}

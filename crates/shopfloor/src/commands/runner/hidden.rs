@@ -1,0 +1,87 @@
+//! What nothing in a sandbox may see: data directories, databases, keys and settings of hubs and runners on this machine.
+
+use std::path::{Path, PathBuf};
+
+use crate::commands::serve_args::{ServeArgs, ServeSettings};
+use crate::{Context, Failure, places};
+
+/// What SQLite keeps beside a database.
+const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+/// Everything of ours that settings, environment and the usual places name; `more` was named for this runner.
+pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let layers = &context.layers;
+    let variable = |name: &str| layers.variable(name);
+    let mut all = vec![context.settings.data_dir.value.clone()];
+    // The flag names the runner's own folder; the hub's is where it would be without.
+    all.extend(layers.text("data_dir", None)?.map(|found| PathBuf::from(found.value)));
+    all.extend(places::data_dir(&variable));
+    all.extend(layers.path().and_then(Path::parent).map(Path::to_owned));
+    let serve = ServeArgs::default().settle(layers, &context.settings.data_dir.value)?;
+    all.extend(of_hub(&serve, &context.settings.data_dir.value));
+    all.extend(layers.list("hide", Vec::new())?.value.into_iter().map(PathBuf::from));
+    all.extend_from_slice(more);
+    all.sort();
+    all.dedup();
+    let found = |path: PathBuf| {
+        std::path::absolute(&path)
+            .map_err(|error| Failure::usage(format!("could not find {}: {error}", path.display())))
+    };
+    all.into_iter().map(found).collect()
+}
+
+/// What a hub with these settings must not show: its data directory, its database, and files with secrets.
+pub(crate) fn of_hub(settings: &ServeSettings, data_dir: &Path) -> Vec<PathBuf> {
+    let mut all = vec![data_dir.to_owned()];
+    if let Some(file) = crate::commands::doctor::database_file(&settings.database.value) {
+        all.extend(around(&file));
+    }
+    let secrets = [&settings.tls_key, &settings.github_client_secret_file];
+    all.extend(secrets.into_iter().flatten().map(|file| PathBuf::from(&file.value)));
+    all
+}
+
+/// The folder of a database, because files in it come and go; only the files where others share the folder.
+fn around(database: &Path) -> Vec<PathBuf> {
+    let folder = std::path::absolute(database).ok().and_then(|file| file.parent().map(Path::to_owned));
+    let home = std::env::home_dir();
+    let shared =
+        |folder: &Path| folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder));
+    match folder {
+        Some(folder) if !shared(&folder) => vec![folder],
+        _ => {
+            let beside = |end: &str| PathBuf::from(format!("{}{end}", database.display()));
+            BESIDE.into_iter().map(beside).filter(|file| file.exists()).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Layers;
+
+    fn of(config: &str) -> Vec<PathBuf> {
+        let layers = Layers::new(|_| None, None, config).unwrap();
+        let settings = ServeArgs::default().settle(&layers, Path::new("/data")).unwrap();
+        of_hub(&settings, Path::new("/data"))
+    }
+
+    #[test]
+    fn a_hubs_secrets_are_where_its_settings_say() {
+        assert!(of("").iter().all(|path| path == Path::new("/data")), "{:?}", of(""));
+        let elsewhere = of("database = 'sqlite:/srv/floor/shop.db'");
+        assert!(elsewhere.contains(&"/srv/floor".into()) && elsewhere.contains(&"/data".into()), "{elsewhere:?}");
+        let keys = of("tls_cert = '/etc/cert.pem'\ntls_key = '/etc/key.pem'");
+        assert!(keys.contains(&"/etc/key.pem".into()) && !keys.contains(&"/etc/cert.pem".into()), "{keys:?}");
+        assert_eq!(of("database = 'postgres://h/db'"), [PathBuf::from("/data")]);
+    }
+
+    #[test]
+    fn a_database_in_the_root_or_a_home_hides_its_files_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.db");
+        assert_eq!(around(&file), [folder.path().to_owned()]);
+        assert_eq!(around(Path::new("/not-there.db")), Vec::<PathBuf>::new());
+    }
+}

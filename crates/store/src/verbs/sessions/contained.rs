@@ -1,0 +1,43 @@
+//! The sandbox of a workspace: where a contained session has worked, the next one works in a sandbox, too.
+
+use domain::{SessionId, WorkspaceId};
+use protocol::Sandbox;
+use protocol::link::StartFrom;
+
+use super::{announce, get};
+use crate::StoreError;
+use crate::sql::{Connection, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::workspaces::json_or_none;
+
+/// What all the sandboxes allow that sessions had in a workspace, or where its work comes from; nothing: it was never
+/// contained.
+pub(crate) async fn sandbox_of(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Option<Sandbox>, StoreError> {
+    let sql = "SELECT DISTINCT w.start_from, s.sandbox FROM workspaces w LEFT JOIN sessions s \
+               ON s.workspace = w.id AND s.sandbox IS NOT NULL WHERE w.id = $1";
+    let mut all: Vec<Sandbox> = Vec::new();
+    for row in c.all(sql, vec![text(workspace)]).await? {
+        all.extend(json_or_none::<Sandbox>(&row, "sandbox")?);
+        if let Some(StartFrom::Bundle { contained, .. }) = json_or_none(&row, "start_from")? {
+            all.extend(contained);
+        }
+    }
+    Ok(all.into_iter().reduce(|one, other| one.and(&other)))
+}
+
+/// Puts the sessions that wait in a workspace into the sandbox that the work was made in, unless they have one.
+pub(crate) async fn contain_waiting(
+    tx: &mut Tx<'_>,
+    workspace: WorkspaceId,
+    sandbox: &Sandbox,
+) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM sessions WHERE workspace = $1 AND sandbox IS NULL AND ended_at IS NULL";
+    for row in tx.read().all(sql, vec![text(workspace)]).await? {
+        let id: SessionId = row.parsed("id")?;
+        tx.run("UPDATE sessions SET sandbox = $1 WHERE id = $2", args![to_json(sandbox), id.to_string()]).await?;
+        if let Some((after, _)) = get(tx.read(), id).await? {
+            announce(tx, after);
+        }
+    }
+    Ok(())
+}
