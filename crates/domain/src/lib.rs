@@ -5,6 +5,7 @@
 pub mod access;
 pub mod branch;
 pub mod ids;
+pub mod limits;
 pub mod placement;
 pub mod text;
 pub mod time;

@@ -8,6 +8,7 @@ mod events;
 mod invites;
 mod observers;
 pub(crate) mod projects;
+mod room;
 mod runners;
 pub(crate) mod sessions;
 mod state;
