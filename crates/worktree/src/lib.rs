@@ -33,6 +33,7 @@ mod pace;
 mod patch;
 mod ports;
 mod process;
+mod reserved;
 mod save;
 mod saves;
 mod scan;

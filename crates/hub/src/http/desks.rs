@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn a_caller_with_many_names_has_a_hundred_and_the_others_pay_nothing() {
-        let looks = Cell::new(0);
-        let chair = |silent, busy| move || Chair { silent, busy, looks: &looks };
+        let looks = &Cell::new(0);
+        let chair = |silent, busy| move || Chair { silent, busy, looks };
         let mut desks = Desks::new();
         for name in 0..50_000_u64 {
             assert!(desks.seat("tok_a", &name.to_string(), chair(name % 300, false)).is_ok());
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn work_in_hand_is_never_dropped_for_another_name() {
-        let looks = Cell::new(0);
-        let chair = |silent, busy| move || Chair { silent, busy, looks: &looks };
+        let looks = &Cell::new(0);
+        let chair = |silent, busy| move || Chair { silent, busy, looks };
         let mut desks = Desks::new();
         for name in 0..MOST {
             assert!(desks.seat("tok_a", &name.to_string(), chair(1, name != 7)).is_ok());

@@ -143,7 +143,7 @@ async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
     }
     assert_eq!(seen, (1..=130).rev().collect::<Vec<_>>());
     assert_eq!(page(Some(4), Some(2)).await.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [3, 2]);
-    assert_eq!(page(Some(1), None).await, []);
+    assert!(page(Some(1), None).await.is_empty());
     let error = floor.store.project_versions(&floor.ada, made.id, VersionPage { before: None, limit: Some(101) }).await;
     assert!(error.unwrap_err().to_string().contains("1 to 100"));
     // Two versions are compared by themselves, however old they are.
@@ -153,7 +153,7 @@ async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
     };
     assert_eq!(pair(None, None).await, [130, 129]);
     assert_eq!(pair(Some(1), Some(3)).await, [3, 1]);
-    assert_eq!(pair(None, Some(500)).await, []);
+    assert!(pair(None, Some(500)).await.is_empty());
 }
 
 async fn a_stale_version_is_a_conflict(floor: Floor) {

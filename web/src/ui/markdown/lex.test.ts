@@ -74,7 +74,8 @@ describe("lex", () => {
 
   const size = (tokens: (Block | Leaf)[]): number =>
     tokens.reduce((sum, token) => {
-      if (token.type === "list") return sum + 1 + token.items.reduce((all, item) => all + 1 + size(item.tokens), 0);
+      if (token.type === "list")
+        return sum + 1 + token.items.reduce((all, item) => all + 1 + size(item.tokens), 0);
       if (token.type === "table") {
         return sum + 1 + [token.header, ...token.rows].flat().reduce((all, cell) => all + 1 + size(cell), 0);
       }

@@ -132,12 +132,15 @@ class Builder {
 
   private table(): Block {
     const rows: Leaf[][][] = [];
-    for (let open = 1; open > 0 && this.at < this.tokens.length; ) {
+    for (let open = 1; open > 0 && this.at < this.tokens.length;) {
       const token = this.tokens[this.at] as Token;
       this.at += 1;
       open += token.nesting;
       if (token.type === "tr_open") rows.push([]);
-      if (token.type === "inline") rows.at(-1)?.push(this.leaves(token));
+      if (token.type === "inline") {
+        this.pieces += 1;
+        rows.at(-1)?.push(this.leaves(token));
+      }
     }
     return { type: "table", header: rows[0] ?? [], rows: rows.slice(1) };
   }
@@ -208,9 +211,14 @@ function asTask(tokens: Block[]): Item {
   const first = tokens[0];
   const text = first?.type === "paragraph" ? first.tokens[0] : undefined;
   const box = text?.type === "text" ? /^\[([ xX])\] +/.exec(text.text) : null;
-  if (!box || text?.type !== "text" || first?.type !== "paragraph") return { task: false, checked: false, tokens };
+  if (!box || text?.type !== "text" || first?.type !== "paragraph")
+    return { task: false, checked: false, tokens };
   const rest: Leaf[] = [{ type: "text", text: text.text.slice(box[0].length) }, ...first.tokens.slice(1)];
-  return { task: true, checked: box[1] !== " ", tokens: [{ type: "paragraph", tokens: rest }, ...tokens.slice(1)] };
+  return {
+    task: true,
+    checked: box[1] !== " ",
+    tokens: [{ type: "paragraph", tokens: rest }, ...tokens.slice(1)],
+  };
 }
 
 /** The address of a link that is safe to follow, or null. */

@@ -9,16 +9,13 @@ use crate::commands::words;
 use crate::settings::Origin;
 use crate::{Context, Failure};
 
-/// The flags of a runner. Its hub and its token are the global --hub and --token; --data-dir is where it keeps everything.
+/// The flags of a runner. Its hub and its token are the global --hub and --token-file; --data-dir is where it keeps everything.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Run one on this machine (without a subcommand)")]
 pub(crate) struct RunArgs {
     /// What it is called; replaces what it was registered with [default: as registered; at first, this machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Read its token from this file instead of --token or SHOPFLOOR_RUNNER_TOKEN; without any, it registers itself as yours
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
     /// Something to choose it by, as gpu or linux; may be repeated
     #[arg(long = "label", value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
