@@ -2,18 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use protocol::{Criterion, CriterionResult};
+use tokio::time::Instant;
 use worktree::{Examined, Root};
 
 use crate::command::{self, Commands};
-use crate::matches::Wanted;
+use crate::judge::{About, Wanted};
+use crate::judged::Judge;
 use crate::verdict::{Verdict, plain};
-use crate::{file, git, matches, touches};
-
-/// How long one look at files may take.
-const LOOK: Duration = Duration::from_secs(60);
+use crate::{file, git, touches};
 
 /// Where the work is, and what is known of it.
 #[derive(Debug)]
@@ -24,6 +22,8 @@ pub struct Site<'a> {
     pub repository: bool,
     /// What git knows of it, found out before anything runs here.
     pub facts: Arc<Examined>,
+    /// What looks into files, and for how long.
+    pub judge: Judge,
     /// Whether commands may run, and how.
     pub commands: Commands,
 }
@@ -33,10 +33,11 @@ pub struct Site<'a> {
 pub async fn check(criteria: &[Criterion], files: &[String], site: &Site<'_>) -> Vec<CriterionResult> {
     let required = criteria.iter().filter_map(required).chain(files).cloned().collect::<Vec<_>>();
     let mut results: Vec<(usize, Verdict)> = Vec::new();
+    let deadline = Instant::now() + site.judge.patience;
     let is_command = |criterion: &Criterion| matches!(criterion, Criterion::Command { .. });
     for late in [false, true] {
         for (index, criterion) in criteria.iter().enumerate().filter(|(_, criterion)| is_command(criterion) == late) {
-            results.push((index, one(criterion, &required, site).await));
+            results.push((index, one(criterion, &required, site, deadline).await));
         }
     }
     results.sort_by_key(|(index, _)| *index);
@@ -51,23 +52,32 @@ fn required(criterion: &Criterion) -> Option<&String> {
     }
 }
 
-async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>) -> Verdict {
+async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>, deadline: Instant) -> Verdict {
     let facts = site.facts.clone();
     match criterion.clone() {
-        Criterion::FileExists { path } => look(site, move |root| file::exists(root, &path)).await,
+        Criterion::FileExists { path } => look(site, deadline, move |root| file::exists(root, &path)).await,
         Criterion::FileMatches { path, regex, not_regex, min_words, json_schema, parses } => {
             let wanted = Wanted { regex, not_regex, min_words, json_schema, parses };
-            look(site, move |root| matches::matches(root, &path, &wanted)).await
+            site.judge.asked(site.tree, About::File { path, wanted }, deadline).await
         }
         Criterion::Command { argv, exit_code, timeout_seconds } => {
             command::run(site.tree, &site.commands, &argv, exit_code, timeout_seconds).await
         }
-        Criterion::OnlyTouches { globs } => look(site, move |root| touches::only(root, &globs, &facts)).await,
+        Criterion::OnlyTouches { globs } => {
+            let names = match touches::changed(&facts) {
+                Ok(names) => names,
+                Err(verdict) => return verdict,
+            };
+            match site.judge.asked(site.tree, About::Names { globs, names }, deadline).await {
+                met @ Verdict::Met(_) => look(site, deadline, move |root| touches::inside(root, &facts, met)).await,
+                other => other,
+            }
+        }
         Criterion::NoConflictWithBase {} => git::mergeable(site.repository, &facts),
         Criterion::Committed {} => match git::committed(site.repository, &facts) {
             Verdict::Met(met) => {
                 let required = required.to_vec();
-                look(site, move |root| git::kept(root, &required, &facts, met)).await
+                look(site, deadline, move |root| git::kept(root, &required, &facts, met)).await
             }
             other => other,
         },
@@ -75,16 +85,16 @@ async fn one(criterion: &Criterion, required: &[String], site: &Site<'_>) -> Ver
     }
 }
 
-/// Looks at files on a thread that may wait, but not for ever.
-async fn look(site: &Site<'_>, work: impl FnOnce(&Root) -> Verdict + Send + 'static) -> Verdict {
+/// Looks at what is there, on a thread that may wait: a few system calls for each path, and nothing that is parsed.
+async fn look(site: &Site<'_>, deadline: Instant, work: impl FnOnce(&Root) -> Verdict + Send + 'static) -> Verdict {
     let tree = site.tree.to_owned();
     let looked = tokio::task::spawn_blocking(move || match Root::open(&tree) {
         Ok(root) => work(&root),
         Err(error) => Verdict::Not(format!("the workspace cannot be opened: {error}")),
     });
-    match tokio::time::timeout(LOOK, looked).await {
+    match tokio::time::timeout_at(deadline, looked).await {
         Ok(Ok(verdict)) => verdict,
         Ok(Err(_)) => Verdict::Unclear("the check itself broke off at this file; a person must look".to_owned()),
-        Err(_) => Verdict::Not(format!("looking at it took longer than {} s", LOOK.as_secs())),
+        Err(_) => site.judge.late(),
     }
 }

@@ -1,22 +1,11 @@
 //! Whether a file's content is as it should be.
 
 use engine::criteria;
-use protocol::FileFormat;
-use serde_json::Value;
 use worktree::Root;
 
+use crate::judge::Wanted;
 use crate::verdict::{Verdict, name, plain};
 use crate::{file, format, schema};
-
-/// All that must hold of one file.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
-    pub(crate) regex: Option<String>,
-    pub(crate) not_regex: Option<String>,
-    pub(crate) min_words: Option<u32>,
-    pub(crate) json_schema: Option<Value>,
-    pub(crate) parses: Option<FileFormat>,
-}
 
 /// Whether all of it holds.
 pub(crate) fn matches(root: &Root, path: &str, wanted: &Wanted) -> Verdict {

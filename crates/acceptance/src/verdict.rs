@@ -1,12 +1,13 @@
 //! What came of one criterion, in words that help to fix it.
 
 use protocol::CriterionResult;
+use serde::{Deserialize, Serialize};
 
 /// What a reason may take.
 const LONGEST: usize = 4000;
 
 /// What came of one criterion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     /// It is met.
     Met(String),

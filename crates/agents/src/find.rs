@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
 use crate::adapter::Adapter;
 use crate::adapters::Adapters;
 use crate::environment::environment;
+use crate::secrets::Secrets;
 use crate::text;
 
 /// An adapter, and whether its program is here.
@@ -33,6 +35,8 @@ pub struct FoundAgent {
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 const VERSION_LIMIT: usize = 64;
+/// How much of what it says is read.
+const SAID_LIMIT: u64 = 64 << 10;
 
 impl Adapters {
     /// Which of them are installed here, by the `PATH` of the person's environment; nobody is asked for a version.
@@ -93,10 +97,19 @@ pub(crate) fn look_up(program: &str, path: &str) -> Option<PathBuf> {
 
 async fn version(adapter: &Adapter, path: &Path, person: &BTreeMap<String, String>) -> Option<String> {
     let mut command = Command::new(path);
-    command.args(&adapter.version).env_clear().envs(environment(adapter, person)).current_dir("/");
-    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let version = text::line(text.lines().find(|line| !line.trim().is_empty())?, VERSION_LIMIT);
-    output.status.success().then_some(version)
+    let environment = environment(adapter, person);
+    command.args(&adapter.version).env_clear().envs(environment.clone()).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let asked = async {
+        let mut child = command.spawn().ok()?;
+        let mut said = Vec::new();
+        child.stdout.take()?.take(SAID_LIMIT).read_to_end(&mut said).await.ok()?;
+        child.wait().await.ok()?.success().then_some(said)
+    };
+    let said = tokio::time::timeout(PATIENCE, asked).await.ok()??;
+    let text = text::uncoloured(&String::from_utf8_lossy(&said));
+    let line = text.lines().find(|line| !line.trim().is_empty())?;
+    // Before it is cut: half of a secret is one, too.
+    let masked = Secrets::of(environment.into_iter()).masked_text(line);
+    Some(text::line(&masked, VERSION_LIMIT))
 }

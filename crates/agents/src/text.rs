@@ -5,6 +5,19 @@ pub(crate) fn plain(text: &str) -> String {
     text.replace("\r\n", "\n").chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }
 
+/// Without the sequences that colour and move.
+pub(crate) fn uncoloured(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| (' '..='?').contains(&c));
+        let mut rest = rest.chars();
+        rest.next();
+        out.push_str(rest.as_str());
+    }
+    out
+}
+
 /// One line of at most `limit` characters.
 pub(crate) fn line(text: &str, limit: usize) -> String {
     let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -24,6 +37,7 @@ mod tests {
     #[test]
     fn no_escape_survives() {
         assert_eq!(super::plain("a\x1b[201~b\r\n\tc\x07\u{9b}d\x7f"), "a[201~b\n\tcd");
+        assert_eq!(super::uncoloured("a\x1b[0;31mb\x1b[Kc\x1b["), "abc");
         assert_eq!(super::line(" a\n\n b ", 9), "a b");
         assert_eq!(super::line("äöüß", 3), "äöü…");
     }

@@ -1,7 +1,9 @@
 //! The table of verbs: how each is asked over HTTP, and what its answer is read as.
 
 use http::Method;
-use protocol::{Answer, ApprovalFilter, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage, TaskFilter};
+use protocol::{
+    Answer, ApprovalFilter, AuditPage, Call, DiffRange, ExecutionFilter, MessagePage, TaskFilter, VersionPage,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,7 +38,9 @@ pub fn request(call: &Call) -> HttpRequest {
         Call::ProjectCreate { input } => post("/api/projects", A::Project).with(input),
         Call::ProjectUpdate { project, input } => patch(format!("/api/projects/{project}"), input, A::Project),
         Call::ProjectDelete { project } => delete(format!("/api/projects/{project}")),
-        Call::ProjectVersions { project } => get(format!("/api/projects/{project}/versions"), A::Versions),
+        Call::ProjectVersions { project, page } => {
+            get(format!("/api/projects/{project}/versions"), A::Versions).page(page)
+        }
         Call::ProjectDiff { project, range } => get(format!("/api/projects/{project}/diff"), A::Diff).between(range),
         Call::ActivityList { project } => get("/api/activities", A::Activities).parameter("project", *project),
         Call::ActivityShow { activity } => get(format!("/api/activities/{activity}"), A::Activity),
@@ -44,7 +48,9 @@ pub fn request(call: &Call) -> HttpRequest {
             post(format!("/api/projects/{project}/activities"), A::Activity).with(input)
         }
         Call::ActivityUpdate { activity, input } => patch(format!("/api/activities/{activity}"), input, A::Activity),
-        Call::ActivityVersions { activity } => get(format!("/api/activities/{activity}/versions"), A::Versions),
+        Call::ActivityVersions { activity, page } => {
+            get(format!("/api/activities/{activity}/versions"), A::Versions).page(page)
+        }
         Call::ActivityDiff { activity, range } => {
             get(format!("/api/activities/{activity}/diff"), A::Diff).between(range)
         }
@@ -197,6 +203,10 @@ impl HttpRequest {
     fn only(self, filter: &ExecutionFilter) -> Self {
         let request = self.parameter("project", filter.project).parameter("activity", filter.activity);
         request.parameter("ended", filter.ended)
+    }
+
+    fn page(self, page: &VersionPage) -> Self {
+        self.parameter("before", page.before).parameter("limit", page.limit)
     }
 
     fn between(self, range: &DiffRange) -> Self {

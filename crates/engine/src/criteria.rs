@@ -1,6 +1,8 @@
 //! Whether what a criterion is written in can be used: regular expressions, patterns, JSON Schemas. The rules are the same
 //! where a task is added and where its work is checked.
 
+mod weight;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use jsonschema::{PatternOptions, Validator};
 use regex::bytes::{Regex, RegexBuilder};
@@ -8,6 +10,9 @@ use serde_json::Value;
 
 /// What a regular expression may take once it is built; with the limit of files, this bounds how long it runs.
 const LARGEST_REGEX: usize = 256 << 10;
+
+/// What a JSON Schema may stand for when its references are followed; with more, a few lines take longer than anybody waits.
+const HEAVIEST_SCHEMA: u64 = 100_000;
 
 const MOST_PATTERNS: usize = 500;
 
@@ -27,6 +32,9 @@ pub fn regex(pattern: &str) -> Result<Regex, String> {
 
 /// A JSON Schema, or why it is none, with the place in it. Nothing outside of it is ever fetched.
 pub fn json_schema(schema: &Value) -> Result<Validator, String> {
+    if weight::weight(schema) > HEAVIEST_SCHEMA {
+        return Err(format!("its references stand for more than {HEAVIEST_SCHEMA} values"));
+    }
     let options = jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(LARGEST_REGEX));
     options.build(schema).map_err(|error| {
         let at = error.instance_path().to_string();
@@ -86,5 +94,12 @@ mod tests {
         check(json!({ "$ref": "https://example.org/schema.json" }), "example.org");
         check(json!({ "$ref": "#/$defs/missing" }), "missing");
         check(json!("object"), "object");
+        let doubled =
+            |n: usize| json!({ "allOf": [{ "$ref": format!("#/$defs/d{n}") }, { "$ref": format!("#/$defs/d{n}") }] });
+        let mut defs: serde_json::Map<String, Value> = (0..45).map(|n| (format!("d{n}"), doubled(n + 1))).collect();
+        defs.insert("d45".to_owned(), json!({ "type": "object" }));
+        let schema = json!({ "$ref": "#/$defs/d0", "unevaluatedProperties": false, "$defs": defs });
+        assert!(schema.to_string().len() < 4096);
+        check(schema, "more than 100000");
     }
 }

@@ -16,12 +16,12 @@ use crate::{
     RecordingQuery, RecordingRange, Rename, Report, Runner, RunnerCreate, RunnerUpdate, Save, Session, SessionDetail,
     SessionLog, SessionSpawn, SessionStop, SessionText, Taken, Task, TaskAsk, TaskDetail, TaskFilter, TaskHeartbeat,
     TaskLine, TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn, TasksAdd, Token, TokenCreate,
-    Turned, Unread, User, Version, WorkConfigure, WorkEntry, WorkLogPage, WorkSettings, Worker, WorkerDetail,
-    WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace, WorkspaceDiff, WorkspaceRestore,
+    Turned, Unread, User, Version, VersionPage, WorkConfigure, WorkEntry, WorkLogPage, WorkSettings, Worker,
+    WorkerDetail, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, Workspace, WorkspaceDiff, WorkspaceRestore,
 };
 
 macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident = $verb:literal { $($field:ident: $type:ty),* $(,)? } $kind:ident,)*) => {
+    ($($(#[$doc:meta])* $name:ident = $verb:literal { $($(#[$on:meta])* $field:ident: $type:ty),* $(,)? } $kind:ident,)*) => {
         /// What a client asks for; every verb of the product that a socket carries.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
         #[serde(tag = "verb", deny_unknown_fields)]
@@ -30,7 +30,7 @@ macro_rules! calls {
                 $(#[$doc])*
                 #[serde(rename = $verb)]
                 #[allow(missing_docs, reason = "each field is an id or the input type that documents itself")]
-                $name { $($field: $type),* },
+                $name { $($(#[$on])* $field: $type),* },
             )*
         }
 
@@ -76,8 +76,8 @@ calls! {
     ProjectUpdate = "project.update" { project: ProjectId, input: ProjectUpdate } write,
     /// Deletes a project and all that is in it.
     ProjectDelete = "project.delete" { project: ProjectId } write,
-    /// The versions of a project's content, newest first.
-    ProjectVersions = "project.versions" { project: ProjectId } read,
+    /// A page of the versions of a project's content, newest first.
+    ProjectVersions = "project.versions" { project: ProjectId, #[serde(default)] page: VersionPage } read,
     /// What changed between two versions of a project's content.
     ProjectDiff = "project.diff" { project: ProjectId, range: DiffRange } read,
     /// The activities of one project, or of all that the caller may see.
@@ -88,8 +88,8 @@ calls! {
     ActivityCreate = "activity.create" { project: ProjectId, input: ActivityCreate } write,
     /// Changes an activity.
     ActivityUpdate = "activity.update" { activity: ActivityId, input: ActivityUpdate } write,
-    /// The versions of an activity's content, newest first.
-    ActivityVersions = "activity.versions" { activity: ActivityId } read,
+    /// A page of the versions of an activity's content, newest first.
+    ActivityVersions = "activity.versions" { activity: ActivityId, #[serde(default)] page: VersionPage } read,
     /// What changed between two versions of an activity's content.
     ActivityDiff = "activity.diff" { activity: ActivityId, range: DiffRange } read,
     /// A page of a project's chat, oldest first.

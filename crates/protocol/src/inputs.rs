@@ -349,6 +349,21 @@ pub struct AuditPage {
     pub limit: Option<u32>,
 }
 
+/// Which versions of a text to list, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+#[ts(optional_fields)]
+pub struct VersionPage {
+    /// Only versions with a lower number; the newest when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u32>,
+    /// How many at most, up to 100; 100 when absent. Fewer come when their texts are long: the first version is number 1,
+    /// so that a page that ends above it has a next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
 /// Which two versions to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
 #[into_params(parameter_in = Query)]

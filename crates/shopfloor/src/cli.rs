@@ -25,9 +25,12 @@ pub struct Global {
     /// Where the hub is, as http://127.0.0.1:4720 [env: SHOPFLOOR_HUB]
     #[arg(long, value_name = "URL", global = true)]
     pub hub: Option<String>,
-    /// Who you are to the hub [env: SHOPFLOOR_TOKEN, or SHOPFLOOR_TOKEN_FILE]
+    /// Who you are to the hub; others on this machine can read a command line, so prefer --token-file [env: SHOPFLOOR_TOKEN]
     #[arg(long, value_name = "TOKEN", global = true)]
     pub token: Option<String>,
+    /// The file with the token; - is the first line of standard input [env: SHOPFLOOR_TOKEN_FILE]
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "token")]
+    pub token_file: Option<PathBuf>,
     /// The directory of the hub on this machine, which says where it is and has your token [env: SHOPFLOOR_DATA_DIR]
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,

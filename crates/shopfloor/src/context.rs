@@ -29,7 +29,7 @@ impl Context {
         match &self.settings.token {
             Some(token) => Ok(Client::with(hub, token.value.clone())?),
             None => Err(Failure::not_allowed(format!("there is no token for the hub at {hub}"))
-                .advise("pass --token T or set SHOPFLOOR_TOKEN; `shopfloor token create` makes one")),
+                .advise("pass --token-file FILE or set SHOPFLOOR_TOKEN_FILE; `shopfloor token create` makes a token")),
         }
     }
 

@@ -175,7 +175,9 @@ const UNTRUSTED: &str = "trust the certificate of its issuer, as with SSL_CERT_F
 
 fn advice(kind: ProblemKind) -> Option<&'static str> {
     match kind {
-        ProblemKind::Unauthenticated => Some("pass a valid token: --token T, SHOPFLOOR_TOKEN or --data-dir DIR"),
+        ProblemKind::Unauthenticated => {
+            Some("pass a valid token: --token-file FILE, SHOPFLOOR_TOKEN or --data-dir DIR")
+        }
         ProblemKind::Protocol => Some("hub and CLI are of different versions: update the older one"),
         _ => None,
     }

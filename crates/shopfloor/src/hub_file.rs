@@ -44,7 +44,8 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
-        Err(error) => Err(Failure::other(format!("could not read {}: {error}", path.display()))
-            .advise("the data directory belongs to the user who runs the hub; elsewhere use --hub URL --token T")),
+        Err(error) => Err(Failure::other(format!("could not read {}: {error}", path.display())).advise(
+            "the data directory belongs to the user who runs the hub; elsewhere use --hub URL --token-file FILE",
+        )),
     }
 }

@@ -30,6 +30,9 @@ pub use help::command;
 pub use output::Output;
 pub use settings::{Layers, Origin, Setting, Settings};
 
+/// How long threads that still wait may keep an ended program.
+const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// Runs the program with `args`, prints what there is to say, and returns how it ended.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -65,7 +68,10 @@ fn start(cli: Cli) -> Result<Exit, Failure> {
         tokio::runtime::Builder::new_current_thread()
     };
     let runtime = runtime.enable_all().build().map_err(|error| Failure::other(format!("could not start: {error}")))?;
-    runtime.block_on(commands::run(cli.command, &context))
+    let done = runtime.block_on(commands::run(cli.command, &context));
+    // A thread that waits for something that never comes must not keep a program alive that has been told to end.
+    runtime.shutdown_timeout(LINGER);
+    done
 }
 
 /// Becomes one of the small processes of a session or a check, if the command line says so, and returns its exit code.
@@ -74,6 +80,7 @@ pub fn session_process(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let code = match args.next()?.to_str()? {
         "session-host" => terminal::host::main(std::path::Path::new(&args.next()?)),
         acceptance::warden::COMMAND => acceptance::warden::main(args.map(|arg| arg.to_string_lossy().into_owned())),
+        acceptance::judge::COMMAND => acceptance::judge::main(),
         "session-lines" => agents::lines::main(args.map(|arg| arg.to_string_lossy().into_owned())),
         _ => return None,
     };

@@ -1,9 +1,14 @@
-//! Replaces known secret values in a stream of bytes, also when they arrive in pieces.
+//! Replaces known secret values in a stream of bytes, also when they arrive in pieces, or with colours or ends of lines
+//! between their letters.
+
+mod view;
 
 use std::time::{Duration, Instant};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
+
+use view::View;
 
 /// A value shorter than this is not masked: it would hit ordinary text.
 const SHORTEST: usize = 4;
@@ -55,15 +60,17 @@ impl Masks {
 
     /// A text of its own, beside the stream, with its secrets replaced.
     pub fn masked(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for found in self.finder.iter().flat_map(|finder| finder.find_iter(text)) {
-            out.push_str(&text[done..found.start()]);
-            out.extend(text[found.range()].chars().map(|_| '•'));
-            done = found.end();
+        let Some(finder) = &self.finder else { return text.to_owned() };
+        let (view, mut out, mut done) = (View::of(text.as_bytes()), Vec::with_capacity(text.len()), 0);
+        for found in finder.find_iter(&view.bytes) {
+            let (start, end) = (view.raw(found.start()), view.raw(found.end() - 1) + 1);
+            out.extend_from_slice(&text.as_bytes()[done..start]);
+            view.hide(text.as_bytes(), start, end, &mut out);
+            done = end;
         }
-        out.push_str(&text[done..]);
-        out
+        out.extend_from_slice(&text.as_bytes()[done..]);
+        // What was text stays text: whole characters are replaced.
+        String::from_utf8_lossy(&out).into_owned()
     }
 
     /// Whether there is nothing to mask, so that bytes need not pass through here.
@@ -78,8 +85,9 @@ impl Masks {
             return;
         }
         self.seen.extend_from_slice(bytes);
-        let (done, unsure) = self.replace(true, out);
-        let start = unsure.or_else(|| self.possible_start(done)).unwrap_or(self.seen.len());
+        let view = View::of(&self.seen);
+        let (done, unsure) = self.replace(&view, true, out);
+        let start = unsure.or_else(|| self.possible_start(&view, done)).unwrap_or(self.seen.len());
         let shown = done.max(self.released);
         let until = start.max(shown);
         out.extend_from_slice(&self.seen[shown..until]);
@@ -90,21 +98,25 @@ impl Masks {
 
     /// When to call [`Masks::let_through`], if anything is held back that should not be for long.
     pub fn due(&self) -> Option<Instant> {
-        self.held_since.filter(|_| self.seen.len() <= LET_THROUGH).map(|since| since + HOLD)
+        self.held_since.filter(|_| self.is_little()).map(|since| since + HOLD)
     }
 
     /// Appends what is held back if it is only a few bytes; more of it is held back for as long as it takes.
     pub fn let_through(&mut self, out: &mut Vec<u8>) {
-        if self.seen.len() <= LET_THROUGH {
+        if self.is_little() {
             out.extend_from_slice(&self.seen[self.released..]);
             self.released = self.seen.len();
             self.held_since = None;
         }
     }
 
+    fn is_little(&self) -> bool {
+        self.seen.len() <= LET_THROUGH || View::of(&self.seen).bytes.len() <= LET_THROUGH
+    }
+
     /// Appends what was held back: the stream has ended.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
-        let (done, _) = self.replace(false, out);
+        let (done, _) = self.replace(&View::of(&self.seen), false, out);
         out.extend_from_slice(&self.seen[done.max(self.released)..]);
         self.seen.clear();
         self.released = 0;
@@ -113,24 +125,21 @@ impl Masks {
 
     /// Appends what was seen up to the last secret, with what replaces them; returns where that ends, and where a secret
     /// begins that may turn out to be a longer one, if more is to come.
-    fn replace(&self, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
+    fn replace(&self, view: &View, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
         let mut done = 0;
-        let none = self.few.as_ref().is_some_and(|few| few.iter().all(|one| one.find(&self.seen).is_none()));
+        let none = self.few.as_ref().is_some_and(|few| few.iter().all(|one| one.find(&view.bytes).is_none()));
         let Some(finder) = self.finder.as_ref().filter(|_| !none) else { return (0, None) };
-        for found in finder.find_iter(&self.seen) {
-            if more && self.begins_longer(&self.seen[found.start()..]) {
-                return (done, Some(found.start()));
+        for found in finder.find_iter(&view.bytes) {
+            let (start, end) = (view.raw(found.start()), view.raw(found.end() - 1) + 1);
+            if more && self.begins_longer(&view.bytes[found.start()..]) {
+                return (done, Some(start));
             }
             let shown = done.max(self.released);
-            if shown < found.start() {
-                out.extend_from_slice(&self.seen[shown..found.start()]);
+            if shown < start {
+                out.extend_from_slice(&self.seen[shown..start]);
             }
-            let hidden = &self.seen[found.start().max(shown)..found.end()];
-            let characters = hidden.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
-            for _ in 0..characters {
-                out.extend_from_slice("•".as_bytes());
-            }
-            done = found.end();
+            view.hide(&self.seen, start.max(shown), end, out);
+            done = end;
         }
         (done, None)
     }
@@ -140,8 +149,8 @@ impl Masks {
     }
 
     /// Where the longest possible start of a secret at the end of what was seen begins.
-    fn possible_start(&self, from: usize) -> Option<usize> {
-        let tail = &self.seen[from..];
+    fn possible_start(&self, view: &View, from: usize) -> Option<usize> {
+        let tail = &view.bytes[view.visible(from)..];
         let longest = self
             .secrets
             .iter()
@@ -150,7 +159,7 @@ impl Masks {
                 (1..=most).rev().find(|length| tail.ends_with(&secret[..*length]))
             })
             .max()?;
-        Some(self.seen.len() - longest)
+        Some(view.raw(view.bytes.len() - longest))
     }
 }
 
@@ -190,6 +199,51 @@ mod tests {
         assert_eq!(masked(&["ghp_abcdef"], &bytes), whole);
         let bytes: Vec<&[u8]> = b"abcdabcdefgh abcd".chunks(1).collect();
         assert_eq!(masked(&["abcd", "abcdefgh"], &bytes), "•••••••••••• ••••", "one is the beginning of the other");
+    }
+
+    #[test]
+    fn a_secret_is_found_through_colours_and_ends_of_lines() {
+        let colours = b"a ghp\x1b[31m_ab\x1b[0;1mcd\x1b(Bef b";
+        let masked_colours = "a •••\u{1b}[31m•••\u{1b}[0;1m••\u{1b}(B•• b";
+        assert_eq!(masked(&["ghp_abcdef"], &[colours]), masked_colours);
+        for cut in 0..colours.len() {
+            assert_eq!(masked(&["ghp_abcdef"], &[&colours[..cut], &colours[cut..]]), masked_colours, "cut at {cut}");
+        }
+        let bytes: Vec<&[u8]> = colours.chunks(1).collect();
+        assert_eq!(masked(&["ghp_abcdef"], &bytes), masked_colours);
+        assert_eq!(
+            masked(&["ghp_abcdef"], &[b"x ghp_a\r\nbcdef\r\ny"]),
+            "x •••••\r\n•••••\r\ny",
+            "wrapped by a program"
+        );
+        assert_eq!(masked(&["sécrèt"], &["s\u{1b}[1mé\ncr\u{1b}[0mèt".as_bytes()]), "•\u{1b}[1m•\n••\u{1b}[0m••");
+        let masks = Masks::new(&["ghp_abcdef".to_owned()]);
+        assert_eq!(masks.masked("a ghp_\u{1b}[1mabc\ndef b"), "a ••••\u{1b}[1m•••\n••• b");
+        assert_eq!(masks.masked("ghp_ab\ncd"), "ghp_ab\ncd");
+        assert_eq!(masks.masked("\u{1b}]0;ghp_abcdef\u{7}"), "\u{1b}]0;••••••••••\u{7}", "in a title");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_start_is_not_kept_for_ever() {
+        let mut masks = Masks::new(&["secret-value".to_owned()]);
+        let mut out = Vec::new();
+        masks.push(b"done: s\x1b[0m\x1b[K\r\n", &mut out);
+        assert_eq!(out, b"done: ");
+        assert!(masks.due().is_some(), "one letter with its colours is shown after a moment");
+        masks.let_through(&mut out);
+        assert_eq!(out, b"done: s\x1b[0m\x1b[K\r\n");
+        let mut out = Vec::new();
+        masks.push(b"secret-", &mut out);
+        for _ in 0..10_000 {
+            masks.push(b"\n", &mut out);
+            assert!(masks.seen.len() < 200, "{}", masks.seen.len());
+        }
+        masks.push(b"\x1b]0;", &mut out);
+        for _ in 0..10_000 {
+            masks.push(b"title", &mut out);
+            assert!(masks.seen.len() < 200, "{}", masks.seen.len());
+        }
+        assert!(out.len() > 50_000);
     }
 
     #[test]

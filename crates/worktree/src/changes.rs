@@ -1,6 +1,6 @@
 //! What one save changes: which files are put, which are taken out, which cannot be saved.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -10,6 +10,7 @@ use crate::beneath::{Found, Root, read_all};
 use crate::commit::Mode;
 use crate::create::blocking;
 use crate::known::Committed;
+use crate::reserved::reserved;
 use crate::space::Space;
 
 /// The changes of one save, told apart.
@@ -26,10 +27,15 @@ pub(crate) struct Changes<'s> {
 impl Changes<'_> {
     pub(crate) fn sort_out(&mut self, root: &Root, path: PathBuf) {
         let largest = self.options.largest_file;
-        if !acceptable(&path) {
+        let found = root.look(&path);
+        if !acceptable(&path, matches!(found, Ok(Found::Link(_)))) {
+            if matches!(found, Ok(Found::Nothing)) {
+                self.space.left_out.remove(&path);
+                return;
+            }
             return self.space.leave_out(&path, "its name is one that git keeps for itself".into());
         }
-        match root.look(&path) {
+        match found {
             Ok(Found::File { size, .. }) if size > largest => {
                 let why = format!("it has {size} bytes, more than the {largest} that are saved");
                 self.space.leave_out(&path, why);
@@ -68,13 +74,11 @@ impl Changes<'_> {
 }
 
 /// git would refuse such paths in a tree; none of ours may bring one in.
-fn acceptable(path: &Path) -> bool {
-    let parts: Vec<_> = path.components().collect();
-    !parts.is_empty()
-        && parts.iter().all(|part| match part {
-            std::path::Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
-            _ => false,
-        })
+fn acceptable(path: &Path, link: bool) -> bool {
+    let mut parts = path.components().rev();
+    let last = parts.next();
+    let is = |part, link| matches!(part, Component::Normal(name) if !reserved(name, link));
+    last.is_some_and(|last| is(last, link)) && parts.all(|part| is(part, false))
 }
 
 /// What is saved of a path.

@@ -14,6 +14,7 @@ use crate::beneath::{Found, Root, read_all};
 use crate::create::{Plan, blocking};
 use crate::error::printable;
 use crate::layout::{Home, folder};
+use crate::reserved::reserved;
 use crate::{Error, Result, Worktrees};
 
 const LARGEST: u64 = 16 << 20;
@@ -78,7 +79,7 @@ fn walk(
     let entries = folder.entries().map_err(Error::io("list", path))?;
     for (name, kind) in entries {
         let name = OsStr::from_bytes(&name);
-        if name.eq_ignore_ascii_case(".git") {
+        if reserved(name, kind == FileType::Symlink) {
             continue;
         }
         let path = path.join(name);

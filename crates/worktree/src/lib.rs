@@ -34,6 +34,7 @@ mod pace;
 mod patch;
 mod ports;
 mod process;
+mod reserved;
 mod revive;
 mod save;
 mod saves;

@@ -1,8 +1,12 @@
 //! Criteria and files that are made to hurt the checker: it answers, soon, and lives.
 
-use protocol::Criterion;
+use std::time::Duration;
 
-use crate::support::{Bench, criteria};
+use acceptance::check;
+use protocol::Criterion;
+use testkit::wait_until;
+
+use crate::support::{Bench, criteria, runs};
 
 async fn one(bench: &Bench, criterion: &str) -> protocol::CriterionResult {
     bench.check(&criteria(&format!("[{criterion}]"))).await.remove(0)
@@ -189,6 +193,94 @@ async fn schemas_reach_nothing_and_end() {
     let schema = r##"{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}"##;
     let result = one(&bench, &matches("a.json", &format!(r#""json_schema":{schema}"#))).await;
     assert_eq!(result.passed, Some(true), "{}", result.reason);
+}
+
+/// A schema that looks twice at each level of what it is given, and a file with so many levels.
+const DOUBLES: &str = r##"{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}"##;
+
+fn levels(many: usize) -> String {
+    format!("{}{{}}{}", r#"{"a":"#.repeat(many), "}".repeat(many))
+}
+
+#[tokio::test]
+async fn a_schema_whose_references_double_is_refused_unread() {
+    let bench = Bench::new().await;
+    bench.work("echo '{}' > a.json");
+    let level = |n: usize| {
+        let next = format!(r##"{{"$ref":"#/$defs/d{}"}}"##, n + 1);
+        format!(r#""d{n}":{{"allOf":[{next},{next}]}}"#)
+    };
+    let defs: Vec<String> = (0..45).map(level).collect();
+    let schema = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d45":{{"type":"object"}}}}}}"##, defs.join(","));
+    let result = one(&bench, &matches("a.json", &format!(r#""json_schema":{schema}"#))).await;
+    assert_eq!(result.passed, None, "{}", result.reason);
+    assert!(result.reason.contains("cannot be used"), "{}", result.reason);
+}
+
+#[tokio::test]
+async fn a_schema_that_would_take_for_ever_is_ended_and_left_to_a_person() {
+    let bench = Bench::new().await;
+    bench.work("echo x > src/a");
+    std::fs::write(bench.made.path.join("a.json"), levels(60)).unwrap();
+    let hostile = matches("a.json", &format!(r#""json_schema":{}"#, DOUBLES));
+    let all = criteria(&format!(
+        r#"[{hostile},{},{{"kind":"file_exists","path":"src/a"}}]"#,
+        matches("src/a", r#""regex":"x""#)
+    ));
+    let mut site = bench.site(runs(&bench.path())).await;
+    site.judge.patience = Duration::from_secs(2);
+    let results = check(&all, &[], &site).await;
+    assert_eq!(results[0].passed, None, "{}", results[0].reason);
+    assert!(results[0].reason.contains("longer than 2 s"), "{}", results[0].reason);
+    // All looks of one report share its time: what comes after that is left to a person, too, and nothing hangs.
+    assert!(results[1].reason.contains("longer than 2 s"), "{}", results[1].reason);
+    wait_until("the judge is gone", || async { judges().is_empty().then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn a_check_that_nobody_wants_any_more_leaves_no_process() {
+    let bench = Bench::new().await;
+    std::fs::write(bench.made.path.join("a.json"), levels(60)).unwrap();
+    let criteria = criteria(&format!("[{}]", matches("a.json", &format!(r#""json_schema":{}"#, DOUBLES))));
+    let site = bench.site(runs(&bench.path())).await;
+    {
+        let mut checking = std::pin::pin!(check(&criteria, &[], &site));
+        tokio::select! {
+            results = &mut checking => panic!("{results:?}"),
+            () = wait_until("a judge is there", || async { (!judges().is_empty()).then_some(()) }) => {}
+        }
+    }
+    wait_until("the judge is gone", || async { judges().is_empty().then_some(()) }).await;
+}
+
+#[tokio::test]
+async fn a_file_that_takes_too_much_memory_ends_its_judge_only() {
+    let bench = Bench::new().await;
+    bench.work("printf '[' > a.json; yes '[],' | head -c 8000000 >> a.json; printf '[]]' >> a.json");
+    let mut site = bench.site(runs(&bench.path())).await;
+    site.judge.memory = 128 << 20;
+    let schema = matches("a.json", r#""json_schema":{"type":"array"}"#);
+    let results = check(&criteria(&format!("[{schema}]")), &[], &site).await;
+    assert_eq!(results[0].passed, None, "{}", results[0].reason);
+    assert!(results[0].reason.contains("128 MiB"), "{}", results[0].reason);
+    site.judge.memory = 1 << 30;
+    let results = check(&criteria(&format!("[{schema}]")), &[], &site).await;
+    assert_eq!(results[0].passed, Some(true), "{}", results[0].reason);
+}
+
+/// The judges that this process has.
+fn judges() -> Vec<u32> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after = stat.rsplit(')').next().unwrap_or_default();
+        let mut fields = after.split_whitespace();
+        let (state, parent) = (fields.next(), fields.next());
+        stat.contains("(check-file)") && parent == Some(&own) && state != Some("Z")
+    })
+    .collect()
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use acceptance::{Commands, Runs, Site, check};
+use acceptance::{Commands, Judge, Runs, Site, check};
 use domain::WorkspaceId;
 use protocol::{Criterion, CriterionResult};
 use worktree::{Location, Options, Plan, Progress, Workspace, Worktrees};
@@ -78,7 +78,8 @@ impl Bench {
         let location = self.made.facts.location.clone().unwrap();
         self.trees.refresh(&location, &Progress::none()).await.unwrap();
         let facts = Arc::new(self.trees.examine(self.made.facts.id, 1 << 16).await.unwrap());
-        Site { tree: &self.made.path, repository: true, facts, commands }
+        let judge = Judge::new(vec![env!("CARGO_BIN_EXE_check-file").to_owned()]);
+        Site { tree: &self.made.path, repository: true, facts, judge, commands }
     }
 }
 

@@ -49,10 +49,25 @@ async fn only_programs_in_absolute_folders_count_and_a_strange_version_is_harmle
     program(folder.path(), "opencode", "exit 3", 0o755);
     std::fs::create_dir(folder.path().join("claude")).unwrap();
     let found = find(folder.path().to_str().unwrap()).await;
-    assert_eq!(found["codex"].version.as_deref(), Some("[31m codex 1.2.3"));
+    assert_eq!(found["codex"].version.as_deref(), Some("codex 1.2.3"));
     assert!(found["gemini"].path.is_none() && found["claude"].path.is_none());
     assert!(found["opencode"].path.is_some() && found["opencode"].version.is_none());
     assert!(find("relative:.:").await["codex"].path.is_none());
+}
+
+#[tokio::test]
+async fn a_version_tells_no_secret_and_has_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = "printf 'codex 1.2 %.8s\\033[1m%s and more than is shown of a version\\n' \"$OPENAI_API_KEY\" \"${OPENAI_API_KEY#????????}\"";
+    program(folder.path(), "codex", says, 0o755);
+    program(folder.path(), "opencode", "exec /usr/bin/yes", 0o755);
+    let person = [("PATH", folder.path().to_str().unwrap()), ("OPENAI_API_KEY", "sk-canary-0123456789")];
+    let person = person.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let found = Adapters::built_in().find(&person).await;
+    let version = |name: &str| found.iter().find(|found| found.name == name).and_then(|found| found.version.clone());
+    let codex = version("codex").expect("it says one");
+    assert!(codex.starts_with("codex 1.2 ••••••••••••••••••••"), "{codex}");
+    assert_eq!(version("opencode"), None, "one that prints for ever is not waited for");
 }
 
 #[tokio::test]

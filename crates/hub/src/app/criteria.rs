@@ -1,13 +1,20 @@
 //! Whether the criteria of tasks to be added can be used. To find out takes its time, so that no transaction waits for it.
 
+use std::time::Duration;
+
 use engine::criteria;
 use protocol::{Criterion, TasksAdd};
 use store::StoreError;
+use tokio::sync::Semaphore;
 
 use crate::AppError;
 
 /// How much is looked at: what comes after it shows whether it can be used when work is checked.
 const LOOKED_AT: usize = 128 * 1024;
+/// How long that may take.
+const LOOK: Duration = Duration::from_secs(5);
+/// How many are looked at at once.
+static TURNS: Semaphore = Semaphore::const_new(4);
 
 /// The tasks, if all of their criteria can be used; each refusal names the place in the list.
 pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
@@ -16,9 +23,23 @@ pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
     if input.tasks.iter().all(|task| task.acceptance.iter().all(plain)) {
         return Ok(input);
     }
-    let looked = tokio::task::spawn_blocking(move || fault(&input).map_or(Ok(input), Err)).await;
-    let looked = looked.map_err(|error| AppError::Internal(error.into()))?;
-    looked.map_err(|message| StoreError::invalid("tasks", message).into())
+    // A thread cannot be ended. If one takes for ever, the others are still looked at; and if all do, nobody waits for them:
+    // a runner finds out in a process that can be ended.
+    let Ok(Ok(turn)) = tokio::time::timeout(LOOK, TURNS.acquire()).await else { return Ok(input) };
+    let same = input.clone();
+    let looking = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        fault(&same)
+    });
+    match tokio::time::timeout(LOOK, looking).await {
+        Ok(Ok(None)) => Ok(input),
+        Ok(Ok(Some(message))) => Err(StoreError::invalid("tasks", message).into()),
+        Ok(Err(error)) => Err(AppError::Internal(error.into())),
+        Err(_) => {
+            let message = format!("its criteria took longer than {} s to look at: make them simpler", LOOK.as_secs());
+            Err(StoreError::invalid("tasks", message).into())
+        }
+    }
 }
 
 /// The first criterion that cannot be used, and why.

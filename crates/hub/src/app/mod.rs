@@ -59,15 +59,19 @@ async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -
         }
         Call::ProjectList {} => Answer::Projects(store.projects(caller).await?),
         Call::ProjectShow { project } => Answer::Project(store.project(caller, project).await?),
-        Call::ProjectVersions { project } => Answer::Versions(store.project_versions(caller, project).await?),
+        Call::ProjectVersions { project, page } => {
+            Answer::Versions(store.project_versions(caller, project, page).await?)
+        }
         Call::ProjectDiff { project, range } => {
-            Answer::Diff(diff::between(&store.project_versions(caller, project).await?, range)?)
+            Answer::Diff(diff::between(&store.project_pair(caller, project, range).await?, range)?)
         }
         Call::ActivityList { project } => Answer::Activities(store.activities(caller, project).await?),
         Call::ActivityShow { activity } => Answer::Activity(store.activity(caller, activity).await?),
-        Call::ActivityVersions { activity } => Answer::Versions(store.activity_versions(caller, activity).await?),
+        Call::ActivityVersions { activity, page } => {
+            Answer::Versions(store.activity_versions(caller, activity, page).await?)
+        }
         Call::ActivityDiff { activity, range } => {
-            Answer::Diff(diff::between(&store.activity_versions(caller, activity).await?, range)?)
+            Answer::Diff(diff::between(&store.activity_pair(caller, activity, range).await?, range)?)
         }
         Call::ChatHistory { project, page } => Answer::Messages(store.messages(caller, project, page).await?),
         Call::ChatUnread {} => Answer::Unreads(store.unreads(caller).await?),

@@ -18,6 +18,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 
 /// Refuses requests that a foreign page or a rebound name made; marks every answer.
 pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let strict = hub.doors.secure() && !is_loopback(only(request.headers(), header::HOST));
     let mut response = match refusal(&hub, &request) {
         None => next.run(request).await,
         Some(response) => response,
@@ -30,6 +31,10 @@ pub(crate) async fn guard(State(hub): State<Arc<Hub>>, request: Request, next: N
         (header::X_FRAME_OPTIONS, "DENY"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Whoever came by TLS once comes by TLS for a year, also when a link says otherwise.
+    if strict {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
@@ -58,6 +63,12 @@ fn refusal(hub: &Hub, request: &Request) -> Option<Response> {
         return Some(foreign());
     }
     None
+}
+
+/// Whether a `Host` is this machine to itself: other programs answer to that name, too, and not all of them by TLS.
+fn is_loopback(host: Option<&str>) -> bool {
+    let name = host.map(|host| host.rsplit_once(':').map_or(host, |(name, _)| name));
+    name.is_none_or(|name| matches!(name, "localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// Following a link from elsewhere to a page, or coming back from GitHub, is no attack.

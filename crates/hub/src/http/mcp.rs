@@ -3,7 +3,6 @@
 //! A session of MCP is only a name here: it says which of a token's agents asks. Nothing is kept that another hub would
 //! have to know, and a name that is not known is as good as a known one.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use parking_lot::Mutex;
 use protocol::{Call, Problem, ProblemKind};
 use store::{Bearer, Credential, Secret};
 
+use super::desks::{Desks, MOST, NoRoom, Seat};
 use super::extract::{Session, bearer};
 use super::{BODY, REQUEST, reply};
 use crate::AppError;
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(5 * 60);
 pub(crate) struct Door {
     hub: Arc<Hub>,
     service: Service,
-    desks: Mutex<HashMap<String, Place>>,
+    desks: Mutex<Desks<Place>>,
 }
 
 type Service = mcp::HttpService;
@@ -47,11 +47,25 @@ const LONGEST_SESSION: usize = 128;
 /// A caller's desk, and how it was last asked: an agent's token is renewed.
 type Place = (Arc<Desk>, Arc<Mutex<(Bearer, String)>>);
 
+impl Seat for Place {
+    fn silent_for(&self) -> Duration {
+        self.0.silent_for()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn forgotten(&self) -> bool {
+        self.0.silent_for() >= if self.0.is_empty() { GRACE } else { FORGOTTEN }
+    }
+}
+
 impl Door {
     /// A door that answers to the hub's own names only.
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         let service = mcp::http_service(hub.doors.hosts().to_vec(), hub.doors.origins().to_vec(), BODY);
-        Self { hub, service, desks: Mutex::default() }
+        Self { hub, service, desks: Mutex::new(Desks::new()) }
     }
 
     /// Answers one request.
@@ -92,6 +106,7 @@ impl Door {
         app::no_runner(&session.credential).map_err(IntoResponse::into_response)?;
         let named = session_of(&parts.headers).ok().flatten();
         let desk = self.desk(&session.credential, named, bearer, session.origin.text());
+        let desk = desk.map_err(IntoResponse::into_response)?;
         let body = tokio::time::timeout(REQUEST, axum::body::to_bytes(body, BODY)).await;
         let body = match body {
             Ok(Ok(body)) => body,
@@ -111,25 +126,34 @@ impl Door {
     }
 
     /// What this agent has in hand here: the agent of one of our sessions, or of a session of MCP, or of a token.
-    fn desk(&self, credential: &Credential, named: Option<String>, bearer: Bearer, origin: String) -> Arc<Desk> {
-        let key = match (credential.actor, &named) {
+    fn desk(
+        &self,
+        credential: &Credential,
+        named: Option<String>,
+        bearer: Bearer,
+        origin: String,
+    ) -> Result<Arc<Desk>, AppError> {
+        let (owner, name) = match (credential.actor, &named) {
             // Its token changes, and it is one worker however often it connects.
-            (Actor::Agent { session, .. }, _) => session.to_string(),
-            (_, Some(named)) => format!("{} {named}", credential.id),
-            (_, None) => credential.id.clone(),
+            (Actor::Agent { session, .. }, _) => (session.to_string(), ""),
+            (_, Some(named)) => (credential.id.clone(), named.as_str()),
+            (_, None) => (credential.id.clone(), ""),
+        };
+        let fresh = || {
+            let last = Arc::new(Mutex::new((bearer.clone(), origin.clone())));
+            let floor = Arc::new(HubFloor { hub: self.hub.clone(), last: last.clone() });
+            (Arc::new(Desk::new(floor, settings(credential, named.as_deref()))), last)
         };
         let mut desks = self.desks.lock();
-        let forgotten = |desk: &Desk| desk.silent_for() >= if desk.is_empty() { GRACE } else { FORGOTTEN };
-        desks.retain(|_, (desk, _)| !forgotten(desk));
-        if let Some((desk, last)) = desks.get(&key) {
-            *last.lock() = (bearer, origin);
-            return desk.clone();
-        }
-        let last = Arc::new(Mutex::new((bearer, origin)));
-        let floor = Arc::new(HubFloor { hub: self.hub.clone(), last: last.clone() });
-        let desk = Arc::new(Desk::new(floor, settings(credential, named.as_deref())));
-        desks.insert(key, (desk.clone(), last));
-        desk
+        let (desk, last) = desks.seat(&owner, name, fresh).map_err(|NoRoom| {
+            let detail = format!(
+                "this token has {MOST} MCP sessions with tasks in hand: end one (DELETE with its Mcp-Session-Id), or use \
+                 another token"
+            );
+            AppError::new(ProblemKind::Conflict, detail)
+        })?;
+        *last.lock() = (bearer, origin);
+        Ok(desk.clone())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The HTTP edge: decode, call a verb, encode.
 
+mod desks;
 pub(crate) mod doors;
 pub(crate) mod entry;
 pub(crate) mod extract;

@@ -4,6 +4,8 @@
 //! watches is one stream from its runner, however many watch; nobody watching is no stream.
 
 mod link;
+mod minting;
+mod pace;
 mod ring;
 pub(crate) mod socket;
 mod terminal;

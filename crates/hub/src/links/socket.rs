@@ -13,16 +13,15 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{
-    AGENT_TOKEN_SECONDS, Caller, Credential, Desired, MintAgentToken, NameRunner, Say, SeeRunner, StoreError,
-    TakeFacts, Touch, TroubleRunner,
-};
+use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch, TroubleRunner};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::Terminal;
 use super::link::Link;
+use super::minting::{Minting, mint};
+use super::pace::Pace;
 use super::ring::{Exit, Screen};
 use crate::hub::Hub;
 use crate::live::socket::{End, Revocations, over};
@@ -100,6 +99,12 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
     }
 }
 
+/// Where what a runner says goes on: each has a queue of bounded length.
+struct Desks {
+    facts: mpsc::Sender<Fact>,
+    tokens: Minting,
+}
+
 struct Session {
     hub: Arc<Hub>,
     caller: Caller,
@@ -146,14 +151,18 @@ impl Session {
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
             tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
+        let (tokens, wanted) = Minting::new();
+        let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
+        let desks = Desks { facts, tokens };
         let end = tokio::select! {
             biased;
             end = ended => Err(end),
-            end = self.converse(socket, &link, &mut outgoing, &mut desires, &facts) => end,
+            end = self.converse(socket, &link, &mut outgoing, &mut desires, &desks) => end,
         };
         link.end();
         self.hub.links.end(&link);
         storing.abort();
+        minting.abort();
         self.write_heard(&link).await;
         self.seen(false, None).await;
         end
@@ -165,22 +174,24 @@ impl Session {
         link: &Arc<Link>,
         outgoing: &mut mpsc::Receiver<Message>,
         desires: &mut tokio::sync::broadcast::Receiver<RunnerId>,
-        facts: &mpsc::Sender<Fact>,
+        desks: &Desks,
     ) -> Result<(), End> {
         let silence = Duration::from_secs(self.hub.limits.runner_silence_seconds);
         let mut heard = Instant::now();
+        let mut pace = Pace::new(self.hub.limits.requests_per_second);
         // The runner, too, must notice that we are gone.
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                frame = socket.recv() => {
+                frame = async { pace.ready().await; socket.recv().await } => {
                     heard = Instant::now();
+                    pace.count();
                     // That a connection is over is not the runner's word.
                     if matches!(frame, Some(Ok(_))) && link.hears() {
                         self.hub.live.work.anywhere();
                     }
-                    if self.on_frame(frame, link, facts).await?.is_break() {
+                    if self.on_frame(frame, link, desks).await?.is_break() {
                         return Ok(());
                     }
                 }
@@ -202,12 +213,12 @@ impl Session {
         &self,
         frame: Option<Result<Message, axum::Error>>,
         link: &Arc<Link>,
-        facts: &mpsc::Sender<Fact>,
+        desks: &Desks,
     ) -> Result<ControlFlow<()>, End> {
         match frame {
             Some(Ok(Message::Binary(bytes))) => self.on_terminal(bytes),
             Some(Ok(Message::Text(text))) => match serde_json::from_str::<FromRunner>(&text) {
-                Ok(frame) => self.on_control(frame, link, facts).await,
+                Ok(frame) => self.on_control(frame, link, desks).await,
                 Err(error) => {
                     tracing::warn!(runner = %self.runner, %error, "a runner sent an unreadable frame");
                     return Err(Some((CloseCode::Protocol, "a frame could not be read")));
@@ -219,10 +230,10 @@ impl Session {
         Ok(ControlFlow::Continue(()))
     }
 
-    async fn on_control(&self, frame: FromRunner, link: &Arc<Link>, facts: &mpsc::Sender<Fact>) {
+    async fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
         match frame {
             // The storing task ends only with the link.
-            FromRunner::Fact(fact) => drop(facts.send(fact).await),
+            FromRunner::Fact(fact) => drop(desks.facts.send(fact).await),
             FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
                 self.hears_trouble(link, trouble);
@@ -231,20 +242,11 @@ impl Session {
             FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
             FromRunner::Told { id, answer } => link.answered(id, Ok(answer)),
             FromRunner::Refused { id, problem } => link.answered(id, Err(Link::refusal(&problem))),
-            FromRunner::TokenWanted { session } => {
-                let (hub, caller, link, runner) = (self.hub.clone(), self.caller.clone(), link.clone(), self.runner);
-                tokio::spawn(async move {
-                    match hub.store.write(&caller, None, MintAgentToken { runner, session }).await {
-                        Ok(minted) => {
-                            let lives_seconds = Some(AGENT_TOKEN_SECONDS);
-                            link.tell(&ToRunner::Token { session, secret: minted.value, lives_seconds });
-                        }
-                        Err(error) => tracing::warn!(%error, %session, "could not make an agent's token"),
-                    }
-                });
-            }
+            FromRunner::TokenWanted { session } => desks.tokens.want(session),
             FromRunner::Unwatched { channel, problem } => {
-                if let Some(terminal) = self.hub.links.on_channel(self.runner, channel) {
+                if let Some(terminal) = self.hub.links.on_channel(self.runner, channel)
+                    && terminal.refusing()
+                {
                     tokio::spawn(refused(self.hub.clone(), self.caller.clone(), terminal, problem));
                 }
             }
@@ -358,7 +360,8 @@ impl Session {
     }
 }
 
-/// A runner cannot show a terminal: for good if the session is over, otherwise it has not got so far yet.
+/// A runner cannot show a terminal: for good if the session is over, otherwise it has not got so far yet. Once at a time for
+/// each terminal, see [`Terminal::refusing`].
 async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem: Problem) {
     match hub.store.session(&caller, terminal.session, Action::SeeExecution).await {
         Ok(session) if !session.state.ended() => {

@@ -42,6 +42,8 @@ struct State {
     asked: Option<Instant>,
     coming: bool,
     refused: Option<Problem>,
+    /// Whether it is being found out what a refusal of the runner's means.
+    refusing: bool,
     /// Who the runner was last told types.
     driver: Option<UserId>,
 }
@@ -65,6 +67,7 @@ impl Terminal {
             asked: None,
             coming: from.is_none(),
             refused: None,
+            refusing: false,
             driver: None,
         };
         Self {
@@ -87,6 +90,7 @@ impl Terminal {
         state.coming = !state.began;
         state.asked = None;
         state.refused = None;
+        state.refusing = false;
         state.driver = None;
         if let Some(link) = &link {
             let from = state.began.then(|| state.ring.end());
@@ -157,9 +161,15 @@ impl Terminal {
         state.wake();
     }
 
+    /// The runner says that it cannot show it; false: it said so before, and that is still being looked into.
+    pub(super) fn refusing(&self) -> bool {
+        !std::mem::replace(&mut self.state.lock().refusing, true)
+    }
+
     /// The runner cannot show it.
     pub(super) fn on_refused(&self, problem: Problem) {
         let mut state = self.state.lock();
+        state.refusing = false;
         state.refused = Some(problem);
         state.wake();
     }

@@ -286,6 +286,9 @@ impl Socket {
             Some(Ok(Message::Text(text))) => text,
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
             Some(Ok(Message::Binary(bytes))) => {
+                if let Err(error) = self.hub.meter(&self.credential) {
+                    return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
+                }
                 return match self.watchers.on_frame(&self.credential.actor, &bytes) {
                     Ok(()) => Ok(()),
                     Err(problem) => self.refuse(None, problem).await,
@@ -319,6 +322,9 @@ impl Socket {
                 Ok(())
             }
             Ok(ToHub::Resize { channel, cols, rows }) => {
+                if let Err(error) = self.hub.meter(&self.credential) {
+                    return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
+                }
                 self.watchers.resize(channel, cols, rows);
                 Ok(())
             }

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod bounds;
 mod doors;
 mod github;
 mod headers;

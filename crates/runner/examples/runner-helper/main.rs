@@ -12,6 +12,7 @@ fn main() {
     let code = match args.first().map(String::as_str) {
         Some("session-host") => terminal::host::main(Path::new(&args[1])),
         Some("check-command") => acceptance::warden::main(args.into_iter().skip(1)),
+        Some("check-file") => acceptance::judge::main(),
         Some("session-lines") => agents::lines::main(args.into_iter().skip(1)),
         Some(probe::ALL) => probe::all(&args[1]),
         Some(probe::ONE) => probe::one(&args[1]),

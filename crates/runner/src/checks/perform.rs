@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acceptance::Site;
+use acceptance::{Judge, Site, judge};
 use protocol::link::{Changes, DesiredCheck};
 use protocol::{Criterion, CriterionResult};
 use worktree::Progress;
@@ -33,7 +33,9 @@ pub(super) async fn perform(
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
     let commands = commands::commands(floor, check, &place, runs, refused).await?;
     let repository = check.workspace.repository.is_some();
-    let site = Site { tree: &place.path, repository, facts, commands };
+    let exe = floor.options.exe.to_string_lossy().into_owned();
+    let judge = Judge::new(vec![exe, judge::COMMAND.to_owned()]);
+    let site = Site { tree: &place.path, repository, facts, judge, commands };
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
 }
 

@@ -160,10 +160,10 @@ impl Journal {
 impl Journal {
     /// The sandboxes that sessions were wanted in, with their workspaces.
     pub(crate) async fn sandboxes(&self) -> Result<Vec<(WorkspaceId, Sandbox)>, JournalError> {
-        let mut connection = self.connection.lock().await;
+        let mut held = self.line.hold().await?;
         let sql = "SELECT DISTINCT workspace, desired ->> '$.sandbox' AS sandbox FROM sessions \
                    WHERE desired ->> '$.sandbox' IS NOT NULL";
-        let rows = sqlx::query(sql).fetch_all(&mut *connection).await?;
+        let rows = sqlx::query(sql).fetch_all(held.connection()?).await?;
         let read = |row: &SqliteRow| Ok((parse(&row.try_get::<String, _>("workspace")?)?, json(row, "sandbox")?));
         rows.iter().map(read).collect()
     }

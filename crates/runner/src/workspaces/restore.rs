@@ -67,7 +67,8 @@ impl Workspaces {
         let base = row.base.clone().or_else(|| row.desired.base.clone());
         let plan = plan(floor, &DesiredWorkspace { base, ..row.desired.clone() }).map_err(internal)?;
         let revived = self.worktrees.revive(workspace, &plan, save).await.map_err(problem)?;
-        let place = Place { path: revived.path, ports: row.ports.clone() };
+        let borrows = self.worktrees.borrows(&revived);
+        let place = Place { path: revived.path, ports: row.ports.clone(), borrows };
         let ready = ready(workspace, &row, &place);
         // What its setup had made is gone with the folder.
         let row = WorkspaceRow { ready: false, path: Some(place.path), used_at: now(), ..row };

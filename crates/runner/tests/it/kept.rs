@@ -44,7 +44,8 @@ fn workspace(origin: &Path, setup: &str, teardown: Option<&str>) -> DesiredWorks
         repository: Some(wanted),
         base: None,
         branch: "work".to_owned(),
-        trusted: true,
+        repository_by: None,
+        code_by: None,
         from: None,
     }
 }
@@ -66,9 +67,10 @@ fn check(workspace: &DesiredWorkspace, sandbox: Option<Sandbox>, line: &str) -> 
         }],
         files: Vec::new(),
         workspace: workspace.clone(),
-        trusted: true,
+        commands_by: None,
         sandbox,
         begin_told: false,
+        summary: None,
     }
 }
 
@@ -168,7 +170,7 @@ async fn work_that_was_made_in_a_sandbox_elsewhere_is_set_up_in_one() {
     let take = RunnerAsk::BundleTake { bundle: bundle.bundle.clone(), bytes: bundle.bytes, offset: 0, data: part.data };
     assert_eq!(new.ask(take).await.unwrap(), RunnerAnswer::Done);
     let mut there = workspace(origin.path(), "sh ./run.sh", None);
-    there.from = Some(StartFrom::Bundle { bundle: bundle.bundle, foreign: false, contained: Some(CONTAINED) });
+    there.from = Some(StartFrom::Bundle { bundle: bundle.bundle, contained: Some(CONTAINED) });
     let goes_on = session(&there, None, &marks.line("next"));
     worked(&new, &mut Vec::new(), &goes_on).await;
     assert_eq!(ran(&new, &goes_on).await, ["setup", "next"]);

@@ -26,9 +26,10 @@ pub(crate) async fn run(command: ActivityCommand, context: &Context) -> Result<(
             out.show(&activity, |out| details(&activity, out))
         }
         ActivityCommand::Update(args) => update(args, client, out).await,
-        ActivityCommand::History { activity } => {
+        ActivityCommand::History { activity, page } => {
             let activity = id(client, &activity).await?;
-            let versions: Vec<Version> = client.ask(Call::ActivityVersions { activity }).await?;
+            let call = Call::ActivityVersions { activity, page: page.into() };
+            let versions: Vec<Version> = client.ask(call).await?;
             history::show_versions(out, &versions)
         }
         ActivityCommand::Diff { activity, range } => {

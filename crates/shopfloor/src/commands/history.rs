@@ -2,7 +2,7 @@
 
 use clap::Args;
 use domain::AuthorKind;
-use protocol::{Diff, DiffKind, DiffRange, Version};
+use protocol::{Diff, DiffKind, DiffRange, Version, VersionPage};
 
 use crate::output::clean;
 use crate::table::{Style, Table};
@@ -25,8 +25,26 @@ impl From<RangeArgs> for DiffRange {
     }
 }
 
-/// Shows the versions of a text, newest first.
+/// Which versions to list.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct PageArgs {
+    /// Only versions older than this one
+    #[arg(long, value_name = "N")]
+    before: Option<u32>,
+    /// How many at most, up to 100
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+impl From<PageArgs> for VersionPage {
+    fn from(page: PageArgs) -> Self {
+        Self { before: page.before, limit: page.limit }
+    }
+}
+
+/// Shows a page of the versions of a text, newest first.
 pub(crate) fn show_versions(out: &Output, versions: &[Version]) -> Result<(), Failure> {
+    let last = versions.last().map_or(1, |version| version.version);
     out.show(versions, |out| {
         let mut table = Table::new(&["VERSION", "WHEN", "BY", "FIRST LINE…"], "no versions");
         for version in versions {
@@ -42,7 +60,11 @@ pub(crate) fn show_versions(out: &Output, versions: &[Version]) -> Result<(), Fa
             ]);
         }
         table.render(out)
-    })
+    })?;
+    if last > 1 {
+        out.note(&format!("older versions: add --before {last}"));
+    }
+    Ok(())
 }
 
 /// Shows what changed, line by line.

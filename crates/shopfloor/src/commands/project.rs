@@ -36,9 +36,10 @@ pub(crate) async fn run(command: ProjectCommand, context: &Context) -> Result<()
             out.note(&format!("deleted {project}"));
             Ok(())
         }
-        ProjectCommand::History { project } => {
+        ProjectCommand::History { project, page } => {
             let project = id(client, &project).await?;
-            let versions: Vec<Version> = client.ask(Call::ProjectVersions { project }).await?;
+            let call = Call::ProjectVersions { project, page: page.into() };
+            let versions: Vec<Version> = client.ask(call).await?;
             history::show_versions(out, &versions)
         }
         ProjectCommand::Diff { project, range } => {

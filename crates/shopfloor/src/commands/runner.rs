@@ -24,11 +24,11 @@ use crate::{Context, Failure, Output, when};
 
 const EXAMPLES: &str = "\
 Without a subcommand, this process runs sessions for the hub until it is stopped; the sessions go on.
-There, --token is the runner's own token, and --data-dir the folder that is its own.
+There, --token-file has the runner's own token, and --data-dir the folder that is its own.
 
 Examples:
   shopfloor runner create laptop
-  shopfloor runner --hub https://floor.example.com --token sf_… --name laptop --label gpu";
+  shopfloor runner --hub https://floor.example.com --token-file laptop.token --name laptop --label gpu";
 
 /// A runner of this machine, or what is done with all of them.
 #[derive(Debug, Args)]

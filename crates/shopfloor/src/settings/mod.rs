@@ -2,7 +2,8 @@
 
 mod layers;
 
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use client::Token;
@@ -63,7 +64,10 @@ impl Settings {
             (Some(given), _) => Some(given),
             (None, found) => found,
         };
-        let given = layers.text("token", global.token.clone())?.map(|given| given.map(Token::Given));
+        let given = match &global.token_file {
+            Some(path) => Some(Setting::flag(in_file(path)?)),
+            None => layers.text("token", global.token.clone())?.map(|given| given.map(Token::Given)),
+        };
         let token = match (given, renewed(layers)) {
             // What a session's agent was given says more than a settings file of the person's.
             (Some(given), Some(renewed)) if given.origin.is_file() => Some(renewed),
@@ -80,6 +84,27 @@ impl Settings {
         };
         Ok(Self { hub, token, data_dir, color })
     }
+}
+
+/// The longest line that is read as a token.
+const LONGEST_TOKEN: usize = 4096;
+
+/// The token in a file, which may be written anew; that on standard input is read once.
+fn in_file(path: &Path) -> Result<Token, Failure> {
+    if path != Path::new("-") {
+        return Ok(Token::File(path.to_owned()));
+    }
+    // Byte by byte: what comes after the line is the command's.
+    let (mut line, mut byte) = (Vec::new(), [0_u8]);
+    let mut input = std::io::stdin().lock();
+    while line.len() < LONGEST_TOKEN && input.read(&mut byte).is_ok_and(|read| read == 1) && byte != *b"\n" {
+        line.push(byte[0]);
+    }
+    let token = String::from_utf8(line).unwrap_or_default().trim().to_owned();
+    if token.is_empty() {
+        return Err(Failure::usage("standard input has no token in its first line").advise("pass it as `< FILE`"));
+    }
+    Ok(Token::Given(token))
 }
 
 /// The file in which a runner renews the token of the agent that we are run by.

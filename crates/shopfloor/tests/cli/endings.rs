@@ -19,7 +19,7 @@ fn exit_codes_mean_something() {
     assert!(floor.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
     assert!(floor.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
     assert!(floor.fail(3, &["project", "show", NOBODY]).contains("not found"));
-    assert!(floor.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token T"));
+    assert!(floor.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token-file FILE"));
     let no_address = floor.fail(2, &["--hub", "notaurl", "project", "list"]);
     assert!(no_address.contains("`notaurl` is not a hub's address: it must start with http://"), "{no_address}");
     assert!(floor.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));

@@ -29,6 +29,8 @@ fn a_recording_is_exported_as_it_was() {
     let file = floor.path("out.cast");
     floor.text(&["recording", "export", id, "--output", file.to_str().unwrap()]);
     let cast = std::fs::read_to_string(&file).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "what a terminal showed is for nobody else on this machine");
     assert_eq!(floor.text(&["recording", "export", id]), cast, "to standard output, too");
     let mut lines = cast.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let header = lines.next().unwrap();

@@ -86,6 +86,19 @@ fn credentials() {
     let secret = token["secret"].as_str().unwrap();
     let elsewhere = ["--hub", floor.url.as_str(), "--token", secret, "user", "list"];
     assert_eq!(length(&floor.json(&elsewhere)), 1, "the new token works");
+    let (file, hub) = (floor.path("ci.token"), floor.url.as_str());
+    std::fs::write(&file, format!("{secret}\n")).unwrap();
+    let in_file = ["--hub", hub, "--token-file", file.to_str().unwrap(), "user", "list"];
+    assert_eq!(length(&floor.json(&in_file)), 1, "also from a file, which no command line shows");
+    floor.text(&["project", "create", "Words"]);
+    let said = floor.run_with_input(
+        &["--hub", hub, "--token-file", "-", "--json", "chat", "send", "Words", "-"],
+        &format!("{secret}\nand this is the message"),
+    );
+    assert!(said.stdout.contains("and this is the message") && !said.stdout.contains(secret), "{}", said.stdout);
+    let said = floor.run_with_input(&["--hub", hub, "--token-file", "-", "user", "list"], "\n");
+    assert!(said.stderr.contains("no token in its first line"), "{}", said.stderr);
+    floor.text(&["project", "delete", "Words"]);
     floor.text(&["token", "revoke", "ci"]);
     floor.fail(3, &elsewhere);
     assert!(floor.text(&["token", "create", "plain"]).starts_with("sf_"), "only the secret is on standard output");

@@ -61,6 +61,7 @@ fn an_agents_token_is_in_a_file_that_is_renewed() {
     assert_eq!(token(&[], &env, ""), renewed);
     assert_eq!(token(&[], &env, "token = \"sf_mine\""), renewed, "the agent is not the person");
     assert_eq!(token(&["--token", "sf_flag"], &env, ""), given("sf_flag"));
+    assert_eq!(token(&["--token-file", "/mine"], &env, "token = \"x\""), client::Token::File("/mine".into()));
     assert_eq!(token(&[], &[env[0], env[1], ("SHOPFLOOR_TOKEN", "sf_env")], ""), given("sf_env"));
 }
 

@@ -1,10 +1,12 @@
 //! Tokens, logins and one-time login links. Only hashes are stored.
 
+use domain::limits::MAX_OPEN_LOGIN_LINKS;
 use domain::text::NAME;
 use domain::{Action, Actor, LoginId, Resource, RunnerId, Timestamp, TokenId, TokenKind, UserId};
 use protocol::{Login, LoginLink, NewToken, Token, TokenCreate, User};
 use serde::{Deserialize, Serialize};
 
+use super::room::room;
 use super::users;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
@@ -271,6 +273,12 @@ impl Command for CreateLoginLink {
             None => tx.caller.person()?.id,
         };
         tx.caller.may(Action::ManageOwn, Resource::Belongings(user), "user")?;
+        let sql = "SELECT COUNT(*) AS total FROM login_links WHERE user_id = $1 AND expires_at > $2";
+        let full = || {
+            let ends = format!("each ends after {LOGIN_LINK_MINUTES} minutes");
+            format!("{MAX_OPEN_LOGIN_LINKS} login links wait to be used: use one, or wait; {ends}")
+        };
+        room(tx, sql, args![user.to_string(), tx.now], MAX_OPEN_LOGIN_LINKS, full).await?;
         let secret = Secret::generate("");
         let expires_at = tx.now.plus_millis(LOGIN_LINK_MINUTES * MINUTE);
         let sql = "INSERT INTO login_links (hash, user_id, expires_at) VALUES ($1, $2, $3)";

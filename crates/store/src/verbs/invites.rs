@@ -1,11 +1,13 @@
 //! Invitations: a link that lets one new person in.
 
+use domain::limits::{MAX_LISTED, MAX_OPEN_INVITES};
 use domain::text::NAME;
 use domain::{Action, InviteId, Resource, Timestamp, UserId};
 use protocol::{Invite, InviteCreate, NewInvite, UserRef};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login, check_expiry};
+use super::room::room;
 use super::users;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
@@ -69,6 +71,11 @@ impl Command for CreateInvite {
         let created_by = tx.caller.person()?;
         let name = NAME.name(&self.input.name)?;
         let expires_at = self.expiry(tx.now)?;
+        let sql =
+            "SELECT COUNT(*) AS total FROM invites WHERE created_by = $1 AND accepted_by IS NULL AND expires_at > $2";
+        let full =
+            || format!("you have {MAX_OPEN_INVITES} open invitations: take some back (`shopfloor invite revoke`)");
+        room(tx, sql, args![created_by.id.to_string(), tx.now], MAX_OPEN_INVITES, full).await?;
         let secret = Secret::generate("");
         let id = InviteId::generate();
         let sql = "INSERT INTO invites (id, name, created_by, created_at, expires_at, hash) \
@@ -141,7 +148,7 @@ impl Store {
     /// The caller's invitations, newest first.
     pub async fn invites(&self, caller: &Caller) -> Result<Vec<Invite>, StoreError> {
         let me: UserId = caller.person()?.id;
-        let sql = format!("{COLUMNS} WHERE i.created_by = $1 ORDER BY i.created_at DESC, i.id");
+        let sql = format!("{COLUMNS} WHERE i.created_by = $1 ORDER BY i.created_at DESC, i.id LIMIT {MAX_LISTED}");
         let mut reader = self.readers.get().await?;
         reader.borrow().all(&sql, vec![text(me)]).await?.iter().map(invite).collect()
     }

@@ -9,6 +9,7 @@ mod events;
 mod invites;
 mod observers;
 pub(crate) mod projects;
+mod room;
 mod runners;
 pub(crate) mod sessions;
 pub(crate) mod sight;

@@ -1,11 +1,13 @@
 //! Observer links: a read-only page of one project, without an account.
 
+use domain::limits::MAX_OBSERVERS;
 use domain::text::NAME;
 use domain::{Action, ObserverId, ProjectId};
 use protocol::{NewObserver, Observer, ObserverCreate};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login, check_expiry};
+use super::room::room;
 use super::{projects, users};
 use crate::sql::{Row, args, text};
 use crate::tx::{AuditScope, Tx};
@@ -45,6 +47,9 @@ impl Command for CreateObserver {
         let created_by = caller.person()?;
         let name = NAME.name(&self.input.name)?;
         check_expiry(self.input.expires_at, tx.now)?;
+        let sql = "SELECT COUNT(*) AS total FROM observers WHERE project = $1";
+        let full = || format!("the project has {MAX_OBSERVERS} observer links: take some back first");
+        room(tx, sql, args![self.project.to_string()], MAX_OBSERVERS, full).await?;
         let secret = Secret::generate("");
         let made = Observer {
             id: ObserverId::generate(),

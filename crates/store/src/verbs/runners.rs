@@ -1,11 +1,13 @@
 //! Runners: identity and owner; what they run comes with their link.
 
+use domain::limits::MAX_RUNNERS;
 use domain::text::{NAME, plain};
 use domain::{Action, Resource, RunnerId, RunnerPolicy, Timestamp, TokenKind, UserId};
 use protocol::link::RunnerNamed;
 use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate};
 use serde::Serialize;
 
+use super::room::room;
 use super::{approvals, credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -66,6 +68,9 @@ impl Command for CreateRunner {
         if is_taken(tx, owner.id, &name).await? {
             return Err(StoreError::Conflict(format!("you have a runner `{name}` already: choose another name")));
         }
+        let sql = "SELECT COUNT(*) AS total FROM runners WHERE owner = $1";
+        let full = || format!("you have {MAX_RUNNERS} runners: remove those that are gone (`shopfloor runner remove`)");
+        room(tx, sql, args![owner.id.to_string()], MAX_RUNNERS, full).await?;
         let id = RunnerId::generate();
         let sql = "INSERT INTO runners (id, owner, name, created_at) VALUES ($1, $2, $3, $4)";
         tx.run(sql, args![id.to_string(), owner.id.to_string(), &name, tx.now]).await?;

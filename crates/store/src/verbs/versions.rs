@@ -1,8 +1,9 @@
 //! Earlier texts of projects and activities.
 
 use domain::{Action, ActivityId, AuthorKind, ProjectFacts, ProjectId, UserId};
-use protocol::{Veil, Version};
+use protocol::{DiffRange, Veil, Version, VersionPage};
 
+use super::chat::page_size;
 use super::tasks::row::id_or_none;
 use super::workspaces::sees;
 use super::{activities, projects, users};
@@ -40,36 +41,128 @@ fn version(row: &Row) -> Result<Version, StoreError> {
     })
 }
 
+/// Who reads versions, and what that depends on.
+struct Sight<'a> {
+    caller: &'a Caller,
+    facts: &'a ProjectFacts,
+}
+
+impl Sight<'_> {
+    /// Versions as they may be seen.
+    fn of(&self, mut versions: Vec<Version>) -> Vec<Version> {
+        let hidden = |version: &&mut Version| !sees(self.caller, Some(self.facts), version.author.id);
+        versions.iter_mut().filter(hidden).for_each(Veil::veil);
+        versions
+    }
+}
+
+/// What access to an activity depends on, if the caller may see it.
+async fn of_activity(c: &mut Connection<'_>, caller: &Caller, id: ActivityId) -> Result<ProjectFacts, StoreError> {
+    let activity = activities::find(c, caller, id, Action::See).await?;
+    projects::check(c, caller, activity.project, Action::See, "activity").await
+}
+
+/// What one version is read from.
+const SELECT: &str = "SELECT v.version, v.author, u.name AS author_name, v.at, v.content, v.author_kind, \
+                      v.author_session FROM versions v JOIN users u ON u.id = v.author WHERE v.subject = $1";
+
+/// How many versions a page has, when nothing is said and at most.
+const PAGE: (u32, u32) = (100, 100);
+/// How many characters the texts of a page have together, unless it has only one.
+const PAGE_TEXT: i64 = 1 << 20;
+
+/// A page of versions. Their sizes are read first: what does not fit is never in memory.
 async fn of(
     c: &mut Connection<'_>,
-    caller: &Caller,
-    facts: &ProjectFacts,
+    sight: Sight<'_>,
     subject: String,
+    page: VersionPage,
 ) -> Result<Vec<Version>, StoreError> {
-    let sql = "SELECT v.version, v.author, u.name AS author_name, v.at, v.content, v.author_kind, v.author_session \
-               FROM versions v JOIN users u ON u.id = v.author WHERE v.subject = $1 ORDER BY v.version DESC LIMIT 500";
-    let mut versions = c.all(sql, args![subject]).await?.iter().map(version).collect::<Result<Vec<_>, _>>()?;
-    for version in versions.iter_mut().filter(|version| !sees(caller, Some(facts), version.author.id)) {
-        version.veil();
+    let limit = page_size(page.limit, PAGE)?;
+    let before = page.before.map_or(i64::MAX, i64::from);
+    let sql = "SELECT version, CAST(LENGTH(content) AS BIGINT) AS size FROM versions \
+               WHERE subject = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
+    let (mut lowest, mut room) = (before, PAGE_TEXT);
+    for row in c.all(sql, args![subject.clone(), before, limit]).await? {
+        let size = row.integer("size")?;
+        if size > room && lowest != before {
+            break;
+        }
+        room -= size;
+        lowest = row.integer("version")?;
     }
-    Ok(versions)
+    let sql = format!("{SELECT} AND v.version >= $2 AND v.version < $3 ORDER BY v.version DESC");
+    let versions = c.all(&sql, args![subject, lowest, before]).await?.iter().map(version).collect::<Result<_, _>>()?;
+    Ok(sight.of(versions))
+}
+
+/// The two versions that are compared, newest first, as far as they exist.
+async fn pair(
+    c: &mut Connection<'_>,
+    sight: Sight<'_>,
+    subject: String,
+    range: DiffRange,
+) -> Result<Vec<Version>, StoreError> {
+    let newest = "SELECT COALESCE(MAX(version), 0) AS version FROM versions WHERE subject = $1";
+    let newest = c.first(newest, args![subject.clone()]).await?;
+    let newest = newest.map_or(Ok(0), |row| row.count("version"))?;
+    let to = range.to.unwrap_or(newest);
+    let from = range.from.unwrap_or_else(|| to.saturating_sub(1));
+    let sql = format!("{SELECT} AND v.version IN ($2, $3) ORDER BY v.version DESC");
+    let versions = c.all(&sql, args![subject, to, from]).await?.iter().map(version).collect::<Result<_, _>>()?;
+    Ok(sight.of(versions))
 }
 
 impl Store {
-    /// The versions of a project's content, newest first.
-    pub async fn project_versions(&self, caller: &Caller, id: ProjectId) -> Result<Vec<Version>, StoreError> {
+    /// A page of the versions of a project's content, newest first.
+    pub async fn project_versions(
+        &self,
+        caller: &Caller,
+        id: ProjectId,
+        page: VersionPage,
+    ) -> Result<Vec<Version>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let facts = projects::check(&mut c, caller, id, Action::See, "project").await?;
-        of(&mut c, caller, &facts, id.to_string()).await
+        of(&mut c, Sight { caller, facts: &facts }, id.to_string(), page).await
     }
 
-    /// The versions of an activity's content, newest first.
-    pub async fn activity_versions(&self, caller: &Caller, id: ActivityId) -> Result<Vec<Version>, StoreError> {
+    /// The two versions of a project's content that are to be compared, newest first.
+    pub async fn project_pair(
+        &self,
+        caller: &Caller,
+        id: ProjectId,
+        range: DiffRange,
+    ) -> Result<Vec<Version>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let activity = activities::find(&mut c, caller, id, Action::See).await?;
-        let facts = projects::check(&mut c, caller, activity.project, Action::See, "activity").await?;
-        of(&mut c, caller, &facts, id.to_string()).await
+        let facts = projects::check(&mut c, caller, id, Action::See, "project").await?;
+        pair(&mut c, Sight { caller, facts: &facts }, id.to_string(), range).await
+    }
+
+    /// A page of the versions of an activity's content, newest first.
+    pub async fn activity_versions(
+        &self,
+        caller: &Caller,
+        id: ActivityId,
+        page: VersionPage,
+    ) -> Result<Vec<Version>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let facts = of_activity(&mut c, caller, id).await?;
+        of(&mut c, Sight { caller, facts: &facts }, id.to_string(), page).await
+    }
+
+    /// The two versions of an activity's content that are to be compared, newest first.
+    pub async fn activity_pair(
+        &self,
+        caller: &Caller,
+        id: ActivityId,
+        range: DiffRange,
+    ) -> Result<Vec<Version>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let facts = of_activity(&mut c, caller, id).await?;
+        pair(&mut c, Sight { caller, facts: &facts }, id.to_string(), range).await
     }
 }

@@ -1,5 +1,6 @@
 //! Workspaces: what the hub knows of the worktrees on runners.
 
+use domain::limits::MAX_LISTED;
 use domain::text::plain;
 use domain::{Action, ProjectFacts, ProjectId, Resource, WorkspaceId, WorkspaceStatus};
 use protocol::{Change, CheckedOut, ExecutionFilter, GitStats, Repository, Workspace};
@@ -90,11 +91,13 @@ pub(crate) async fn find(
 /// Workspaces that are not deleted, or all, oldest first. What may be seen is for the caller to check.
 pub(crate) async fn of(c: &mut Connection<'_>, filter: ExecutionFilter) -> Result<Vec<Workspace>, StoreError> {
     let (mut sql, values) = narrowed(COLUMNS, "w", filter);
-    if !filter.ended.unwrap_or(false) {
+    let mut newest = " ORDER BY w.created_at DESC, w.id DESC".to_owned();
+    if filter.ended.unwrap_or(false) {
+        newest.push_str(&format!(" LIMIT {MAX_LISTED}"));
+    } else {
         sql.push_str(" AND w.status <> 'cleaned'");
     }
-    sql.push_str(" ORDER BY w.created_at, w.id");
-    c.all(&sql, values).await?.iter().map(workspace).collect()
+    c.all(&format!("{sql}{newest}"), values).await?.iter().rev().map(workspace).collect()
 }
 
 /// A query narrowed to a project and an activity; ready for further conditions.

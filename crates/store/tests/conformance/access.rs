@@ -3,6 +3,7 @@
 use domain::{Visibility, Visibility::*};
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditPage, MarkRead, MessagePage, MessageText, ObserverCreate, ProjectUpdate,
+    VersionPage,
 };
 use store::{
     Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, DeleteMessage,
@@ -37,8 +38,8 @@ async fn verbs(floor: &Floor, caller: &Caller, visibility: Visibility) -> String
         sign(store.project(caller, project).await),
         sign(store.activity(caller, activity).await),
         sign(store.activities(caller, Some(project)).await),
-        sign(store.project_versions(caller, project).await),
-        sign(store.activity_versions(caller, activity).await),
+        sign(store.project_versions(caller, project, VersionPage::default()).await),
+        sign(store.activity_versions(caller, activity, VersionPage::default()).await),
         sign(store.messages(caller, project, MessagePage::default()).await),
         sign(store.audit(caller, page).await),
         ' ',

@@ -1,7 +1,7 @@
 //! Activities: started, changed, with every version kept.
 
 use domain::{ActivityStatus, LinkKind, ProjectId, Visibility};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Link};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Link, VersionPage};
 use store::{CreateActivity, StoreError, UpdateActivity};
 
 use crate::floor::{Floor, create_project, id};
@@ -53,7 +53,7 @@ async fn each_text_is_a_version(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await;
     let made = start(&floor, project.id, "Lexer").await;
     assert_eq!(floor.done(&floor.ada, write(&made, "Lexer 2", None)).await.version, 2);
-    let versions = floor.store.activity_versions(&floor.bo, made.id).await.unwrap();
+    let versions = floor.store.activity_versions(&floor.bo, made.id, VersionPage::default()).await.unwrap();
     let seen: Vec<_> = versions.iter().map(|v| (v.version, v.author.name.as_str(), v.content.as_str())).collect();
     assert_eq!(seen, vec![(2, "Ada", "Lexer 2"), (1, "Bo", "Lexer")]);
 }

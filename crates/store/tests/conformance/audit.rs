@@ -146,7 +146,7 @@ async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
         ("activity.update", Some(ActedBy::Agent { session: Some(session) }))
     );
     assert_eq!(newest.actor.as_ref().map(|actor| actor.id), Some(id(&floor.ada)), "on behalf of its person");
-    let versions = floor.store.activity_versions(&floor.ada, activity).await.unwrap();
+    let versions = floor.store.activity_versions(&floor.ada, activity, protocol::VersionPage::default()).await.unwrap();
     let by = |at: usize| (versions[at].author_kind, versions[at].author_session);
     assert_eq!(by(0), (domain::AuthorKind::Agent, Some(session)));
     assert_eq!(by(1), (domain::AuthorKind::User, None));
@@ -158,7 +158,7 @@ async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
     let page = MessagePage { before: None, limit: None };
     let read = floor.store.messages(&floor.bo, project, page).await.unwrap();
     assert_eq!((read[0].author_kind, read[0].author_session), (domain::AuthorKind::Agent, None));
-    let versions = floor.store.activity_versions(&floor.bo, activity).await.unwrap();
+    let versions = floor.store.activity_versions(&floor.bo, activity, protocol::VersionPage::default()).await.unwrap();
     assert_eq!((versions[0].author_kind, versions[0].author_session), (domain::AuthorKind::Agent, None));
 
     assert!(floor.store.verify_audit().await.unwrap().is_ok());

@@ -1,7 +1,9 @@
 //! Projects: created, changed, deleted, with every version kept.
 
 use domain::{ProjectId, Visibility};
-use protocol::{ActivityCreate, Change, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, Repository};
+use protocol::{
+    ActivityCreate, Change, DiffRange, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, Repository, VersionPage,
+};
 use store::{
     CreateActivity, CreateObserver, CreateProject, DeleteProject, EventBody, ReadChat, Secret, StoreError,
     UpdateProject, UseObserverLink,
@@ -16,6 +18,7 @@ both!(
     an_update_changes_only_what_it_names,
     an_update_that_changes_nothing_leaves_no_trace,
     each_text_is_a_version,
+    versions_come_in_pages_of_bounded_size,
     a_stale_version_is_a_conflict,
     a_change_of_access_remembers_the_facts_before,
     deleting_a_project_removes_all_that_is_in_it,
@@ -116,10 +119,47 @@ async fn each_text_is_a_version(floor: Floor) {
     floor.pass(1000);
     let after = floor.done(&floor.bo, write(made.id, "Parser 2", None)).await;
     assert_eq!((after.version, after.name.as_str()), (2, "Parser 2"));
-    let versions = floor.store.project_versions(&floor.ada, made.id).await.unwrap();
+    let versions = floor.store.project_versions(&floor.ada, made.id, VersionPage::default()).await.unwrap();
     let seen: Vec<_> = versions.iter().map(|v| (v.version, v.author.name.as_str(), v.content.as_str())).collect();
     assert_eq!(seen, vec![(2, "Bo", "Parser 2"), (1, "Ada", "Parser\ngoals")]);
     assert_eq!(versions[0].at, versions[1].at.plus_millis(1000));
+}
+
+async fn versions_come_in_pages_of_bounded_size(floor: Floor) {
+    let made = floor.project(Visibility::ReadWrite).await;
+    for number in 2..=130_u32 {
+        // The newest forty are as long as they may be.
+        let filler = if number > 90 { "x".repeat(60_000) } else { String::new() };
+        floor.done(&floor.ada, write(made.id, &format!("v{number}\n{filler}"), None)).await;
+    }
+    let page = async |before, limit| {
+        let page = VersionPage { before, limit };
+        let versions = floor.store.project_versions(&floor.ada, made.id, page).await.unwrap();
+        versions.into_iter().map(|version| (version.version, version.content.len())).collect::<Vec<_>>()
+    };
+    // What one answer holds is bounded by its bytes, however many versions are asked for.
+    let newest = page(None, None).await;
+    assert!(newest.iter().map(|(_, size)| size).sum::<usize>() <= 1 << 20, "{}", newest.len());
+    let (mut seen, mut before) = (Vec::new(), None);
+    while before != Some(1) {
+        let some = page(before, None).await;
+        assert!(!some.is_empty() && some.len() <= 100);
+        before = some.last().map(|(version, _)| *version);
+        seen.extend(some.into_iter().map(|(version, _)| version));
+    }
+    assert_eq!(seen, (1..=130).rev().collect::<Vec<_>>());
+    assert_eq!(page(Some(4), Some(2)).await.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [3, 2]);
+    assert!(page(Some(1), None).await.is_empty());
+    let error = floor.store.project_versions(&floor.ada, made.id, VersionPage { before: None, limit: Some(101) }).await;
+    assert!(error.unwrap_err().to_string().contains("1 to 100"));
+    // Two versions are compared by themselves, however old they are.
+    let pair = async |from, to| {
+        let pair = floor.store.project_pair(&floor.ada, made.id, DiffRange { from, to }).await.unwrap();
+        pair.into_iter().map(|version| version.version).collect::<Vec<_>>()
+    };
+    assert_eq!(pair(None, None).await, [130, 129]);
+    assert_eq!(pair(Some(1), Some(3)).await, [3, 1]);
+    assert!(pair(None, Some(500)).await.is_empty());
 }
 
 async fn a_stale_version_is_a_conflict(floor: Floor) {

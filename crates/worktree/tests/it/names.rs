@@ -2,9 +2,9 @@
 
 use domain::WorkspaceId;
 use testkit::Canary;
-use worktree::{BranchName, Into, Location, Plan, Progress};
+use worktree::{BranchName, Cleaned, DiffLimits, Error, Into, Location, Plan, Progress, Reason, Unfinished};
 
-use crate::support::{Bench, git};
+use crate::support::{Bench, git, write};
 
 #[tokio::test]
 async fn hostile_names_are_refused_or_harmless() {
@@ -79,4 +79,36 @@ async fn a_location_does_not_reach_into_this_network() {
         assert!(matches!(bench.trees.refresh(&location, &Progress::none()).await, Err(worktree::Error::Host { .. })));
     }
     assert!(listener.accept().is_err(), "nobody knocked");
+}
+
+#[tokio::test]
+async fn names_that_stand_for_git_elsewhere_are_left_out_and_the_rest_goes_on() {
+    let bench = Bench::new().await;
+    let space = bench.workspace("work").await;
+    let id = space.facts.id;
+    let odd = [".git ", "GIT~1", "git~1 .", "sub/.git.", "sub/.GIT./x", "a\\.git", ".g\u{200c}it"];
+    for name in odd {
+        write(&space.path, name, "odd");
+    }
+    std::os::unix::fs::symlink("x", space.path.join("sub/.gitmodules")).unwrap();
+    write(&space.path, "fine.txt", "fine");
+    let saved = bench.trees.save(id).await.unwrap();
+    let mut left: Vec<String> = saved.left_out.iter().map(|out| out.path.clone()).collect();
+    left.sort();
+    let mut expected: Vec<String> = odd.iter().map(|name| (*name).to_owned()).collect();
+    expected.push("sub/.gitmodules".to_owned());
+    expected.sort();
+    assert_eq!(left, expected);
+    assert!(saved.new.is_some(), "the rest is saved");
+    let diff = bench.trees.diff(id, &DiffLimits::default()).await.unwrap();
+    assert!(format!("{diff:?}").contains("fine.txt"), "{diff:?}");
+    assert!(bench.trees.stats(id).await.unwrap().uncommitted);
+    assert!(bench.trees.examine(id, 1 << 16).await.unwrap().problem.is_none());
+    let refused = bench.trees.clean(id, Unfinished::KeepSaved).await.unwrap_err();
+    let Error::WouldLose { reasons, .. } = refused else { panic!("{refused}") };
+    assert_eq!(reasons.iter().filter(|reason| matches!(reason, Reason::NotSaved { .. })).count(), expected.len());
+    for name in &expected {
+        std::fs::remove_file(space.path.join(name)).unwrap();
+    }
+    assert_eq!(bench.trees.clean(id, Unfinished::KeepSaved).await.unwrap(), Cleaned::Deleted);
 }

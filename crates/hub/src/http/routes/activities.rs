@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use domain::{ActivityId, ProjectId};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Call, Diff, DiffRange, Version};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Call, Diff, DiffRange, Version, VersionPage};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -67,10 +67,15 @@ async fn update(
     session.run(&hub, Call::ActivityUpdate { activity, input }).await
 }
 
-/// The versions of an activity's content, newest first.
-#[utoipa::path(get, path = "/api/activities/{activity}/versions", tag = "activities", params(("activity" = ActivityId, Path)), responses((status = 200, body = Vec<Version>)))]
-async fn versions(State(hub): State<Arc<Hub>>, session: Session, Id(activity): Id<ActivityId>) -> Response {
-    session.run(&hub, Call::ActivityVersions { activity }).await
+/// A page of the versions of an activity's content, newest first.
+#[utoipa::path(get, path = "/api/activities/{activity}/versions", tag = "activities", params(("activity" = ActivityId, Path), VersionPage), responses((status = 200, body = Vec<Version>)))]
+async fn versions(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    Id(activity): Id<ActivityId>,
+    Search(page): Search<VersionPage>,
+) -> Response {
+    session.run(&hub, Call::ActivityVersions { activity, page }).await
 }
 
 /// What changed between two versions of an activity's content.

@@ -7,6 +7,7 @@ use axum::response::Response;
 use domain::{ObserverId, ProjectId};
 use protocol::{
     Call, Diff, DiffRange, NewObserver, Observer, ObserverCreate, Project, ProjectCreate, ProjectUpdate, Version,
+    VersionPage,
 };
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -60,10 +61,15 @@ async fn delete(State(hub): State<Arc<Hub>>, session: Session, Id(project): Id<P
     session.run(&hub, Call::ProjectDelete { project }).await
 }
 
-/// The versions of a project's content, newest first.
-#[utoipa::path(get, path = "/api/projects/{project}/versions", tag = "projects", params(("project" = ProjectId, Path)), responses((status = 200, body = Vec<Version>)))]
-async fn versions(State(hub): State<Arc<Hub>>, session: Session, Id(project): Id<ProjectId>) -> Response {
-    session.run(&hub, Call::ProjectVersions { project }).await
+/// A page of the versions of a project's content, newest first.
+#[utoipa::path(get, path = "/api/projects/{project}/versions", tag = "projects", params(("project" = ProjectId, Path), VersionPage), responses((status = 200, body = Vec<Version>)))]
+async fn versions(
+    State(hub): State<Arc<Hub>>,
+    session: Session,
+    Id(project): Id<ProjectId>,
+    Search(page): Search<VersionPage>,
+) -> Response {
+    session.run(&hub, Call::ProjectVersions { project, page }).await
 }
 
 /// What changed between two versions of a project's content.

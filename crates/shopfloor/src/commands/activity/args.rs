@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use domain::ActivityStatus;
 use protocol::Link;
 
-use crate::commands::history::RangeArgs;
+use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
 use crate::text_arg::TextArg;
 
@@ -26,6 +26,8 @@ pub(crate) enum ActivityCommand {
     History {
         /// Its id or name
         activity: String,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// What changed between two versions of an activity's text
     Diff {

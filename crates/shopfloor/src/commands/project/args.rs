@@ -7,7 +7,7 @@ use domain::Visibility;
 use protocol::{PortRange, Repository};
 
 use crate::Failure;
-use crate::commands::history::RangeArgs;
+use crate::commands::history::{PageArgs, RangeArgs};
 use crate::commands::words;
 use crate::text_arg::TextArg;
 
@@ -34,6 +34,8 @@ pub(crate) enum ProjectCommand {
     History {
         /// Its id or name
         project: String,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// What changed between two versions of a project's text
     Diff {

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use client::Client;
@@ -108,10 +109,15 @@ enum Target<'a> {
     Output(&'a Output),
 }
 
+/// A file that only its owner reads: what a terminal showed is nobody else's. One that is there stays as open as it is.
+fn private(path: &Path) -> std::io::Result<File> {
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
 impl<'a> Target<'a> {
     fn open(path: Option<&'a Path>, out: &'a Output) -> Result<Self, Failure> {
         match path {
-            Some(path) => match File::create(path) {
+            Some(path) => match private(path) {
                 Ok(file) => Ok(Self::File(BufWriter::new(file), path)),
                 Err(error) => Err(Failure::usage(format!("could not write {}: {error}", path.display()))),
             },

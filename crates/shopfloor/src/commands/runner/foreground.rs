@@ -62,14 +62,15 @@ async fn deleted(dir: &Path) {
 
 /// The runner's own token: as given, as remembered, or by registering as the person's.
 async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, Failure> {
-    if let Some(path) = &args.token_file {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("could not read {}: {error}", path.display())))?;
-        return Ok(text.trim().to_owned());
-    }
     let given = context.settings.token.as_ref().filter(|token| token.origin == Origin::Flag);
-    if let Some(Token::Given(secret)) = given.map(|token| &token.value) {
-        return Ok(secret.clone());
+    match given.map(|token| &token.value) {
+        Some(Token::Given(secret)) => return Ok(secret.clone()),
+        Some(Token::File(path)) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failure::usage(format!("could not read {}: {error}", path.display())))?;
+            return Ok(text.trim().to_owned());
+        }
+        None => {}
     }
     if let Some(token) = context.layers.variable("SHOPFLOOR_RUNNER_TOKEN") {
         return Ok(token);
@@ -77,7 +78,7 @@ async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, 
     if context.settings.token.is_none() {
         let missing = || {
             Failure::not_allowed("there is no token for this runner")
-                .advise("pass --token T, as `shopfloor runner create NAME` prints it, or --token-file FILE")
+                .advise("pass --token-file FILE with what `shopfloor runner create NAME` prints")
         };
         return Registration::read(dir)?.map(|known| known.secret).ok_or_else(missing);
     }

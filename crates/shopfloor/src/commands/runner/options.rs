@@ -10,16 +10,13 @@ use crate::commands::words;
 use crate::settings::Origin;
 use crate::{Context, Failure};
 
-/// The flags of a runner. Its hub and its token are the global --hub and --token; --data-dir is where it keeps everything.
+/// The flags of a runner. Its hub and its token are the global --hub and --token-file; --data-dir is where it keeps everything.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Run one on this machine (without a subcommand)")]
 pub(crate) struct RunArgs {
     /// What it is called; replaces what it was registered with [default: as registered; at first, this machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Read its token from this file instead of --token or SHOPFLOOR_RUNNER_TOKEN; without any, it registers itself as yours
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
     /// Something to choose it by, as gpu or linux; may be repeated
     #[arg(long = "label", value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
@@ -82,7 +79,11 @@ impl RunArgs {
             processes: processes.map(|found| found.value),
             cpu_seconds: cpu_seconds.map(|found| found.value),
         };
-        let named: Vec<PathBuf> = self.hide.iter().chain(&self.token_file).cloned().collect();
+        let token_file = context.settings.token.as_ref().and_then(|token| match &token.value {
+            client::Token::File(path) => Some(path.clone()),
+            _ => None,
+        });
+        let named: Vec<PathBuf> = self.hide.iter().cloned().chain(token_file).collect();
         options.hidden = hidden(context, &named)?;
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {

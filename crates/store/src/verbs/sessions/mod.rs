@@ -15,6 +15,7 @@ pub(crate) use fits::counts;
 pub use spawn::{ResumeSession, SpawnSession};
 pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
+use domain::limits::MAX_LISTED;
 use domain::{Action, ProjectId, Resource, RunnerId, SessionId};
 use protocol::{
     Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop,
@@ -122,8 +123,10 @@ pub(crate) async fn of(
     } else if !filter.ended.unwrap_or(false) {
         sql.push_str(" AND s.ended_at IS NULL");
     }
-    sql.push_str(" ORDER BY s.created_at, s.id");
-    c.all(&sql, values).await?.iter().map(session).collect()
+    // A client that is told everything is told it in parts; a list is one answer.
+    let most = if since.is_none() { format!(" LIMIT {MAX_LISTED}") } else { String::new() };
+    sql.push_str(&format!(" ORDER BY s.created_at DESC, s.id DESC{most}"));
+    c.all(&sql, values).await?.iter().rev().map(session).collect()
 }
 
 fn announce(tx: &mut Tx<'_>, session: Session) {

@@ -1,5 +1,6 @@
 //! Reading tasks and escalations.
 
+use domain::limits::MAX_LISTED;
 use domain::{Action, EscalationId, ProjectId, TaskId};
 use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage, Veil};
 
@@ -189,8 +190,10 @@ impl Store {
         let mut values = Vec::new();
         let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
         let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
-        let sql = format!("{} WHERE e.project {among}{open} ORDER BY e.created_at, e.id", ask::COLUMNS);
-        let rows = c.all(&sql, values).await?;
+        let newest = format!("ORDER BY e.created_at DESC, e.id DESC LIMIT {MAX_LISTED}");
+        let sql = format!("{} WHERE e.project {among}{open} {newest}", ask::COLUMNS);
+        let mut rows = c.all(&sql, values).await?;
+        rows.reverse();
         let sight = Sight::anywhere(&mut c, caller).await?;
         let mut asked = rows.iter().map(|row| evidence::seen_by(row, &sight)).collect::<Result<Vec<_>, _>>()?;
         tried(&mut c, &sight, &mut asked).await?;

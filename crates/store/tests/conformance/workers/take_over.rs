@@ -150,7 +150,7 @@ async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
     let bundle = "d".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;
-    let from = StartFrom::Bundle { bundle, foreign: true, contained: Some(sandbox.clone()) };
+    let from = StartFrom::Bundle { bundle, contained: Some(sandbox.clone()) };
     assert_eq!((&desired[0].workspace.from, &desired[0].sandbox), (&Some(from), &Some(sandbox)));
     let bo = half.shop.floor.bo.clone();
     let shown = half.shop.floor.store.session(&bo, desired[0].session, Action::SeeExecution).await.unwrap();

@@ -11,8 +11,8 @@ use protocol::{
     EscalationFilter, ExecutionFilter, Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage,
     ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate,
     RunnerUpdate, SessionStop, SessionText, TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport,
-    TaskTake, TaskTakeOver, TaskTurn, TasksAdd, TokenCreate, WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart,
-    WorkerStop, WorkerUpdate, WorkspaceRestore,
+    TaskTake, TaskTakeOver, TaskTurn, TasksAdd, TokenCreate, VersionPage, WorkConfigure, WorkLogPage, WorkerFilter,
+    WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use serde_json::json;
 
@@ -113,7 +113,7 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
         "grant.list" => Call::GrantList {},
         "grant.revoke" => Call::GrantRevoke { grant },
         "project.delete" => Call::ProjectDelete { project },
-        "project.versions" => Call::ProjectVersions { project },
+        "project.versions" => Call::ProjectVersions { project, page: VersionPage::default() },
         "project.diff" => Call::ProjectDiff { project, range: DiffRange::default() },
         "activity.list" => Call::ActivityList { project: None },
         "activity.list/project" => Call::ActivityList { project: Some(project) },
@@ -125,7 +125,7 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
             let input = ActivityUpdate { content: Some(fresh("plan")), ..Default::default() };
             Call::ActivityUpdate { activity, input }
         }
-        "activity.versions" => Call::ActivityVersions { activity },
+        "activity.versions" => Call::ActivityVersions { activity, page: VersionPage::default() },
         "activity.diff" => Call::ActivityDiff { activity, range: DiffRange::default() },
         "chat.history" => Call::ChatHistory { project, page: MessagePage::default() },
         "chat.send" => Call::ChatSend { project, input: MessageText { content: fresh("hello") } },

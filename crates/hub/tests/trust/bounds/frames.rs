@@ -1,0 +1,152 @@
+//! Frames, both ways, of clients and of runners. Each is named with what bounds it; a new kind does not compile before it is.
+
+use domain::SessionId;
+use protocol::link::{FromRunner, MAX_LINK_FRAME, RunnerAnswer, ToRunner};
+use protocol::terminal::TerminalFrame;
+use protocol::{CloseCode, FromHub, MAX_FRAME, Problem, ProblemKind, ToHub};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::{OFTEN, strict};
+use crate::links::Floor;
+use crate::support::runner::Heard;
+use crate::support::{Socket, ann};
+
+/// What bounds a client's frame, besides its size.
+fn from_client(frame: &ToHub) -> &'static str {
+    match frame {
+        ToHub::Hello { .. } => "once, within 5 s",
+        ToHub::Request { .. } => "counted with the requests of its credential; 32 at once",
+        ToHub::Look { .. } => "counted; one place for each connection",
+        ToHub::Watch { .. } => "counted; 100 channels",
+        ToHub::Unwatch { .. } => "removes one of 100 channels",
+        ToHub::Resize { .. } => "counted; of a size that a terminal may have",
+    }
+}
+
+/// What bounds what a client is told.
+fn to_client(frame: &FromHub) -> &'static str {
+    match frame {
+        FromHub::Welcome { .. } | FromHub::Live { .. } => "one for each hello",
+        FromHub::Sync { .. } => "parts of bounded size",
+        FromHub::Delta(_) => {
+            "one change; 8 MiB of them are kept, and a client that does not read is cut off after 10 s"
+        }
+        FromHub::Answer { .. } | FromHub::Error { .. } => "one for each request; see the verbs",
+        FromHub::Presence { .. } => "one entry for each person",
+        FromHub::Watching { .. } | FromHub::Unwatched { .. } => "one for each channel and change",
+    }
+}
+
+/// What bounds a runner's frame, besides its size and the pace at which a link is read.
+fn from_runner(frame: &FromRunner) -> &'static str {
+    match frame {
+        FromRunner::Hello { .. } => "once, within 5 s",
+        FromRunner::Fact(_) => "1,024 wait to be stored; further ones wait in the socket",
+        FromRunner::Heartbeat { .. } => "replaces the one before",
+        FromRunner::Told { .. } | FromRunner::Refused { .. } => "only for what was asked",
+        FromRunner::TokenWanted { .. } => "one token for each session in 5 s, 256 sessions, one after the other",
+        FromRunner::Unwatched { .. } => "one look for each terminal at a time",
+    }
+}
+
+/// What bounds what a runner is told: besides this, 4,096 frames wait for it, and then its link ends.
+fn to_runner(frame: &ToRunner) -> &'static str {
+    match frame {
+        ToRunner::Welcome { .. } | ToRunner::Ack { .. } => "one for each frame of its own",
+        ToRunner::Desired { .. } => "what it should have now; a newer one replaces it",
+        ToRunner::Ask { .. } => "one for each request that waits; it answers 6 at once",
+        ToRunner::Watch { .. } | ToRunner::Unwatch { .. } | ToRunner::Driver { .. } => "one for each terminal",
+        ToRunner::Snapshot { .. } => "one in 100 ms for each terminal",
+        ToRunner::Resize { .. } => "counted with the client's requests",
+        ToRunner::Token { .. } => "one for each that it asked for",
+    }
+}
+
+#[test]
+fn each_kind_of_frame_has_its_bound() {
+    // The functions above are exhaustive: that they compile is the test; here they are only used.
+    assert!(!from_client(&ToHub::Unwatch { channel: 1 }).is_empty());
+    assert!(!to_client(&FromHub::Live { seq: domain::Seq(0) }).is_empty());
+    assert!(!from_runner(&FromRunner::TokenWanted { session: SessionId::generate() }).is_empty());
+    assert!(!to_runner(&ToRunner::Ack { number: 1 }).is_empty());
+}
+
+#[tokio::test]
+async fn every_frame_of_a_client_that_does_something_is_counted() {
+    let hub = strict().await;
+    let session = SessionId::generate();
+    let frames: [(&str, Message); 5] = [
+        ("look", text(&ToHub::Look { at: None })),
+        ("watch", text(&ToHub::Watch { channel: 1, session, from: None })),
+        ("resize", text(&ToHub::Resize { channel: 1, cols: 80, rows: 24 })),
+        ("input", Message::binary(TerminalFrame::Input { channel: 1, bytes: b"x".to_vec() }.encode())),
+        ("credit", Message::binary(TerminalFrame::Credit { channel: 1, offset: 1 }.encode())),
+    ];
+    let mut socket = Socket::live(hub.url(), &ann(&hub)).await;
+    for (what, frame) in frames {
+        for _ in 0..3 {
+            socket.raw(frame.clone()).await;
+        }
+        let refused = |frame: &FromHub| match frame {
+            FromHub::Error { problem, .. } | FromHub::Unwatched { problem, .. } => problem.kind == OFTEN,
+            _ => false,
+        };
+        socket.until(&format!("{what} is refused"), refused).await;
+    }
+}
+
+fn text(frame: &ToHub) -> Message {
+    Message::text(serde_json::to_string(frame).expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_frame_that_is_too_large_ends_its_connection() {
+    let floor = Floor::new().await;
+    let mut socket = Socket::live(floor.hub.url(), &floor.olga).await;
+    socket.raw(Message::text(" ".repeat(MAX_FRAME + 1))).await;
+    assert_eq!(socket.until_closed().await.1, Some(CloseCode::TooLarge.code()));
+    let Floor { mut runner, .. } = floor;
+    use futures_util::SinkExt;
+    let _ = runner.stream.send(Message::text(" ".repeat(MAX_LINK_FRAME + 1))).await;
+    runner.until_closed().await;
+}
+
+#[tokio::test]
+async fn a_flood_of_wishes_for_tokens_makes_a_few() {
+    let mut floor = Floor::new().await;
+    let own = floor.session.id;
+    // Many times the same, and many that are nobody's.
+    for number in 0..6000 {
+        let session = if number % 2 == 0 { own } else { SessionId::generate() };
+        floor.runner.tell(&FromRunner::TokenWanted { session }).await;
+    }
+    // What was said before it is heard before it.
+    let heard = floor.runner.sync().await;
+    let tokens = |of: &dyn Fn(&SessionId, bool) -> bool| {
+        let told = heard.iter().filter(|heard| {
+            matches!(heard, Heard::Told(ToRunner::Token { session, secret, .. }) if of(session, secret.is_some()))
+        });
+        told.count()
+    };
+    assert!(tokens(&|session, some| *session == own && some) <= 1);
+    assert!(tokens(&|_, _| true) <= 256, "{}", tokens(&|_, _| true));
+    // The hub and its other people go on.
+    assert_eq!(floor.now().await.id, own);
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_is_dropped() {
+    let mut floor = Floor::new().await;
+    let problem = Problem::new(ProblemKind::NotFound, "x".repeat(1000));
+    for number in 0..2000 {
+        floor.runner.tell(&FromRunner::Told { id: number, answer: RunnerAnswer::Done }).await;
+        floor.runner.tell(&FromRunner::Refused { id: number, problem: problem.clone() }).await;
+        floor.runner.tell(&FromRunner::Unwatched { channel: number, problem: problem.clone() }).await;
+        floor.runner.frame(TerminalFrame::Data { channel: number, offset: 0, bytes: vec![b'x'; 100] }).await;
+    }
+    let silent: Vec<(SessionId, u64)> = (0..10_000).map(|_| (SessionId::generate(), 1)).collect();
+    floor.runner.beats(&silent).await;
+    floor.runner.beats(&[]).await;
+    floor.runner.sync().await;
+    assert_eq!(floor.now().await.id, floor.session.id);
+}

@@ -1,0 +1,224 @@
+//! Verbs: what they take is one frame or body, how often is counted, and what they answer has an end.
+
+use std::collections::BTreeMap;
+
+use domain::limits::{MAX_OBSERVERS, MAX_OPEN_INVITES, MAX_OPEN_LOGIN_LINKS, MAX_RUNNERS};
+use protocol::{
+    Call, FromHub, InviteCreate, MAX_FRAME, ObserverCreate, ProblemKind, ProjectCreate, RunnerCreate, ToHub,
+};
+use serde_json::json;
+use testkit::TestHub;
+
+use super::{OFTEN, strict};
+use crate::support::{Socket, ann, begin, call, calls, operations, send, view};
+
+/// What bounds the answer of each verb. `one`: one thing, or that it is done. `pages N`: N at most, and asking for more is
+/// refused. `cut at N`: asking for more gets N. `newest`: the newest 10,000. `at most N`: one more is not made. `runner`: what fits into a runner's frame.
+/// `made`: what people have made, each with a request of its own, and with texts of bounded length.
+const TABLE: &str = "
+    me                   one
+    me.rename            one
+    user.list            made
+    user.show            one
+    user.disable         one
+    user.enable          one
+    project.list         made
+    project.show         one
+    project.create       one
+    project.update       one
+    project.delete       one
+    project.versions     pages 100
+    project.diff         one
+    activity.list        made
+    activity.show        one
+    activity.create      one
+    activity.update      one
+    activity.versions    pages 100
+    activity.diff        one
+    chat.history         pages 200
+    chat.send            one
+    chat.edit            one
+    chat.delete          one
+    chat.read            one
+    chat.unread          made
+    token.list           at most 200
+    token.create         one
+    token.revoke         one
+    login.list           made
+    login.link           one
+    login.revoke         one
+    login.revoke_all     one
+    invite.list          newest
+    invite.create        one
+    invite.revoke        one
+    observer.list        at most 200
+    observer.create      one
+    observer.revoke      one
+    runner.list          at most 200
+    runner.create        one
+    runner.remove        one
+    session.list         newest
+    session.show         one
+    session.spawn        one
+    session.stop         one
+    session.resume       one
+    session.send         one
+    session.log          runner
+    workspace.list       newest
+    workspace.show       one
+    workspace.diff       runner
+    workspace.saves      runner
+    workspace.restore    one
+    workspace.clean      one
+    recording.list       newest
+    recording.show       runner
+    recording.part       runner
+    recording.search     runner
+    recording.keep       one
+    task.list            pages 1000
+    task.export          pages 200
+    task.show            one
+    task.add             one
+    task.cancel          one
+    task.retry           one
+    task.take            one
+    task.heartbeat       one
+    task.report          one
+    task.turn            one
+    task.release         one
+    task.ask             one
+    task.take_over       one
+    escalation.list      newest
+    escalation.show      one
+    escalation.answer    one
+    worker.list          made
+    worker.show          one
+    worker.start         one
+    worker.update        one
+    worker.stop          one
+    worker.restart       one
+    worker.remove        one
+    worker.stop_all      one
+    work.log             cut at 500
+    work.settings        one
+    work.configure       one
+    work.metrics         one
+    work.doing           made
+    floor.freeze         one
+    floor.thaw           one
+    audit.list           pages 500
+    presence.list        made
+";
+
+fn table() -> BTreeMap<&'static str, &'static str> {
+    let rows = TABLE.lines().map(str::trim).filter(|line| !line.is_empty());
+    rows.map(|row| row.split_once(' ').map(|(verb, bound)| (verb, bound.trim())).expect("two columns")).collect()
+}
+
+#[test]
+fn every_verb_has_its_bound() {
+    let table = table();
+    for verb in Call::VERBS {
+        assert!(table.contains_key(verb), "say in `TABLE` what bounds the answer of {verb}");
+    }
+    assert_eq!(table.len(), Call::VERBS.len(), "a row is about no verb");
+    let known = ["one", "newest", "made", "runner"];
+    let counted = |bound: &str| ["pages ", "at most ", "cut at "].iter().any(|word| bound.starts_with(word));
+    assert!(table.values().all(|bound| known.contains(bound) || counted(bound)), "{table:?}");
+}
+
+#[tokio::test]
+async fn every_verb_is_counted() {
+    let hub = strict().await;
+    let mut socket = Socket::live(hub.url(), &ann(&hub)).await;
+    for (number, call) in calls::one_of_each().into_iter().enumerate() {
+        let verb = call.verb();
+        // The first may pass; of three at once, one does not.
+        let ids: Vec<u32> = (0..3).map(|nth| u32::try_from(10 * number + nth).expect("few")).collect();
+        for id in &ids {
+            socket.send(&ToHub::Request { id: *id, key: None, call: call.clone() }).await;
+        }
+        let refused = |frame: &FromHub| matches!(frame, FromHub::Error { id: Some(id), problem } if ids.contains(id) && problem.kind == OFTEN);
+        socket.until(&format!("{verb} is refused"), refused).await;
+    }
+}
+
+#[tokio::test]
+async fn no_body_is_read_beyond_its_bound() {
+    let hub = TestHub::start().await;
+    let huge = vec![b' '; MAX_FRAME + 1];
+    for operation in operations::all() {
+        if operation.method == reqwest::Method::GET || operation.method == reqwest::Method::DELETE {
+            continue;
+        }
+        let request = begin(&hub, operation.method.clone(), &operation.path).headers(ann(&hub).headers(hub.url()));
+        let reply = send(request.header("content-type", "application/json").body(huge.clone())).await;
+        let takes_none = reply.status < 500 && reply.status != 200;
+        assert!(reply.status == 413 || takes_none, "{} {}: {}", operation.method, operation.template, reply.status);
+    }
+}
+
+#[tokio::test]
+async fn no_page_is_larger_than_it_may_be() {
+    let hub = TestHub::start().await;
+    let ann = ann(&hub);
+    let input = ProjectCreate { content: "a project".into(), ..Default::default() };
+    let project = view!(&hub, &ann, Project, Call::ProjectCreate { input }).id;
+    let input = protocol::ActivityCreate { content: "an activity".into(), ..Default::default() };
+    let activity = view!(&hub, &ann, Activity, Call::ActivityCreate { project, input }).id;
+    let mut socket = Socket::live(hub.url(), &ann).await;
+    for (verb, bound) in table() {
+        let Some(most) = bound.strip_prefix("pages ").map(|most| most.parse::<u32>().expect("a number")) else {
+            continue;
+        };
+        let one = calls::one_of_each().into_iter().find(|call| call.verb() == verb).expect("there is one of each");
+        let mut asked = serde_json::to_value(one).expect("JSON");
+        for (field, id) in [("project", project.to_string()), ("activity", activity.to_string())] {
+            if asked.get(field).is_some() {
+                asked[field] = json!(id);
+            }
+        }
+        let holder = ["page", "filter"].into_iter().find(|name| asked.get(name).is_some()).unwrap_or("page");
+        asked[holder] = json!({ "limit": most });
+        let within = socket.ask(serde_json::from_value(asked.clone()).expect("a call")).await;
+        assert!(within.is_ok(), "{verb}: {within:?}");
+        asked[holder] = json!({ "limit": most + 1 });
+        let problem = socket.ask(serde_json::from_value(asked).expect("a call")).await.expect_err(verb);
+        assert_eq!(problem.kind, ProblemKind::Invalid, "{verb}: {problem:?}");
+        assert!(problem.detail.contains(&most.to_string()), "{verb}: {problem:?}");
+    }
+}
+
+#[tokio::test]
+async fn credentials_and_links_are_not_made_without_end() {
+    let hub = TestHub::start().await;
+    let ann = ann(&hub);
+    let input = ProjectCreate { content: "a project".into(), ..Default::default() };
+    let project = view!(&hub, &ann, Project, Call::ProjectCreate { input }).id;
+    let mut socket = Socket::live(hub.url(), &ann).await;
+    let invite = |n| Call::InviteCreate { input: InviteCreate { name: format!("p{n}"), expires_at: None } };
+    let runner = |n| Call::RunnerCreate { input: RunnerCreate { name: format!("r{n}") } };
+    let observer =
+        move |n| Call::ObserverCreate { project, input: ObserverCreate { name: format!("o{n}"), expires_at: None } };
+    let cases: [(&str, u32, &dyn Fn(u32) -> Call); 4] = [
+        ("runners", MAX_RUNNERS, &runner),
+        ("open invitations", MAX_OPEN_INVITES, &invite),
+        ("login links", MAX_OPEN_LOGIN_LINKS, &|_| Call::LoginLink {}),
+        ("observer links", MAX_OBSERVERS, &observer),
+    ];
+    for (what, most, make) in cases {
+        let mut made = 0;
+        let problem = loop {
+            match socket.ask(make(made)).await {
+                Ok(_) => made += 1,
+                Err(problem) => break problem,
+            }
+            assert!(made <= most, "more than {most} {what}");
+        };
+        assert_eq!(problem.kind, ProblemKind::Conflict, "{what}: {problem:?}");
+        assert!(problem.detail.contains(what) && problem.detail.contains(&most.to_string()), "{problem:?}");
+        // A few may be there already.
+        assert!(made + 3 >= most, "only {made} {what}");
+    }
+    assert_eq!(call(&hub, &ann, &Call::RunnerList {}).await.status, 200);
+}
