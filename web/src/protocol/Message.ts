@@ -2,6 +2,7 @@
 import type { AuthorKind } from "./AuthorKind";
 import type { MessageId } from "./MessageId";
 import type { ProjectId } from "./ProjectId";
+import type { SessionId } from "./SessionId";
 import type { Timestamp } from "./Timestamp";
 import type { UserId } from "./UserId";
 import type { UserRef } from "./UserRef";
@@ -30,6 +31,10 @@ author: UserRef,
  * Whether the person, their floor manager or an agent wrote it.
  */
 author_kind: AuthorKind, 
+/**
+ * The session whose agent wrote it, for those who may look into it.
+ */
+author_session?: SessionId, 
 /**
  * Markdown; empty when deleted.
  */

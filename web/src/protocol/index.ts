@@ -1,3 +1,4 @@
+export type { ActedBy } from "./ActedBy";
 export type { Activity } from "./Activity";
 export type { ActivityCreate } from "./ActivityCreate";
 export type { ActivityId } from "./ActivityId";
