@@ -5,7 +5,7 @@
  */
 export type Health = { 
 /**
- * `ok`, or `read_only` while writes are refused.
+ * `ok`, `read_only` while changes are refused, or `unavailable` while the database cannot be reached.
  */
 status: string, 
 /**
@@ -15,4 +15,8 @@ reason: string | null,
 /**
  * The hub's version.
  */
-version: string, };
+version: string, 
+/**
+ * How many connected runners cannot record their work, as on a full disk; absent: none.
+ */
+runners_in_trouble?: number | null, };

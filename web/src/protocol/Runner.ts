@@ -44,4 +44,8 @@ policy: RunnerPolicy,
 /**
  * Whether work that others ask for runs in a sandbox.
  */
-sandbox_others: boolean, };
+sandbox_others: boolean, 
+/**
+ * Why it cannot record what happens, as a full disk; absent when all is well.
+ */
+trouble?: string | null, };
