@@ -5,8 +5,8 @@ use domain::{
 };
 use protocol::link::{Changes, DesiredCheck, FactBody, Subject, Wish, WishAnswer};
 use protocol::{
-    Approval, ApprovalAnswer, ApprovalFilter, Change, Criterion, ProjectUpdate, RunnerUpdate, SessionSpawn, TaskAdd,
-    TasksAdd, WorkerStart,
+    Approval, ApprovalAnswer, ApprovalFilter, AuditPage, Change, Criterion, ProjectUpdate, RunnerUpdate, SessionSpawn,
+    TaskAdd, TasksAdd, WorkerStart,
 };
 use store::{
     AddTasks, AnswerApproval, Caller, CreateActivity, EventBody, RemoveRunner, RevokeGrant, StopSession, StoreError,
@@ -205,6 +205,15 @@ async fn what_was_allowed_for_good_is_taken_back(floor: Floor) {
     let (_, second) = reported(&mut shop, &bo, "second").await;
     asks(&mut shop, &second, "make test").await;
     assert_eq!(open(&shop.floor, &shop.floor.ada).await.len(), 1);
+    let trail = |caller: &Caller| {
+        let (store, caller) = (shop.floor.store.clone(), caller.clone());
+        async move { store.audit(&caller, AuditPage { limit: Some(500), ..Default::default() }).await.unwrap() }
+    };
+    let mine: Vec<String> = trail(&shop.floor.ada).await.into_iter().map(|entry| entry.verb).collect();
+    for verb in ["approval.answer", "grant.revoke"] {
+        assert!(mine.iter().any(|found| found == verb), "{verb} is recorded");
+        assert!(trail(&bo).await.iter().all(|entry| entry.verb != verb), "{verb} is hers alone to read");
+    }
 }
 
 async fn a_policy_answers_at_once(floor: Floor) {

@@ -56,7 +56,13 @@ const TABLE: &str = "
     observer.revoke      one
     runner.list          at most 200
     runner.create        one
+    runner.update        one
     runner.remove        one
+    approval.list        cut at 500
+    approval.show        one
+    approval.answer      one
+    grant.list           at most 2000
+    grant.revoke         one
     session.list         newest
     session.show         one
     session.spawn        one
