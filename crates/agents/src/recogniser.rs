@@ -290,7 +290,10 @@ impl Recogniser {
         let fault = EventRule::text(rule.fault.as_ref(), part);
         let found = fault.and_then(|fault| match rule.limited {
             true => Some(Limit { retry: limit::until(&fault) }),
-            false => limit::of(&self.adapter.limit, &fault),
+            // An adapter's own rules may say that it is none.
+            false => cause::hold_up(&self.adapter, &fault)
+                .filter(|found| found.cause == Cause::RateLimit)
+                .map(|found| Limit { retry: found.retry }),
         });
         if rule.limited || found.is_some() || (waits.is_some() && rule.fault.is_none()) {
             let retry = waits.map(Retry::After).or(found.and_then(|found| found.retry));
