@@ -1,32 +1,19 @@
-//! Starts what may take a processor to itself at a lower priority than whoever starts it.
+//! Gives what may take a processor to itself a lower priority than its host.
 
-use tokio::runtime::Handle;
+use rustix::process::{Pid, getpriority_process, setpriority_pgrp};
 
-/// Runs `start` at a priority that is lower by `nice`; what it starts keeps that priority.
+/// Lowers the priority of a process that was just started, and of all that it starts, by `nice`. It must lead its session.
 ///
-/// On Linux each thread has its own priority, and a process gets that of the thread which starts it. So a thread of its
-/// own starts it, and the caller stays as it is.
-pub(crate) fn lowered<T: Send>(nice: u8, start: impl FnOnce() -> T + Send) -> T {
+/// Not by a thread of a lower priority that starts it: the process would then be that thread's child, and bubblewrap
+/// (`--die-with-parent`) ends with the *thread* that started it.
+pub(crate) fn lower(leader: Pid, nice: u8) {
     if nice == 0 {
-        return start();
+        return;
     }
-    let runtime = Handle::try_current().ok();
-    std::thread::scope(|scope| {
-        let started = scope.spawn(move || {
-            let _inside = runtime.as_ref().map(Handle::enter);
-            // Where even that is forbidden it runs as it would have without.
-            let _ = rustix::process::nice(i32::from(nice));
-            start()
-        });
-        started.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// Lowers a process group's share where the kernel groups processes by session, as desktops do: there, priorities count
-/// only inside a group. The process must lead its session.
-pub(crate) fn lower_group(pid: rustix::process::Pid, nice: u8) {
-    if nice > 0 {
-        // Absent on most servers.
-        let _ = std::fs::write(format!("/proc/{}/autogroup", pid.as_raw_nonzero()), nice.to_string());
-    }
+    // Where even that is forbidden it runs as it would have without. A group, so that what it has started by now counts.
+    let own = getpriority_process(None).unwrap_or(0);
+    let _ = setpriority_pgrp(Some(leader), (own + i32::from(nice)).min(19));
+    // Where the kernel groups processes by session, as on desktops, priorities count only inside a group. Absent on most
+    // servers.
+    let _ = std::fs::write(format!("/proc/{}/autogroup", leader.as_raw_nonzero()), nice.to_string());
 }

@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 
 use crate::Spec;
-use crate::priority::{lower_group, lowered};
+use crate::priority::lower;
 
 /// Our side of a pseudo-terminal.
 pub(crate) struct Pty {
@@ -109,9 +109,9 @@ fn start(spec: &Spec, inside: pty_process::Pts) -> io::Result<Child> {
     if let Some(path) = &spec.stdin_file {
         command = command.stdin(File::open(path)?);
     }
-    let child = lowered(spec.nice, move || command.spawn(inside)).map_err(into_io)?;
+    let child = command.spawn(inside).map_err(into_io)?;
     if let Some(pid) = pid(&child) {
-        lower_group(pid, spec.nice);
+        lower(pid, spec.nice);
     }
     Ok(child)
 }

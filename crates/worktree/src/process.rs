@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, getpriority_process, kill_process_group, setpriority_pgrp};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
@@ -132,7 +132,8 @@ impl Process {
     pub(crate) async fn run_into(self, log: &Log) -> Result<std::process::ExitStatus> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(log.file()?).stderr(log.file()?);
-        let mut child = lowered(|| self.spawn(&mut command))?;
+        let mut child = self.spawn(&mut command)?;
+        lower(&child);
         let group = Group::of(&child);
         let mut looks = tokio::time::interval(LOOK_AT_LOG);
         let ended = async {
@@ -161,18 +162,15 @@ impl Process {
     }
 }
 
-/// Runs `start` on a thread of a lower priority: on Linux what it starts keeps that, and the caller stays as it is.
-fn lowered<T: Send>(start: impl FnOnce() -> T + Send) -> T {
-    let runtime = tokio::runtime::Handle::try_current().ok();
-    std::thread::scope(|scope| {
-        let started = scope.spawn(move || {
-            let _inside = runtime.as_ref().map(tokio::runtime::Handle::enter);
-            // Where even that is forbidden it runs as it would have without.
-            let _ = rustix::process::nice(NICE);
-            start()
-        });
-        started.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+/// Lowers the priority of a group that was just started, and of all that it starts. Not by a thread of a lower priority that
+/// starts it: bubblewrap (`--die-with-parent`) ends with the *thread* that started it.
+fn lower(child: &Child) {
+    let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    if let Some(leader) = leader {
+        // Where even that is forbidden it runs as it would have without.
+        let own = getpriority_process(None).unwrap_or(0);
+        let _ = setpriority_pgrp(Some(leader), (own + NICE).min(19));
+    }
 }
 
 /// The bytes up to the limit, and whether those are all.
