@@ -154,6 +154,7 @@ export type { User } from "./User";
 export type { UserId } from "./UserId";
 export type { UserRef } from "./UserRef";
 export type { Version } from "./Version";
+export type { VersionPage } from "./VersionPage";
 export type { Visibility } from "./Visibility";
 export type { WorkConfigure } from "./WorkConfigure";
 export type { WorkEntry } from "./WorkEntry";
