@@ -69,3 +69,27 @@ async fn every_answer_limits_what_a_page_may_do() {
     let huge = huge.header("content-type", "application/json").body(vec![b' '; 2 << 20]);
     check("a huge body", &send(huge).await);
 }
+
+#[tokio::test]
+async fn whoever_comes_by_tls_is_told_to_come_back_by_tls() {
+    const HSTS: &str = "strict-transport-security";
+    let asked = async |hub: &TestHub, host: &str| {
+        let url = format!("http://{}/api/health", hub.running().address());
+        let reply = reqwest::Client::new().get(url).header("host", host).send().await.expect("an answer");
+        reply.headers().get(HSTS).map(|value| value.to_str().expect("text").to_owned())
+    };
+    // People come through a proxy; this test comes to the port itself, in the proxy's place.
+    let hub = TestHub::with(|options| {
+        options.public_url = Some("https://floor.example.com".into());
+        options.behind_proxy = true;
+    })
+    .await;
+    assert_eq!(asked(&hub, "floor.example.com").await.as_deref(), Some("max-age=31536000"));
+    assert!(asked(&hub, "evil.test").await.is_some(), "also with a refusal");
+    let port = hub.running().address().port();
+    // Other programs answer to this name, too, and not all of them by TLS.
+    assert_eq!(asked(&hub, &format!("localhost:{port}")).await, None);
+    let hub = TestHub::start().await;
+    let port = hub.running().address().port();
+    assert_eq!(asked(&hub, &format!("127.0.0.1:{port}")).await, None, "not without TLS");
+}

@@ -180,6 +180,53 @@ async fn a_check_that_nobody_wants_any_more_is_given_up() {
     testkit::wait_until("it is gone", || async { (!alive(&pid)).then_some(()) }).await;
 }
 
+/// The processes of a runner that look into files.
+fn judges(runner: u32) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let mine = entries.filter(|entry| {
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = read("status").lines().find_map(|line| line.strip_prefix("PPid:").map(|pid| pid.trim().to_owned()));
+        parent == Some(runner.to_string()) && read("cmdline").contains("check-file")
+    });
+    mine.count()
+}
+
+#[tokio::test]
+async fn a_schema_that_takes_for_ever_holds_up_neither_other_checks_nor_the_end() {
+    let levels = 60;
+    let file = format!("{}{{}}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+    let origin = fixture(&[("a.json", &file)]);
+    let hub = FakeHub::start().await;
+    let mut runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let matches = |schema: &str| Criterion::FileMatches {
+        path: "a.json".to_owned(),
+        regex: None,
+        not_regex: None,
+        min_words: None,
+        json_schema: Some(serde_json::from_str(schema).unwrap()),
+        parses: None,
+    };
+    // Twice for each level of the file.
+    let hostile = || {
+        let schema = r##"{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}"##;
+        check(workspace(origin.path()), vec![matches(schema)])
+    };
+    let all = vec![hostile(), hostile(), hostile()];
+    hub.want_checked(all.clone());
+    let pid = runner.pid();
+    testkit::wait_until("they are looked at", || async { (judges(pid) == 2).then_some(()) }).await;
+    let plain = check(workspace(origin.path()), vec![matches(r#"{"type":"object"}"#)]);
+    hub.want_checked(vec![plain.clone()]);
+    let (results, _) = hub.checked(&plain).await.unwrap();
+    assert_eq!(results[0].passed, Some(true), "{results:?}");
+    testkit::wait_until("they are gone", || async { (judges(pid) == 0).then_some(()) }).await;
+    hub.want_checked(all);
+    testkit::wait_until("they are looked at again", || async { (judges(pid) == 2).then_some(()) }).await;
+    runner.end().await;
+    assert_eq!(judges(pid), 0, "they ended with the runner");
+}
+
 #[tokio::test]
 async fn commands_of_others_run_only_when_the_owner_allowed_them() {
     let hub = FakeHub::start().await;

@@ -8,7 +8,9 @@ export const MOST_PIECES = 20_000;
 /** A piece of a line. */
 export type Leaf =
   | { type: "text"; text: string }
-  | { type: "strong" | "em" | "del"; tokens: Leaf[] }
+  | { type: "strong"; tokens: Leaf[] }
+  | { type: "em"; tokens: Leaf[] }
+  | { type: "del"; tokens: Leaf[] }
   | { type: "code"; text: string }
   | { type: "br" }
   | { type: "link"; href: string; tokens: Leaf[] }
@@ -186,7 +188,7 @@ function opens(token: Token): (Leaf & { tokens: Leaf[] }) | null {
     case "s_open":
       return { type: "del", tokens: [] };
     case "link_open":
-      return { type: "link", href: token.attrGet("href") ?? "", tokens: [] };
+      return { type: "link", href: String(token.attrGet("href") ?? ""), tokens: [] };
     default:
       return null;
   }
@@ -200,7 +202,7 @@ function leafOf(token: Token): Leaf {
     case "hardbreak":
       return { type: "br" };
     case "image":
-      return { type: "image", href: token.attrGet("src") ?? "", text: token.content };
+      return { type: "image", href: String(token.attrGet("src") ?? ""), text: token.content };
     default:
       return { type: "text", text: token.content };
   }
