@@ -3,6 +3,7 @@ import type { Answered } from "../protocol";
 import {
   allowances,
   answerOf,
+  approvalDetail,
   isContained,
   isCut,
   newApprovals,
@@ -14,7 +15,7 @@ import {
 } from "./approvals";
 import { apply } from "./apply";
 import { EMPTY, type Floor } from "./floor";
-import { waitingFor } from "./sessions";
+import { liveOf, waitingFor } from "./sessions";
 import { approval, project, runner, session, status, user } from "./testing/samples";
 import { needs } from "./tree";
 
@@ -109,6 +110,16 @@ describe("what needs this person", () => {
   it("is asked again when the session waits for something later", () => {
     const later = both(known(asked("a", 1, { session: "s", answer: "text", answered_at: at(2) })));
     expect(waitingFor(later).map((one) => one.id)).toEqual(["s"]);
+  });
+
+  it("is told what a session waits for in words of its own", () => {
+    const detail = "the runner's owner must allow session `bo asks: x`: `shopfloor approval list`";
+    const of = (owner: string, detail: string) =>
+      session("s", { owner: { id: owner, name: owner }, state: status("waiting", { detail }) });
+    expect(approvalDetail(floor, of("ann", detail))).toBe("It starts when you allow it");
+    expect(approvalDetail(floor, of("bo", detail))).toBe("It starts when Bo Renamed allows it");
+    expect(approvalDetail(floor, of("ann", "Allow command: make?"))).toBeNull();
+    expect(liveOf(floor, of("ann", detail)).detail).toBe("It starts when you allow it");
   });
 
   it("can be narrowed to a project or a task, and told once", () => {

@@ -135,6 +135,19 @@ export function waitsForApproval(floor: Floor, { id, state }: Pick<Session, "id"
   return false;
 }
 
+// How a runner begins what a session waits for when its owner must allow something.
+const MUST_ALLOW = "the runner's owner must allow ";
+
+/** What a session waits for when that is its owner's approval, in words for who reads it. */
+export function approvalDetail(
+  floor: Floor,
+  { owner, state }: Pick<Session, "owner" | "state">,
+): string | null {
+  if (state.status !== "waiting" || !state.detail?.startsWith(MUST_ALLOW)) return null;
+  if (owner.id === floor.me?.user?.id) return "It starts when you allow it";
+  return `It starts when ${floor.users.get(owner.id)?.name ?? owner.name} allows it`;
+}
+
 /** Which of the requests have not been told yet. */
 export function newApprovals(told: ReadonlySet<string>, open: readonly Approval[]): Approval[] {
   return open.filter((one) => !told.has(one.id));

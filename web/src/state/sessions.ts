@@ -1,5 +1,5 @@
 import type { Runner, Session, Workspace } from "../protocol";
-import { waitsForApproval } from "./approvals";
+import { approvalDetail, waitsForApproval } from "./approvals";
 import type { Floor } from "./floor";
 
 /** How a session's state is shown: colour, icon and word together. */
@@ -45,7 +45,7 @@ export function liveOf(floor: Floor, session: Session): Live {
   if (status === "exited") return exited(session);
   if (status === "waiting") {
     const word = session.owner.id === floor.me?.user?.id ? "Waiting for you" : WORD.waiting;
-    return { tone: "waiting", word, detail, since };
+    return { tone: "waiting", word, detail: approvalDetail(floor, session) ?? detail, since };
   }
   return { tone: TONE[status], word: WORD[status], detail, since };
 }
