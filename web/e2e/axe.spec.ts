@@ -1,16 +1,7 @@
-import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { check } from "./axe";
 import { expect, type Floor, live, test } from "./fixtures";
 import { add, ask, start, take } from "./queue";
 import { projectWithCode, run, screen, session } from "./work";
-
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
-async function check(page: Page, where: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withTags(RULES).analyze();
-  const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(" | ")}`);
-  expect(found, where).toEqual([]);
-}
 
 async function furnish(floor: Floor) {
   const project = await floor.project(

@@ -266,7 +266,12 @@ export function projectHere(): string | null {
   const { floor } = session;
   const { route } = navigation;
   const task = route.name === "task" ? taskLine(floor, route.task) : undefined;
-  const asked = route.name === "escalation" ? floor.escalations.get(route.escalation) : undefined;
+  const asked =
+    route.name === "escalation"
+      ? floor.escalations.get(route.escalation)
+      : route.name === "approval"
+        ? floor.approvals.get(route.approval)
+        : undefined;
   return (
     projectOf(route) ??
     floor.sessions.get(sessionOf(route) ?? "")?.project ??

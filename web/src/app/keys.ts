@@ -1,4 +1,5 @@
 import { canWrite } from "../state/access";
+import { openApprovals } from "../state/approvals";
 import { dialogs } from "../state/dialogs.svelte";
 import { navigation } from "../state/navigation.svelte";
 import { preferences } from "../state/preferences.svelte";
@@ -88,6 +89,8 @@ function newActivity(): void {
 }
 
 function nextWaiting(): void {
+  const [request] = openApprovals(session.floor);
+  if (request) return navigation.go({ name: "approval", approval: request.id });
   const [asked] = escalationsFor(session.floor);
   const [first] = waitingFor(session.floor);
   if (asked && (!first || asked.created_at < first.state.since))

@@ -1,4 +1,5 @@
 import type { Place } from "../protocol";
+import { openApprovals } from "../state/approvals";
 import type { Floor } from "../state/floor";
 import { taskLine } from "../state/board";
 import { isWork, type Route, sessionOf } from "../state/route";
@@ -23,7 +24,7 @@ export function placeOf(floor: Floor, route: Route): Place | null {
 
 /** The tab's title: who is called, where one is. */
 export function titleFor(floor: Floor, route: Route): string {
-  const waiting = waitingFor(floor).length + escalationsFor(floor).length;
+  const waiting = openApprovals(floor).length + waitingFor(floor).length + escalationsFor(floor).length;
   if (waiting > 0) return `(${waiting}) waiting — ${nameOfPlace(floor, route)}`;
   const { count, mentions } = unreadTotal(floor);
   const mark = mentions > 0 ? `(@${mentions}) ` : count > 0 ? `(${count}) ` : "";
@@ -36,7 +37,8 @@ function nameOfPlace(floor: Floor, route: Route): string {
   if (session) return `${session.title} · Shopfloor`;
   const task = taskLine(floor, taskOf(route));
   if (task) return `${task.title} · Shopfloor`;
-  if (route.name === "needs" || route.name === "escalation") return "Needs you · Shopfloor";
+  if (route.name === "needs" || route.name === "escalation" || route.name === "approval")
+    return "Needs you · Shopfloor";
   if (route.name === "terminals" && !project) return "Terminals · Shopfloor";
   const activity = route.name === "activity" ? floor.activities.get(route.activity) : undefined;
   if (activity) return `${activity.name} · Shopfloor`;

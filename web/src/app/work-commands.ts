@@ -1,5 +1,6 @@
 import type { Command } from "../features/palette/command";
 import { canGovern, canWrite } from "../state/access";
+import { APPROVAL, openApprovals, writerOf } from "../state/approvals";
 import { taskLine } from "../state/board";
 import { dialogs } from "../state/dialogs.svelte";
 import { valuesOf } from "../state/layered";
@@ -7,7 +8,7 @@ import { navigation } from "../state/navigation.svelte";
 import { taskPath } from "../state/route";
 import { session } from "../state/session.svelte";
 import { escalationsFor, isUp, workersOf } from "../state/workers";
-import { ESCALATION } from "../state/words";
+import { ESCALATION, titleOf } from "../state/words";
 import { attempt, go, projectHere } from "./commands";
 
 /** How many tasks the palette finds by name: more would make it slow. */
@@ -48,9 +49,15 @@ export function workHere(): Command[] {
 
 /** What waits for this person, wherever it is. */
 export function needed(): Command[] {
-  return escalationsFor(session.floor).map((one) =>
+  const { floor } = session;
+  const requests = openApprovals(floor).map((one) => {
+    const by = `${APPROVAL[one.kind].word} by ${writerOf(floor, one.author)} · ${one.project_name}`;
+    return go(one.id, "waiting", `Allow or deny: ${titleOf(one.text)}`, by, `/approvals/${one.id}`);
+  });
+  const asked = escalationsFor(floor).map((one) =>
     go(one.id, "waiting", one.question, `${ESCALATION[one.kind].short} · ${one.title}`, `/e/${one.id}`),
   );
+  return [...requests, ...asked];
 }
 
 function verbs(project: string, name: string): Command[] {

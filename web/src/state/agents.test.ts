@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { FoundAgent, Workspace } from "../protocol";
-import { agentChoices, argvOf, diskOf, lineOf, nameFromLocation, runnerAdvice, tellsNoCost } from "./agents";
+import {
+  agentChoices,
+  argvOf,
+  diskOf,
+  hostsOf,
+  lineOf,
+  nameFromLocation,
+  runnerAdvice,
+  tellsNoCost,
+} from "./agents";
 import { EMPTY, type Floor } from "./floor";
-import { runner, user, workspace } from "./testing/samples";
+import { activity, project, runner, user, workspace } from "./testing/samples";
 
 const agent = (name: string, version: string | null): FoundAgent => ({
   name,
@@ -25,6 +34,43 @@ const floor: Floor = {
     ].map((one) => [one.id, one]),
   ),
 };
+
+describe("runners of others", () => {
+  const bo = { id: "bo", name: "bo" };
+  const shared = (
+    visibility: "read-only" | "read-write",
+    owner: "ann" | "bo",
+    ...workspaces: Workspace[]
+  ): Floor => ({
+    ...floor,
+    projects: new Map([
+      ["p", project("p", { visibility, owner: owner === "bo" ? bo : { id: "ann", name: "ann" } })],
+    ]),
+    activities: new Map([["a", activity("a", { owner: owner === "bo" ? bo : { id: "ann", name: "ann" } })]]),
+    workspaces: new Map(workspaces.map((one) => [one.id, one])),
+  });
+  const ids = (of: Floor) => hostsOf(of, "a").map((one) => one.id);
+
+  it("can be asked where their owner works on the activity", () => {
+    expect(ids(shared("read-write", "bo"))).toEqual(["theirs"]);
+    expect(ids(shared("read-write", "ann", workspace("w", { owner: bo })))).toEqual(["theirs"]);
+    expect(ids(shared("read-write", "ann"))).toEqual([]);
+    expect(ids(shared("read-write", "ann", workspace("w", { owner: bo, status: "cleaned" })))).toEqual([]);
+  });
+
+  it("cannot be asked where their owner may not write, is away, or the activity is not known", () => {
+    expect(ids(shared("read-only", "ann", workspace("w", { owner: bo })))).toEqual([]);
+    const away = new Map([["theirs", runner("theirs", { owner: bo, connected: false })]]);
+    expect(ids({ ...shared("read-write", "bo"), runners: away })).toEqual([]);
+    expect(hostsOf(shared("read-write", "bo"), "")).toEqual([]);
+  });
+
+  it("offer their own agents", () => {
+    const [theirs] = hostsOf(shared("read-write", "bo"), "a");
+    const choices = agentChoices(floor, theirs ? [theirs] : []);
+    expect(choices.map((one) => one.name)).toEqual(["secret", "shell", "command"]);
+  });
+});
 
 describe("agents", () => {
   it("that can start come first, then programs, then those to be installed", () => {

@@ -3,7 +3,7 @@ import type { Floor } from "./floor";
 
 /** An agent as this person can start it, or could after installing it. */
 export type AgentChoice = FoundAgent & {
-  /** The connected runners of this person that have it. */
+  /** The connected runners that have it. */
   runners: readonly Runner[];
 };
 
@@ -21,6 +21,24 @@ export function myRunners(floor: Floor): Runner[] {
     .sort((a, b) => Number(b.connected) - Number(a.connected) || a.name.localeCompare(b.name));
 }
 
+/**
+ * The connected runners of others who work on an activity: a session there is theirs, and they are asked first. The hub
+ * decides; the page only spares a refusal.
+ */
+export function hostsOf(floor: Floor, activity: string): Runner[] {
+  const me = floor.me?.user?.id;
+  const known = floor.activities.get(activity);
+  const project = known && floor.projects.get(known.project);
+  if (!me || !known || !project) return [];
+  const writes = (person: string) => project.owner.id === person || project.visibility === "read-write";
+  const works = new Set([known.owner.id]);
+  for (const one of floor.workspaces.values())
+    if (one.activity === activity && one.status !== "cleaned") works.add(one.owner.id);
+  return [...floor.runners.values()]
+    .filter(({ connected, owner: { id } }) => connected && id !== me && works.has(id) && writes(id))
+    .sort((a, b) => a.owner.name.localeCompare(b.owner.name) || a.name.localeCompare(b.name));
+}
+
 /** What the workspaces of a runner take on its disk, as far as they may be seen; null: nothing is known. */
 export function diskOf(floor: Floor, runner: string): number | null {
   const known = [...floor.workspaces.values()].filter(
@@ -29,9 +47,9 @@ export function diskOf(floor: Floor, runner: string): number | null {
   return known.length === 0 ? null : known.reduce((sum, one) => sum + (one.disk_bytes ?? 0), 0);
 }
 
-/** The agents of this person's runners: those that can start now first, coding agents before plain programs. */
-export function agentChoices(floor: Floor): AgentChoice[] {
-  const connected = myRunners(floor).filter((runner) => runner.connected);
+/** The agents of these runners, by default this person's: those that can start now first, coding agents before plain programs. */
+export function agentChoices(floor: Floor, runners: readonly Runner[] = myRunners(floor)): AgentChoice[] {
+  const connected = runners.filter((runner) => runner.connected);
   const found = new Map<string, AgentChoice>();
   for (const runner of connected) {
     for (const agent of [...(runner.about?.agents ?? []), ...EVERYWHERE]) {

@@ -1,4 +1,5 @@
-import type { Escalation, Session } from "../protocol";
+import type { Approval, Escalation, Session } from "../protocol";
+import { APPROVAL, newApprovals, openApprovals, writerOf } from "./approvals";
 import type { Floor } from "./floor";
 import { navigation } from "./navigation.svelte";
 import type { Route } from "./route";
@@ -6,7 +7,7 @@ import { newWaits, toldWaits, waitingFor } from "./sessions";
 import { recall, remember } from "./storage";
 import { escalationsFor } from "./workers";
 
-/** Tells this person outside the page that an agent waits or work cannot go on; asked for by a button, never by itself. */
+/** Tells this person outside the page that something asks to run, an agent waits or work cannot go on; asked for by a button, never by itself. */
 class Alerts {
   #permission = $state<NotificationPermission | "unsupported">(
     typeof Notification === "undefined" ? "unsupported" : Notification.permission,
@@ -42,13 +43,25 @@ class Alerts {
     const waiting = waitingFor(floor);
     // What waits already when the page opens is on the screen.
     const asked = escalationsFor(floor);
+    const requests = openApprovals(floor);
     const told = this.#told;
     const fresh = told === null ? [] : newWaits(told, waiting);
     const questions = told === null ? [] : asked.filter((one) => !told.has(one.id));
-    this.#told = new Set([...toldWaits(told ?? new Set(), floor), ...asked.map((one) => one.id)]);
+    const wanted = told === null ? [] : newApprovals(told, requests);
+    this.#told = new Set([
+      ...toldWaits(told ?? new Set(), floor),
+      ...[...asked, ...requests].map((one) => one.id),
+    ]);
     if (!this.on || document.hasFocus()) return;
+    for (const one of wanted.slice(0, 3)) this.#request(floor, one);
     for (const one of questions.slice(0, 3)) this.#ask(one);
     for (const session of fresh.slice(0, 3)) this.#tell(session);
+  }
+
+  #request(floor: Floor, { id, kind, author, text, runner_name }: Approval): void {
+    const title = `${writerOf(floor, author)} wants to run something on ${runner_name}`;
+    const place = { name: "approval", approval: id } as const;
+    this.#show(title.charAt(0).toUpperCase() + title.slice(1), `${APPROVAL[kind].word}: ${text}`, id, place);
   }
 
   #ask({ id, title, question }: Escalation): void {

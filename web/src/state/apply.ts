@@ -167,6 +167,12 @@ function answered(floor: Floor, answer: Answer): Floor {
       return floor.escalations.get(answer.value.id)?.answered_at && !answer.value.answered_at
         ? floor
         : change(floor, { kind: "escalation", escalation: answer.value });
+    case "approval":
+      return floor.approvals.get(answer.value.id)?.answered_at && !answer.value.answered_at
+        ? floor
+        : change(floor, { kind: "approval", approval: answer.value });
+    case "runner":
+      return change(floor, { kind: "runner", runner: answer.value });
     case "added_tasks":
       return moved(floor, answer.value.tasks);
     case "task_detail":

@@ -4,7 +4,9 @@ import {
   columns,
   fits,
   held,
+  isHeldUp,
   NO_BOARD,
+  noteOf,
   onBoard,
   paged,
   scrolledTo,
@@ -203,5 +205,26 @@ describe("what is told to a screen reader", () => {
     expect(tell(moves, 4, word)).toBeNull();
     expect(tell(moves, 3, word)).toBe("T4: escalated");
     expect(tell(moves, 0, word)).toBe("4 tasks moved: 3 done, 1 escalated");
+  });
+});
+
+describe("what is said of a task in a line", () => {
+  const waits = "waits until ann allows something to run on `vm`";
+
+  it("is what holds it up, before how far it is, wherever somebody has it", () => {
+    for (const status of ["assigned", "running", "reported", "validating"] as const) {
+      expect(noteOf({ status, reason: waits, progress: "half" }), status).toBe(waits);
+      expect(isHeldUp({ status, reason: waits }), status).toBe(true);
+    }
+  });
+
+  it("is how far it is, before what was wrong with an earlier report", () => {
+    expect(noteOf({ status: "running", reason: "the tests fail", progress: "half" })).toBe("half");
+    expect(noteOf({ status: "running", reason: "the tests fail", progress: null })).toBe("the tests fail");
+  });
+
+  it("is why it is over", () => {
+    expect(noteOf({ status: "failed", reason: "no", progress: "half" })).toBe("no");
+    expect(isHeldUp({ status: "ready", reason: waits })).toBe(false);
   });
 });

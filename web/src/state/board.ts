@@ -215,3 +215,24 @@ export function tell(
   for (const move of news) counts.set(wordOf(move.to), (counts.get(wordOf(move.to)) ?? 0) + 1);
   return `${news.length} tasks moved: ${[...counts].map(([word, count]) => `${count} ${word}`).join(", ")}`;
 }
+
+const OVER: ReadonlySet<TaskLine["status"]> = new Set(["done", "failed", "cancelled"]);
+const HELD: ReadonlySet<TaskLine["status"]> = new Set(["assigned", "running", "reported", "validating"]);
+
+// How the hub begins the reason of a task that waits until a runner's owner allows something.
+const WAITS = "waits until ";
+
+/** Whether work on a task stands still until the owner of a runner allows something. */
+export function isHeldUp({ status, reason }: Pick<TaskLine, "status" | "reason">): boolean {
+  return HELD.has(status) && reason !== null && reason.startsWith(WAITS);
+}
+
+/** What is said of a task in a line: why it is over, what holds it up, else how far it is. */
+export function noteOf({
+  status,
+  reason,
+  progress,
+}: Pick<TaskLine, "status" | "reason" | "progress">): string | null {
+  if (OVER.has(status)) return reason;
+  return isHeldUp({ status, reason }) ? reason : (progress ?? reason);
+}

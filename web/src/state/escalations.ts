@@ -50,12 +50,15 @@ export function actsOffered(open: readonly Pick<Escalation, "kind" | "options">[
   return new Set(open.flatMap(choicesOf).map((choice) => choice.does));
 }
 
+/** Something that a person is asked: an escalation or a request to run something. */
+export type Asked = Pick<Escalation, "id" | "created_at" | "answered_at">;
+
 /** What is asked, oldest first, with what was answered while somebody looked: nothing is gone under the pointer. */
-export function inPlace(
-  known: ReadonlyMap<string, Escalation>,
-  open: readonly Escalation[],
+export function inPlace<T extends Asked>(
+  known: ReadonlyMap<string, T>,
+  open: readonly T[],
   seen: ReadonlySet<string>,
-): Escalation[] {
+): T[] {
   const answered = [...seen].flatMap((id) => known.get(id) ?? []).filter((one) => one.answered_at !== null);
   return [...open, ...answered].sort((a, b) =>
     a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0,
@@ -63,7 +66,7 @@ export function inPlace(
 }
 
 /** The one that comes after another, which may be answered meanwhile; after the last comes the first. */
-export function nextOf(open: readonly Escalation[], after: Escalation | undefined): Escalation | undefined {
+export function nextOf<T extends Asked>(open: readonly T[], after: T | undefined): T | undefined {
   const at = open.findIndex((one) => one.id === after?.id);
   const next = at < 0 ? open.find((one) => after && one.created_at >= after.created_at) : open[at + 1];
   return next ?? open[0];

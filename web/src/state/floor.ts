@@ -1,6 +1,8 @@
 import type {
   Activity,
   ActivityId,
+  Approval,
+  ApprovalId,
   Escalation,
   EscalationId,
   Me,
@@ -36,6 +38,8 @@ export type Things = {
   workers: ReadonlyMap<WorkerId, Worker>;
   /** Those that are open, and those that were answered while this page looked. */
   escalations: ReadonlyMap<EscalationId, Escalation>;
+  /** Requests to this person: those that are open, and those that were answered while this page looked. */
+  approvals: ReadonlyMap<ApprovalId, Approval>;
   /** How projects hand out their tasks, as far as they ever said. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
 };
@@ -80,6 +84,7 @@ export const NOTHING: Things = {
   unread: new Map(),
   workers: new Map(),
   escalations: new Map(),
+  approvals: new Map(),
   work: new Map(),
 };
 

@@ -11,6 +11,7 @@ export type Route =
   | { name: "decisions" | "metrics" | "escalations" | "work"; project: string }
   | { name: "task"; task: string }
   | { name: "escalation"; escalation: string }
+  | { name: "approval"; approval: string }
   | { name: "needs" }
   | { name: "terminals"; project: string | null }
   | { name: "session"; session: string }
@@ -46,6 +47,7 @@ export function parseRoute(pathname: string, search = ""): Route {
   }
   if (first === "t" && second && parts.length === 2) return { name: "task", task: second };
   if (first === "e" && second && parts.length === 2) return { name: "escalation", escalation: second };
+  if (first === "approvals" && second && parts.length === 2) return { name: "approval", approval: second };
   if (first === "s" && second) {
     if (parts.length === 2) return { name: "session", session: second };
     if (third === "recording" && parts.length === 3)
@@ -114,6 +116,8 @@ export function pathOf(route: Route): string {
       return `/t/${route.task}`;
     case "escalation":
       return `/e/${route.escalation}`;
+    case "approval":
+      return `/approvals/${route.approval}`;
     case "session":
       return `/s/${route.session}`;
     case "recording":

@@ -1,4 +1,5 @@
 import type { Runner, Session, Workspace } from "../protocol";
+import { approvalDetail, waitsForApproval } from "./approvals";
 import type { Floor } from "./floor";
 
 /** How a session's state is shown: colour, icon and word together. */
@@ -44,7 +45,7 @@ export function liveOf(floor: Floor, session: Session): Live {
   if (status === "exited") return exited(session);
   if (status === "waiting") {
     const word = session.owner.id === floor.me?.user?.id ? "Waiting for you" : WORD.waiting;
-    return { tone: "waiting", word, detail, since };
+    return { tone: "waiting", word, detail: approvalDetail(floor, session) ?? detail, since };
   }
   return { tone: TONE[status], word: WORD[status], detail, since };
 }
@@ -89,7 +90,7 @@ function exited(session: Session): Live {
   return shown(code === 0 ? "completed" : "failed", ` with ${code}`);
 }
 
-/** This person's sessions that wait for them and can be answered now, longest first. */
+/** This person's sessions that wait for them and can be answered now, longest first; one that waits for an approval is not asked about twice. */
 export function waitingFor(floor: Floor): Session[] {
   return allWaiting(floor).filter((one) => unreachableRunner(floor, one) === null);
 }
@@ -98,7 +99,13 @@ function allWaiting(floor: Floor): Session[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
   return [...floor.sessions.values()]
-    .filter((one) => one.state.status === "waiting" && one.owner.id === me && !one.stopping)
+    .filter(
+      (one) =>
+        one.state.status === "waiting" &&
+        one.owner.id === me &&
+        !one.stopping &&
+        !waitsForApproval(floor, one),
+    )
     .sort((a, b) => (a.state.since < b.state.since ? -1 : 1));
 }
 

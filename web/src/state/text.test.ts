@@ -42,6 +42,7 @@ describe("routes", () => {
     { name: "activity", project: "prj_1", activity: "act_1" },
     { name: "project-settings", project: "prj_1" },
     { name: "people" },
+    { name: "approval", approval: "apr_1" },
     { name: "runners" },
     { name: "settings" },
     { name: "audit", project: null },

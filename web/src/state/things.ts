@@ -19,6 +19,7 @@ export function change<T extends Things>(things: T, what: Change): T {
         unread: without(things.unread, what.project),
         workers: dropWhere(things.workers, (worker) => worker.project === what.project),
         escalations: dropWhere(things.escalations, (one) => one.project === what.project),
+        approvals: dropWhere(things.approvals, (one) => one.project === what.project),
         work: without(things.work, what.project),
       };
     case "activity":
@@ -28,7 +29,11 @@ export function change<T extends Things>(things: T, what: Change): T {
     case "runner":
       return { ...things, runners: put(things.runners, what.runner.id, what.runner) };
     case "runner_gone":
-      return { ...things, runners: without(things.runners, what.runner) };
+      return {
+        ...things,
+        runners: without(things.runners, what.runner),
+        approvals: dropWhere(things.approvals, (one) => one.runner === what.runner),
+      };
     case "workspace":
       return { ...things, workspaces: put(things.workspaces, what.workspace.id, what.workspace) };
     case "session":
@@ -39,6 +44,8 @@ export function change<T extends Things>(things: T, what: Change): T {
       return { ...things, workers: without(things.workers, what.worker) };
     case "escalation":
       return { ...things, escalations: put(things.escalations, what.escalation.id, what.escalation) };
+    case "approval":
+      return { ...things, approvals: put(things.approvals, what.approval.id, what.approval) };
     case "work_settings":
       return { ...things, work: put(things.work, what.project, what.settings) };
     case "execution_gone":
@@ -62,6 +69,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
   const unread = new Map(things.unread);
   const workers = new Map(things.workers);
   const escalations = new Map(things.escalations);
+  const approvals = new Map(things.approvals);
   const work = new Map(things.work);
   for (const what of changes) {
     if (what.kind === "user") users.set(what.user.id, what.user);
@@ -73,6 +81,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
     else if (what.kind === "workers") for (const worker of what.workers) workers.set(worker.id, worker);
     else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
+    else if (what.kind === "approval") approvals.set(what.approval.id, what.approval);
     else if (what.kind === "work_settings") work.set(what.project, what.settings);
   }
   return {
@@ -85,6 +94,7 @@ export function changeAll(things: Things, changes: readonly Change[]): Things {
     unread,
     workers,
     escalations,
+    approvals,
     work,
   };
 }

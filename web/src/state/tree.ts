@@ -1,4 +1,14 @@
-import type { Activity, ActivityStatus, Escalation, Project, Session, Unread, User } from "../protocol";
+import type {
+  Activity,
+  ActivityStatus,
+  Approval,
+  Escalation,
+  Project,
+  Session,
+  Unread,
+  User,
+} from "../protocol";
+import { openApprovals } from "./approvals";
 import type { Floor } from "./floor";
 import { group } from "./maps";
 import { waitingFor } from "./sessions";
@@ -12,6 +22,7 @@ export type Owner = { id: string; name: string; mine: boolean; branches: Branch[
 
 /** Something that waits for this person. */
 export type Need =
+  | { kind: "approval"; project: Project; approval: Approval }
   | { kind: "escalation"; project: Project; escalation: Escalation }
   | { kind: "waiting"; project: Project; session: Session }
   | { kind: "mention"; project: Project; count: number }
@@ -65,11 +76,15 @@ export function isFinished(activity: Activity): boolean {
   return activity.status === "completed" || activity.status === "abandoned";
 }
 
-/** What waits for this person: what work cannot go on without, their agents, then mentions, and blocked work that is theirs or in a project of theirs. */
+/** What waits for this person: what may run on their machine, what work cannot go on without, their agents, then mentions, and blocked work that is theirs or in a project of theirs. */
 export function needs(floor: Floor): Need[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
   const found: Need[] = [];
+  for (const approval of openApprovals(floor)) {
+    const project = floor.projects.get(approval.project);
+    if (project) found.push({ kind: "approval", project, approval });
+  }
   for (const escalation of escalationsFor(floor)) {
     const project = floor.projects.get(escalation.project);
     if (project) found.push({ kind: "escalation", project, escalation });

@@ -1,10 +1,12 @@
 import { asProblem } from "../../link/failure";
-import type { Problem, SessionSpawn } from "../../protocol";
+import type { Problem, Session, SessionSpawn } from "../../protocol";
 import { argvOf, isPlain } from "../../state/agents";
 import { navigation } from "../../state/navigation.svelte";
+import { notices } from "../../state/notices.svelte";
 import { session as hub } from "../../state/session.svelte";
 import { recall, remember } from "../../state/storage";
 import { tabs } from "../../state/tabs.svelte";
+import { nameOf } from "../../state/tree";
 
 /** What is filled in to start an agent, and what came of it. */
 export class Spawning {
@@ -57,6 +59,17 @@ export class Spawning {
     };
   }
 
+  // What runs on somebody else's machine is theirs: it may not be shown, and nothing runs before they say so.
+  #show({ id, project, activity, owner }: Session): void {
+    const { floor } = hub;
+    const mine = owner.id === floor.me?.user?.id;
+    if (!mine) notices.tell(`Asked: the session starts when ${nameOf(floor, owner)} allows it`);
+    if (!mine && !floor.projects.get(project)?.share_execution)
+      return navigation.go({ name: "activity", project, activity });
+    tabs.add(id);
+    navigation.go({ name: "session", session: id });
+  }
+
   /** Does the work, then starts the agent there and shows its terminal; says whether it did. */
   async spawn(
     where: () => Promise<Pick<SessionSpawn, "project" | "activity" | "workspace">>,
@@ -67,8 +80,7 @@ export class Spawning {
     try {
       const made = await hub.call({ verb: "session.spawn", input: this.input(await where()) }, this.#key);
       remember("agent", this.agent);
-      tabs.add(made.id);
-      navigation.go({ name: "session", session: made.id });
+      this.#show(made);
       return true;
     } catch (thrown) {
       this.problem = asProblem(thrown);

@@ -1,5 +1,6 @@
 import type {
   Activity,
+  Approval,
   Escalation,
   Message,
   Project,
@@ -39,6 +40,7 @@ export function project(id: string, more: Partial<Project> = {}): Project {
     share_execution: false,
     archive_recordings: false,
     retention_days: null,
+    sandbox_others: false,
     content: id,
     version: 1,
     repositories: [],
@@ -92,6 +94,7 @@ export function session(id: string, more: Partial<Session> = {}): Session {
     workspace: "w",
     runner: "r",
     owner: { id: "ann", name: "ann" },
+    asked_by: null,
     agent: "codex",
     mode: "interactive",
     model: null,
@@ -152,6 +155,8 @@ export function runner(id: string, more: Partial<Runner> = {}): Runner {
     last_seen_at: at,
     created_at: at,
     about: null,
+    policy: "ask",
+    sandbox_others: false,
     ...more,
   };
 }
@@ -238,6 +243,31 @@ export function escalation(id: string, more: Partial<Escalation> = {}): Escalati
     answered_at: null,
     answer: null,
     act: null,
+    ...more,
+  };
+}
+
+/** A request to a runner's owner for tests: a command that Bo wrote, which would check a task on Ann's runner. */
+export function approval(id: string, more: Partial<Approval> = {}): Approval {
+  return {
+    id,
+    project: "p",
+    project_name: "p",
+    runner: "r",
+    runner_name: "r",
+    kind: "command",
+    text: "make test",
+    sha256: "0".repeat(64),
+    author: { user: { id: "bo", name: "bo" }, agent: null },
+    why: "it would check the work on `t`",
+    sandbox: false,
+    session: null,
+    report: "rep",
+    task: "t",
+    workspace: "w",
+    created_at: at,
+    answer: null,
+    answered_at: null,
     ...more,
   };
 }
