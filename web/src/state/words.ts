@@ -56,7 +56,10 @@ export const ESCALATION: Record<EscalationKind, { short: string; meaning: string
   same_lines: { short: "Same lines", meaning: "Two outputs change the same lines." },
   contradiction: { short: "Contradiction", meaning: "Two outputs contradict each other." },
   uncheckable: { short: "Uncheckable", meaning: "The acceptance cannot be checked anywhere." },
-  outage: { short: "Agent cannot work", meaning: "An agent cannot work on a machine: its provider, its login or its start." },
+  outage: {
+    short: "Agent cannot work",
+    meaning: "An agent cannot work on a machine: its provider, its login or its start.",
+  },
 };
 
 /** The name that a text will have: its first visible line, without heading marks. */
