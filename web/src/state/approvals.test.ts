@@ -38,6 +38,7 @@ describe("what was heard of requests", () => {
     const open = apply(floor, {
       type: "delta",
       seq: 1,
+      at: at(1),
       change: { kind: "approval", approval: asked("a", 1) },
     });
     expect(openApprovals(open).map((one) => one.id)).toEqual(["a"]);
