@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
@@ -6,6 +7,9 @@ const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4720";
 
 export default defineConfig({
   plugins: [svelte()],
+  resolve: {
+    alias: { entities: fileURLToPath(new URL("./src/ui/markdown/entities.ts", import.meta.url)) },
+  },
   build: {
     target: "es2023",
     cssTarget: "chrome123",

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { decodeHTMLStrict } from "./entities";
 import { type Block, lex, type Leaf, MOST_PIECES, safeHref } from "./lex";
 
 describe("safeHref", () => {
@@ -152,6 +153,15 @@ describe("lex", () => {
           text(" and main.rs"),
         ],
       },
+    ]);
+  });
+
+  it("knows the entities that people type, and no other name of an object", () => {
+    expect(["&amp;", "&rarr;", "&zzz;", "&constructor;"].map(decodeHTMLStrict)).toEqual([
+      "&",
+      "→",
+      "&zzz;",
+      "&constructor;",
     ]);
   });
 
