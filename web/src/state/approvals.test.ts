@@ -38,11 +38,17 @@ describe("what was heard of requests", () => {
     const open = apply(floor, {
       type: "delta",
       seq: 1,
+      at: at(9),
       change: { kind: "approval", approval: asked("a", 1) },
     });
     expect(openApprovals(open).map((one) => one.id)).toEqual(["a"]);
     const done = asked("a", 1, { answer: "once", answered_at: at(2) });
-    const answered = apply(open, { type: "delta", seq: 2, change: { kind: "approval", approval: done } });
+    const answered = apply(open, {
+      type: "delta",
+      seq: 2,
+      at: at(9),
+      change: { kind: "approval", approval: done },
+    });
     expect(openApprovals(answered)).toEqual([]);
     expect(answered.approvals.get("a")?.answer).toBe("once");
   });
@@ -76,8 +82,12 @@ describe("what was heard of requests", () => {
     const without = (change: Parameters<typeof apply>[1] & { type: "delta" }) => [
       ...apply({ ...floor, approvals: all }, change).approvals.keys(),
     ];
-    expect(without({ type: "delta", seq: 1, change: { kind: "project_gone", project: "p" } })).toEqual(["b"]);
-    expect(without({ type: "delta", seq: 1, change: { kind: "runner_gone", runner: "s" } })).toEqual(["a"]);
+    expect(
+      without({ type: "delta", seq: 1, at: at(9), change: { kind: "project_gone", project: "p" } }),
+    ).toEqual(["b"]);
+    expect(
+      without({ type: "delta", seq: 1, at: at(9), change: { kind: "runner_gone", runner: "s" } }),
+    ).toEqual(["a"]);
   });
 });
 
