@@ -8,6 +8,7 @@ import { detail, start } from "./queue";
 import { projectWithCode, run, runner, screen, session } from "./work";
 
 const WORK = "echo made > made.txt";
+const HTML = "<img src=x onerror=alert(1)>";
 
 /** Asks the API as whoever is logged in on a page. */
 async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
@@ -29,7 +30,9 @@ async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
 /** A task of Bo's whose acceptance leaves a file outside of any workspace, and a worker of the owner's that does it. */
 async function plant(floor: Floor, bo: Page, project: Project, title = "Make it") {
   const canary = join(floor.hub.dir, "canary");
-  const acceptance = [{ kind: "command", argv: ["sh", "-c", `test -e made.txt && echo ran >> ${canary}`] }];
+  const acceptance = [
+    { kind: "command", argv: ["sh", "-c", `: "${HTML}"; test -e made.txt && echo ran >> ${canary}`] },
+  ];
   const added = await as<AddedTasks>(bo, `/api/projects/${project.id}/tasks`, {
     tasks: [{ description: title, acceptance }],
   });
@@ -57,9 +60,11 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
     await link.click();
     const asked = card(page, "Acceptance command by Bo");
     await expect(asked).toContainText("Written by Bo");
-    await expect(asked.getByRole("group", { name: "The exact text" })).toContainText(`echo ran >> ${canary}`);
+    await expect(asked.getByRole("group", { name: "The exact text" })).toContainText(
+      `: "${HTML}"; test -e made.txt && echo ran >> ${canary}`,
+    );
     await expect(asked).toContainText("It would check the work on Make it", { ignoreCase: true });
-    await expect(asked).toContainText("No: it can do what you can do on this machine");
+    await expect(asked).toContainText("No: it can do everything that you can do on");
     await expect(asked.getByRole("link", { name: "Shop" })).toBeVisible();
     const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
     await expect(asked).toContainText(open?.sha256.slice(0, 12) ?? "none");

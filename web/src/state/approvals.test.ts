@@ -38,7 +38,7 @@ describe("what was heard of requests", () => {
     const open = apply(floor, {
       type: "delta",
       seq: 1,
-      at: at(1),
+      at: at(9),
       change: { kind: "approval", approval: asked("a", 1) },
     });
     expect(openApprovals(open).map((one) => one.id)).toEqual(["a"]);
@@ -46,7 +46,7 @@ describe("what was heard of requests", () => {
     const answered = apply(open, {
       type: "delta",
       seq: 2,
-      at: at(1),
+      at: at(9),
       change: { kind: "approval", approval: done },
     });
     expect(openApprovals(answered)).toEqual([]);
@@ -83,10 +83,10 @@ describe("what was heard of requests", () => {
       ...apply({ ...floor, approvals: all }, change).approvals.keys(),
     ];
     expect(
-      without({ type: "delta", seq: 1, at: at(1), change: { kind: "project_gone", project: "p" } }),
+      without({ type: "delta", seq: 1, at: at(9), change: { kind: "project_gone", project: "p" } }),
     ).toEqual(["b"]);
     expect(
-      without({ type: "delta", seq: 1, at: at(1), change: { kind: "runner_gone", runner: "s" } }),
+      without({ type: "delta", seq: 1, at: at(9), change: { kind: "runner_gone", runner: "s" } }),
     ).toEqual(["a"]);
   });
 });
