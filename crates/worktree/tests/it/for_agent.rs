@@ -1,6 +1,6 @@
 //! Work that an agent could not commit is committed for it, and nothing of the agent's decides how.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::support::{Bench, git, write};
 
@@ -42,15 +42,18 @@ async fn hooks_filters_and_links_of_an_agent_do_nothing() {
         git(&tree, &["config", key, value]);
     }
     write(&tree, ".gitattributes", "* filter=x\n");
-    write(&tree, ".git/hooks/pre-commit", &format!("#!/bin/sh\n{run}\n"));
-    write(&tree, ".git/hooks/reference-transaction", &format!("#!/bin/sh\n{run}\n"));
+    for hook in ["pre-commit", "reference-transaction"] {
+        let path = format!(".git/hooks/{hook}");
+        write(&tree, &path, format!("#!/bin/sh\n{run}\n"));
+        std::fs::set_permissions(tree.join(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
     std::fs::write(&outside, "untouched").unwrap();
     std::fs::remove_file(tree.join(".git/index")).unwrap();
     symlink(&outside, tree.join(".git/index")).unwrap();
     let reference = tree.join(".git/refs/heads/work");
     let head = std::fs::read_to_string(&reference).unwrap();
     std::fs::remove_file(&reference).unwrap();
-    write(&tree, ".git/packed-refs", &format!("{} refs/heads/work\n", head.trim()));
+    write(&tree, ".git/packed-refs", format!("{} refs/heads/work\n", head.trim()));
     symlink(&outside, &reference).unwrap();
     let commit = bench.trees.commit(id, "Do it").await.unwrap().unwrap();
     assert_eq!(std::fs::read_to_string(&reference).unwrap().trim(), commit, "the link is gone");
