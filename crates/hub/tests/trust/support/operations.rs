@@ -50,6 +50,8 @@ fn filled(template: &str) -> String {
         ("task", "tsk"),
         ("worker", "wrk"),
         ("escalation", "esc"),
+        ("approval", "apr"),
+        ("grant", "gnt"),
     ] {
         path = path.replace(&format!("{{{name}}}"), &format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));
     }
