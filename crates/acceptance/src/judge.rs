@@ -69,7 +69,7 @@ pub fn main() -> i32 {
         },
         About::Names { globs, names } => touches::only(&globs, &names),
     };
-    let told = serde_json::to_string(&verdict).unwrap_or_default();
+    let told = serde_json::to_string(&verdict.short()).unwrap_or_default();
     i32::from(std::io::stdout().write_all(told.as_bytes()).is_err())
 }
 

@@ -18,14 +18,23 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
+    /// The same with a reason that can be told: parsers quote what they refuse, which may be a whole file.
+    pub(crate) fn short(self) -> Self {
+        match self {
+            Self::Met(reason) => Self::Met(plain(&reason, LONGEST)),
+            Self::Not(reason) => Self::Not(plain(&reason, LONGEST)),
+            Self::Unclear(reason) => Self::Unclear(plain(&reason, LONGEST)),
+        }
+    }
+
     pub(crate) fn told(self, criterion: usize) -> CriterionResult {
-        let (passed, reason) = match self {
+        let (passed, reason) = match self.short() {
             Self::Met(reason) => (Some(true), reason),
             Self::Not(reason) => (Some(false), reason),
             Self::Unclear(reason) => (None, reason),
         };
         let criterion = u32::try_from(criterion).unwrap_or(u32::MAX);
-        CriterionResult { criterion, passed, reason: plain(&reason, LONGEST) }
+        CriterionResult { criterion, passed, reason }
     }
 }
 
