@@ -109,7 +109,7 @@ fn attempt(words: &[&str]) -> Option<Tried> {
         ["privileges"] => privileges(),
         ["descriptors"] => descriptors(),
         ["mounts", allowed @ ..] => writable_mounts(allowed),
-        ["kernel"] => writable_kernel(Path::new("/proc"), 0).map_or(Err(String::new()), Ok),
+        ["kernel"] => writable_kernel(Path::new("/proc"), 0).ok_or(String::new()),
         _ => return None,
     })
 }
@@ -208,7 +208,8 @@ fn socket(family: AddressFamily) -> Tried {
 fn privileges() -> Tried {
     let status = std::fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim().to_owned();
-    let any = ["CapEff:", "CapPrm:", "CapBnd:", "CapAmb:"].into_iter().find(|name| value(name).trim_matches('0') != "");
+    let any =
+        ["CapEff:", "CapPrm:", "CapBnd:", "CapAmb:"].into_iter().find(|name| !value(name).trim_matches('0').is_empty());
     match any {
         Some(name) => Ok(format!("{name} {}", value(name))),
         None if value("NoNewPrivs:") != "1" => Ok("NoNewPrivs is off".to_owned()),

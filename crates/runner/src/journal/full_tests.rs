@@ -43,7 +43,8 @@ async fn agrees(journal: &Journal, written: &[SessionId]) {
     let rows = journal.sessions(false).await.unwrap();
     let mut there: Vec<_> = rows.iter().map(|row| row.session).collect();
     let mut written = written.to_vec();
-    (there.sort_unstable(), written.sort_unstable());
+    there.sort_unstable();
+    written.sort_unstable();
     assert_eq!(there, written);
     let facts = journal.to_send(0, 10_000).await.unwrap();
     assert!(facts.iter().map(|fact| fact.number).eq(1..=3 * written.len() as u64), "numbered without gaps");

@@ -206,7 +206,8 @@ async fn credentials_and_links_are_not_made_without_end() {
     let runner = |n| Call::RunnerCreate { input: RunnerCreate { name: format!("r{n}") } };
     let observer =
         move |n| Call::ObserverCreate { project, input: ObserverCreate { name: format!("o{n}"), expires_at: None } };
-    let cases: [(&str, u32, &dyn Fn(u32) -> Call); 4] = [
+    type Make<'a> = &'a dyn Fn(u32) -> Call;
+    let cases: [(&str, u32, Make<'_>); 4] = [
         ("runners", MAX_RUNNERS, &runner),
         ("open invitations", MAX_OPEN_INVITES, &invite),
         ("login links", MAX_OPEN_LOGIN_LINKS, &|_| Call::LoginLink {}),
