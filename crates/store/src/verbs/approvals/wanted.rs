@@ -58,7 +58,7 @@ pub(crate) async fn wanted(
             asking.project.to_string(),
             &subject,
             wish.kind.word(),
-            plain(&wish.text, SHOWN),
+            readable(&wish.text),
             &sha256,
             by.user.id.to_string(),
             by.agent.map(|id| id.to_string()),
@@ -102,6 +102,22 @@ fn ground(
     let actor = Actor::User { id: author.user, hub_owner: false };
     let author_writes = can(&actor, Action::Write, Resource::Project(facts)).is_allowed();
     Ground { owner, policy, project, project_owner: facts.owner, author_writes }
+}
+
+/// A text as its reader must see it: nothing of it is left out. What acts on a terminal, or cannot be seen, is written out.
+fn readable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(SHOWN));
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() => shown.extend(c.escape_debug()),
+            c => shown.push(c),
+        }
+        if shown.len() >= SHOWN {
+            break;
+        }
+    }
+    shown
 }
 
 /// Why it would run, for its reader.
@@ -185,4 +201,15 @@ async fn say_so(tx: &mut Tx<'_>, task: TaskId, owner: &str, runner: &str) -> Res
         tx.put_task(row);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_is_left_out() {
+        assert_eq!(readable("rm\t-rf /\n\u{1b}[2Jx\0"), "rm\t-rf /\n\\u{1b}[2Jx\\0");
+        assert!(readable(&"a".repeat(SHOWN * 2)).len() <= SHOWN);
+    }
 }
