@@ -14,24 +14,27 @@ use tokio::time::Instant;
 use super::link::Link;
 use crate::hub::Hub;
 
-/// A session's token is not made again sooner; a runner asks again only after longer.
+/// Within this time a session's token is made twice at most; a runner asks again only after longer.
 const AGAIN: Duration = Duration::from_secs(5);
+/// Once for a session that starts, and once more for one whose runner has forgotten that it asked.
+const TIMES: u32 = 2;
 /// How many sessions of one runner get a token within that time; others are asked for again by the runner.
 const MOST: usize = 256;
 
 /// Which sessions' tokens were asked for lately.
 #[derive(Debug, Default)]
-struct Asked(HashMap<SessionId, Instant>);
+struct Asked(HashMap<SessionId, (Instant, u32)>);
 
 impl Asked {
     /// Whether a token is to be made for a session now.
     fn admits(&mut self, session: SessionId, now: Instant) -> bool {
-        self.0.retain(|_, at| now.saturating_duration_since(*at) < AGAIN);
-        if self.0.len() >= MOST || self.0.contains_key(&session) {
+        self.0.retain(|_, (at, _)| now.saturating_duration_since(*at) < AGAIN);
+        if self.0.len() >= MOST && !self.0.contains_key(&session) {
             return false;
         }
-        self.0.insert(session, now);
-        true
+        let (_, times) = self.0.entry(session).or_insert((now, 0));
+        *times += 1;
+        *times <= TIMES
     }
 }
 
@@ -75,10 +78,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_gets_a_few_tokens_and_each_session_one() {
+    fn a_flood_gets_a_few_tokens_and_each_session_two() {
         let (mut asked, start) = (Asked::default(), Instant::now());
         let one = SessionId::generate();
-        assert_eq!((0..6000).filter(|_| asked.admits(one, start)).count(), 1);
+        assert_eq!((0..6000).filter(|_| asked.admits(one, start)).count(), 2);
         assert_eq!((0..6000).filter(|_| asked.admits(SessionId::generate(), start)).count(), MOST - 1);
         assert!(asked.0.len() <= MOST);
         assert!(!asked.admits(one, start + AGAIN / 2));
