@@ -82,8 +82,24 @@ mod tests {
     #[test]
     fn ordinary_names_of_one_script_are_taken_as_they_are() {
         for name in [
-            "Ada Lovelace", "Łukasz Żółć", "Zoë-2", "Ада", "Ελένη", "王小明", "山田 太郎", "たろうさん", "김민수",
-            "محمد", "नीलम", "สมชาย", "ᏣᎳᎩ", "build box #1", "Проект Apollo", "王 Wei", "🛠 builder", "codex-1 (web)",
+            "Ada Lovelace",
+            "Łukasz Żółć",
+            "Zoë-2",
+            "Ада",
+            "Ελένη",
+            "王小明",
+            "山田 太郎",
+            "たろうさん",
+            "김민수",
+            "محمد",
+            "नीलम",
+            "สมชาย",
+            "ᏣᎳᎩ",
+            "build box #1",
+            "Проект Apollo",
+            "王 Wei",
+            "🛠 builder",
+            "codex-1 (web)",
         ] {
             assert_eq!(NAME.name(name).as_deref(), Ok(name));
         }
@@ -113,10 +129,16 @@ mod tests {
 
     #[test]
     fn names_that_could_be_mistaken_look_alike() {
-        for (one, other) in [("ada", "Ada "), ("Ada", "\u{0410}d\u{0430}"), ("paul", "pau1"), ("bo", "b0"), ("a b", "a  b")] {
+        for (one, other) in
+            [("ada", "Ada "), ("Ada", "\u{0410}d\u{0430}"), ("paul", "pau1"), ("bo", "b0"), ("a b", "a  b")]
+        {
             assert_eq!(looks_like(one), looks_like(other), "{one} {other}");
         }
-        assert_eq!(looks_like("scope"), looks_like("\u{0455}\u{0441}\u{043E}\u{0440}\u{0435}"), "all of another script");
+        assert_eq!(
+            looks_like("scope"),
+            looks_like("\u{0455}\u{0441}\u{043E}\u{0440}\u{0435}"),
+            "all of another script"
+        );
         for (one, other) in [("Ada", "Ida"), ("Ann", "Anna"), ("bo", "bob"), ("王小明", "王小朋")] {
             assert_ne!(looks_like(one), looks_like(other), "{one} {other}");
         }

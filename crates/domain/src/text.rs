@@ -40,7 +40,9 @@ pub enum TextError {
         position: usize,
     },
     /// Letters of scripts that are not written together.
-    #[error("`{field}` mixes letters of several scripts in `{word}`, which could be taken for another name: use one script")]
+    #[error(
+        "`{field}` mixes letters of several scripts in `{word}`, which could be taken for another name: use one script"
+    )]
     Mixed {
         /// The field that was refused.
         field: &'static str,

@@ -6,8 +6,8 @@
 use domain::{EscalationKind, LinkKind, UserId, WorkerId};
 
 use crate::{
-    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Handover, Message, Report, Task, TaskDetail, TaskLine,
-    Version, Worker, WorkerDetail,
+    ActedBy, Activity, Attempt, AuditEntry, Change, CriterionResult, Escalation, Handover, Message, Report, Task,
+    TaskDetail, TaskLine, Version, Worker, WorkerDetail,
 };
 
 /// Stands where a text is that the receiver may not see.
@@ -112,10 +112,8 @@ impl Veil for Escalation {
         context.screen = None;
         context.diff = None;
         // A question and its context are words for people; two outputs that meet are named by the hub.
-        let words = matches!(
-            self.kind,
-            EscalationKind::Question | EscalationKind::SameLines | EscalationKind::Contradiction
-        );
+        let words =
+            matches!(self.kind, EscalationKind::Question | EscalationKind::SameLines | EscalationKind::Contradiction);
         if !words && !context.text.is_empty() {
             context.text = NOT_SHARED.to_owned();
         }

@@ -107,7 +107,8 @@ impl Caller {
 }
 
 const AGENT: &str = "an agent's token works in its own project only: a person must do this";
-const RUNNER: &str = "a runner's token opens only the runner's link: use a personal token (`shopfloor token create NAME`)";
+const RUNNER: &str =
+    "a runner's token opens only the runner's link: use a personal token (`shopfloor token create NAME`)";
 
 fn reason(actor: &Actor, action: Action) -> &'static str {
     match action {

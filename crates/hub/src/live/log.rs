@@ -89,7 +89,8 @@ pub(crate) struct Live {
 impl Live {
     /// An empty log; call [`Live::begin`] before anything is published.
     pub(crate) fn new() -> Self {
-        let log = Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new(), workers: HashMap::new() };
+        let log =
+            Log { entries: VecDeque::new(), bytes: 0, newest: Seq(0), facts: HashMap::new(), workers: HashMap::new() };
         Self {
             presence: Presence::default(),
             log: Mutex::new(log),

@@ -101,8 +101,7 @@ impl Command for SendMessage {
             edited_at: None,
             deleted_at: None,
         };
-        let head =
-            "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at, author_session)";
+        let head = "INSERT INTO messages (id, project, number, author, author_kind, content, refs, mentions, created_at, author_session)";
         let row = args![
             sent.id.to_string(),
             sent.project.to_string(),

@@ -92,7 +92,10 @@ impl<'a> Sight<'a> {
 
 /// A person as themselves, whoever asks: what may they be told?
 pub(crate) fn as_person(id: UserId) -> Caller {
-    Caller { who: Who::Actor { actor: Actor::User { id, hub_owner: false }, name: String::new() }, origin: String::new() }
+    Caller {
+        who: Who::Actor { actor: Actor::User { id, hub_owner: false }, name: String::new() },
+        origin: String::new(),
+    }
 }
 
 /// Why a report was refused, in words that have nothing of what the checks printed or read: which criteria are not met.
@@ -145,7 +148,8 @@ mod tests {
         ]))
         .unwrap();
         let result = |criterion, passed| CriterionResult { criterion, passed, reason: "sf_secret".into() };
-        let mut results = vec![result(0, Some(true)), result(1, Some(false)), result(2, Some(false)), result(9, Some(false))];
+        let mut results =
+            vec![result(0, Some(true)), result(1, Some(false)), result(2, Some(false)), result(9, Some(false))];
         results[2].reason = "`out` is not there\nsf_secret".into();
         let told = not_met(&acceptance, &results).unwrap();
         assert!(!told.contains("sf_secret"), "{told}");

@@ -1,7 +1,9 @@
 //! The audit trail: every change with actor, origin and detail, chained so that tampering shows.
 
 use domain::Visibility;
-use protocol::{ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate};
+use protocol::{
+    ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate,
+};
 use store::{Caller, CreateActivity, CreateToken, DeleteProject, SetDisabled, UpdateActivity, UpdateProject, Who};
 
 use crate::floor::{Floor, create_project, id};
@@ -139,7 +141,10 @@ async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
     floor.done(&agent, UpdateActivity { activity, input }).await;
 
     let newest = &trail(&floor, &floor.ada).await[0];
-    assert_eq!((newest.verb.as_str(), newest.via), ("activity.update", Some(ActedBy::Agent { session: Some(session) })));
+    assert_eq!(
+        (newest.verb.as_str(), newest.via),
+        ("activity.update", Some(ActedBy::Agent { session: Some(session) }))
+    );
     assert_eq!(newest.actor.as_ref().map(|actor| actor.id), Some(id(&floor.ada)), "on behalf of its person");
     let versions = floor.store.activity_versions(&floor.ada, activity).await.unwrap();
     let by = |at: usize| (versions[at].author_kind, versions[at].author_session);

@@ -127,7 +127,9 @@ async fn a_first_database_keeps_everything(floor: Floor) {
 
     let store = Store::open(&url, || Timestamp::from_millis(1_800_000_000_000), |_| {}).await.unwrap();
     let credential = store.authenticate(&Bearer::Token(Secret::presented(secret))).await.unwrap().unwrap();
-    let domain::Actor::Runner { user, runner } = credential.actor else { panic!("it is still the runner's: {credential:?}") };
+    let domain::Actor::Runner { user, runner } = credential.actor else {
+        panic!("it is still the runner's: {credential:?}")
+    };
     let ada = store::Caller::user(user, true, "Ada", "192.0.2.1");
     let runners = store.runners(&ada).await.unwrap();
     assert_eq!((runners[0].id, runners[0].about.clone(), runners[0].connected), (runner, None, false));

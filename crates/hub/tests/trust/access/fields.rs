@@ -1,7 +1,9 @@
 //! Field by field, what each actor sees of what runs, with `share_execution` on and off: in every list and view, in the
 //! full sync and in deltas.
 
-use domain::{ActivityId, EscalationId, ProjectId, SessionId, SessionStatus, TaskId, Visibility, WorkerId, WorkspaceId};
+use domain::{
+    ActivityId, EscalationId, ProjectId, SessionId, SessionStatus, TaskId, Visibility, WorkerId, WorkspaceId,
+};
 use protocol::link::{FactBody, FromRunner, ToRunner};
 use protocol::{
     AuditPage, Call, Criterion, CriterionResult, EscalationFilter, ExecutionFilter, MessageText, ObserverCreate,
@@ -172,7 +174,8 @@ async fn walk(share: bool) {
         let looks = share || matches!(kind, Kind::Owner | Kind::Agent);
         for field in &execution {
             let at = text.find(field.as_str());
-            let around = at.map(|at| &text[text.floor_char_boundary(at.saturating_sub(160))..text.floor_char_boundary(at + 60)]);
+            let around =
+                at.map(|at| &text[text.floor_char_boundary(at.saturating_sub(160))..text.floor_char_boundary(at + 60)]);
             assert_eq!(at.is_some(), looks, "{field} for {kind:?}, share {share}: {around:?}");
         }
         assert_eq!(text.contains("canary-observer"), kind == Kind::Owner, "observer links are their maker's: {kind:?}");

@@ -49,8 +49,7 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Vec<Before>, S
         }
     }
     let mut last: HashMap<TaskId, Report> = reports.into_iter().map(|report| (report.task, report)).collect();
-    let before =
-        |row: &TaskRow| Before { task: row.id, title: row.title.clone(), report: last.remove(&row.id) };
+    let before = |row: &TaskRow| Before { task: row.id, title: row.title.clone(), report: last.remove(&row.id) };
     Ok(rows.iter().map(before).collect())
 }
 

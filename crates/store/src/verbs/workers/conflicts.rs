@@ -194,7 +194,8 @@ async fn ask_instead(
     let reason = format!("{why}; {}", ask.question);
     let context = EscalationContext { screen: open.context.screen, missing: open.context.missing, ..ask.context };
     let asked = Escalation { kind: ask.kind, question: ask.question, options: ask.options, context, ..open };
-    let sql = "UPDATE escalations SET kind = $1, question = $2, options = $3, context = $4, other_owner = $5 WHERE id = $6";
+    let sql =
+        "UPDATE escalations SET kind = $1, question = $2, options = $3, context = $4, other_owner = $5 WHERE id = $6";
     let (options, context) = (to_json(&asked.options), to_json(&asked.context));
     let other = ask.other_owner.map(|id| id.to_string());
     tx.run(sql, args![asked.kind.word(), &asked.question, options, context, other, asked.id.to_string()]).await?;

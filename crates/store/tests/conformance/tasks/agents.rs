@@ -2,7 +2,7 @@
 
 use domain::{Actor, SessionId, TaskStatus, Visibility};
 use protocol::{ActivityCreate, TaskReason, TaskTake};
-use store::{CancelTask, Caller, CreateActivity, RetryTask, StoreError, TakeTask, Who};
+use store::{Caller, CancelTask, CreateActivity, RetryTask, StoreError, TakeTask, Who};
 
 use super::{add, answers, beat, detail, failure, report, taken, task};
 use crate::execution;

@@ -399,7 +399,8 @@ async fn what_a_command_printed_is_for_those_who_may_look(floor: Floor) {
     let task = shop.add(vec![TaskAdd { acceptance, ..plain("Look around") }]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "sf_printed").await;
-    shop.found(task, false, "`cat token` ended with 1 instead of 0; the end of what it printed:\nsf_hidden", None).await;
+    shop.found(task, false, "`cat token` ended with 1 instead of 0; the end of what it printed:\nsf_hidden", None)
+        .await;
     let open = "not met: `cat token` exits with 0 within 300 s";
     let whole = shop.detail(task).await;
     assert_eq!(whole.task.reason.as_deref(), Some(open), "everybody reads this");

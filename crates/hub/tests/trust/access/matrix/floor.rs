@@ -62,7 +62,8 @@ impl Floor {
         let input = ProjectCreate { content, visibility: Some(Visibility::ReadOnly), ..Default::default() };
         let elsewhere = view!(&hub, &owner, Project, Call::ProjectCreate { input }).id;
         let machine = FakeRunner::start(&hub, &owner, "the machine").await.serve();
-        let runner = Credential::Token(view!(&hub, &owner, NewRunner, ask("runner.create", &Targets::nowhere())).secret);
+        let runner =
+            Credential::Token(view!(&hub, &owner, NewRunner, ask("runner.create", &Targets::nowhere())).secret);
         Self { ann: ann(&hub), owner, peer, victim, elsewhere, machine, runner, hub }
     }
 

@@ -1,6 +1,8 @@
 //! Asking a person, and what the answer does.
 
-use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, UserId, WorkerId};
+use domain::{
+    AnswerAct, AttemptOutcome, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, UserId, WorkerId,
+};
 use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
 
 use super::evidence::announce;
@@ -117,8 +119,7 @@ pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<
         answer: None,
         act: None,
     };
-    let head =
-        "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at, \
+    let head = "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at, \
          other_owner)";
     let values = args![
         asked.id.to_string(),

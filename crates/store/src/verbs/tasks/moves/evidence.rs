@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::ask::{COLUMNS, escalation};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
-use crate::verbs::tasks::row::id_or_none;
 use crate::verbs::projects;
 use crate::verbs::sight::Sight;
+use crate::verbs::tasks::row::id_or_none;
 use crate::verbs::workers::rows::{get, tell};
 use crate::{Command, Store, StoreError};
 

@@ -325,8 +325,8 @@ pub(crate) async fn refuse(
         row.status = TaskStatus::Validating;
     }
     row.refusals += 1;
-    let open = not_met(&row.acceptance, results)
-        .unwrap_or_else(|| reason.lines().next().unwrap_or_default().to_owned());
+    let open =
+        not_met(&row.acceptance, results).unwrap_or_else(|| reason.lines().next().unwrap_or_default().to_owned());
     let whole = if own_check(tx, report, row.worker).await? { reason } else { open.as_str() }.to_owned();
     row.reason = Some(open.clone());
     let mut tried = tries(&row);
@@ -357,11 +357,7 @@ pub(crate) async fn refuse(
 
 /// Whether a report was checked on a runner of its worker's owner: then what the checks printed is theirs. What ran on
 /// somebody else's machine is not.
-pub(crate) async fn own_check(
-    tx: &mut Tx<'_>,
-    report: ReportId,
-    worker: Option<WorkerId>,
-) -> Result<bool, StoreError> {
+pub(crate) async fn own_check(tx: &mut Tx<'_>, report: ReportId, worker: Option<WorkerId>) -> Result<bool, StoreError> {
     let sql = "SELECT n.owner FROM reports r JOIN runners n ON n.id = r.runner WHERE r.id = $1";
     let Some(found) = tx.read().first(sql, vec![text(report)]).await? else { return Ok(true) };
     let owner: UserId = found.parsed("owner")?;
