@@ -3,7 +3,7 @@
 use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MAX_LINKS, MODEL, NAME, PROMPT, TextError, plain, title};
 use domain::{
-    Action, Actor, LinkKind, ProjectId, Resource, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId,
+    Action, Actor, LinkKind, Resource, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId, Visibility,
     WorkspaceId, WorkspaceStatus, branch, can,
 };
 use protocol::link::StartFrom;
@@ -54,7 +54,7 @@ impl Command for SpawnSession {
         // Nothing is refused from here on.
         let activity = match place.activity {
             Some(activity) => activity,
-            None => self.start_activity(tx, place.project.id).await?,
+            None => self.start_activity(tx, &place.project).await?,
         };
         let workspace = match place.workspace {
             Some(workspace) => workspace,
@@ -189,12 +189,16 @@ impl SpawnSession {
         place(needs, &candidates).map_err(StoreError::Conflict)
     }
 
-    /// A fresh activity: there are no orphans.
-    async fn start_activity(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Activity, StoreError> {
+    /// A fresh activity: there are no orphans. Activities are for everybody who sees the project: where execution is not
+    /// shared with them, they do not read the prompt or the command there either.
+    async fn start_activity(&self, tx: &mut Tx<'_>, project: &Project) -> Result<Activity, StoreError> {
+        let hidden = project.visibility != Visibility::Private && !project.share_execution;
         let content = match self.input.prompt.as_deref().map(str::trim) {
+            _ if hidden => format!("Session of {}", self.input.agent),
             Some(prompt) if !prompt.is_empty() => prompt.to_owned(),
             _ => session_title(&self.input),
         };
+        let project = project.id;
         let input = ActivityCreate { content, ..Default::default() };
         let made = CreateActivity { project, input }.run(tx).await?;
         tx.settle().await?;
