@@ -67,16 +67,16 @@ async fn a_database_that_is_away_is_told_at_once_and_found_again() {
     })
     .await;
     let away = health().await;
-    assert_eq!((&away.body["status"], &away.headers["retry-after"]), (&"unavailable".into(), &"1"), "{}", away.text);
+    assert!(away.body["status"] == "unavailable" && away.headers["retry-after"] == "1", "{}", away.text);
     assert!(!away.text.contains("127.0.0.1"), "where the database is is nobody's business: {}", away.text);
     for verb in [Call::ProjectList {}, Call::RunnerList {}] {
         let refused = call(&hub, &ann, &verb).await;
-        assert_eq!((refused.status, &refused.headers["retry-after"]), (503, &"1"), "{}", refused.text);
+        assert!(refused.status == 503 && refused.headers["retry-after"] == "1", "{}", refused.text);
     }
     let input = protocol::ProjectCreate { content: "While it is away".into(), ..Default::default() };
     let create = Call::ProjectCreate { input };
     let refused = call(&hub, &ann, &create).await;
-    assert_eq!((refused.status, &refused.headers["retry-after"]), (503, &"1"), "{}", refused.text);
+    assert!(refused.status == 503 && refused.headers["retry-after"] == "1", "{}", refused.text);
     door.open().await;
     wait_until("the hub is well again, by itself", async || {
         let again = health().await;
