@@ -148,7 +148,7 @@ async fn a_workspace_whose_whole_folder_was_deleted_comes_back_under_a_running_r
     assert_eq!(hub.ask(RunnerAsk::Restore { workspace, save: None }).await, Ok(RunnerAnswer::Done));
     assert_eq!(std::fs::read_to_string(path.join("fresh.txt")).unwrap(), "new\n");
     assert_eq!(std::fs::read_to_string(path.join("file.txt")).unwrap(), "one\ntwo\n");
-    let mut second = shell("git log -1 --format=%s; git status --porcelain");
+    let mut second = shell("git --no-pager log -1 --format=%s; git status --porcelain");
     second.workspace = session.workspace.clone();
     hub.desire(vec![second.clone()]);
     assert_eq!(hub.over(second.session).await.code, Some(0));
