@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -112,13 +113,18 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
     let on = |kind| signal(kind).map_err(|error| error.to_string());
     let (mut hangup, mut terminate) = (on(SignalKind::hangup())?, on(SignalKind::terminate())?);
     let (mut interrupt, mut quit) = (on(SignalKind::interrupt())?, on(SignalKind::quit())?);
+    // Before the start, too: an agent may be done sooner than this is made.
+    let (of_lines, of_errors) = (secrets(), secrets());
     let (mut child, output, errors) = start(&args)?;
-    let (done, drained) = tokio::sync::oneshot::channel();
+    let (done, mut drained) = tokio::sync::oneshot::channel();
     let (events, beside) = (Arc::new(Mutex::new(events)), std::thread::Builder::new());
     let kept = Arc::clone(&events);
-    let errors = beside.spawn(move || pass_through(errors, &kept)).map_err(|error| error.to_string())?;
+    let taken = Arc::new(AtomicU64::new(0));
+    let (of_output, beside_it) = (Arc::clone(&taken), Arc::clone(&taken));
+    let errors = beside.spawn(move || pass_through(Counted(errors, beside_it), &kept, of_errors));
+    let errors = errors.map_err(|error| error.to_string())?;
     std::thread::spawn(move || {
-        copy(output, &events, &adapter);
+        copy(Counted(output, of_output), &events, &adapter, of_lines);
         // Both hold what the agent printed last.
         let _ = errors.join();
         let _ = done.send(());
@@ -132,8 +138,26 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
             _ = quit.recv() => {}
         }
     };
-    let _ = tokio::time::timeout(DRAIN, drained).await;
+    // As long as something comes, it is the agent's: a busy machine may take its time with it.
+    let mut seen = None;
+    while tokio::time::timeout(DRAIN, &mut drained).await.is_err() {
+        let now = taken.load(Ordering::Relaxed);
+        if seen.replace(now) == Some(now) {
+            break;
+        }
+    }
     Ok(code(status))
+}
+
+/// A pipe that counts what is read from it.
+struct Counted<R>(R, Arc<AtomicU64>);
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(into)?;
+        self.1.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
 fn start(args: &Args) -> Result<(Child, std::io::PipeReader, std::io::PipeReader), String> {
@@ -172,8 +196,8 @@ fn keep(events: &Mutex<File>, line: &[u8]) -> std::io::Result<()> {
 }
 
 /// Shows what the agent prints beside its lines as it comes, and keeps each line of it as `{"stderr": …}`.
-fn pass_through(mut errors: impl Read, events: &Mutex<File>) {
-    let (mut secrets, mut line, mut kept) = (secrets(), Vec::new(), 0_usize);
+fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secrets) {
+    let (mut line, mut kept) = (Vec::new(), 0_usize);
     let mut buffer = vec![0; 16 << 10];
     loop {
         let read = match errors.read(&mut buffer) {
@@ -208,10 +232,9 @@ fn keep_error(events: &Mutex<File>, secrets: &mut Secrets, line: &[u8]) {
 }
 
 /// Until the end of the output, or until the terminal or the disk no longer takes it.
-fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter) {
+fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter, mut secrets: Secrets) {
     let mut output = BufReader::with_capacity(64 << 10, output);
     let mut renderer = Renderer::new(adapter);
-    let mut secrets = secrets();
     let mut begun = false;
     let mut line = Vec::new();
     loop {
