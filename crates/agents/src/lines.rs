@@ -121,10 +121,10 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
     let kept = Arc::clone(&events);
     let taken = Arc::new(AtomicU64::new(0));
     let (of_output, beside_it) = (Arc::clone(&taken), Arc::clone(&taken));
-    let errors = beside.spawn(move || pass_through(Counted(errors, beside_it), &kept, of_errors));
+    let errors = beside.spawn(move || pass_through(errors, &kept, of_errors, &beside_it));
     let errors = errors.map_err(|error| error.to_string())?;
     std::thread::spawn(move || {
-        copy(Counted(output, of_output), &events, &adapter, of_lines);
+        copy(output, &events, &adapter, of_lines, &of_output);
         // Both hold what the agent printed last.
         let _ = errors.join();
         let _ = done.send(());
@@ -147,17 +147,6 @@ async fn follow(args: Args, adapter: Adapter, events: File) -> Result<i32, Strin
         }
     }
     Ok(code(status))
-}
-
-/// A pipe that counts what is read from it.
-struct Counted<R>(R, Arc<AtomicU64>);
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.0.read(into)?;
-        self.1.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
 }
 
 fn start(args: &Args) -> Result<(Child, std::io::PipeReader, std::io::PipeReader), String> {
@@ -196,7 +185,7 @@ fn keep(events: &Mutex<File>, line: &[u8]) -> std::io::Result<()> {
 }
 
 /// Shows what the agent prints beside its lines as it comes, and keeps each line of it as `{"stderr": …}`.
-fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secrets) {
+fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secrets, taken: &AtomicU64) {
     let (mut line, mut kept) = (Vec::new(), 0_usize);
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -204,6 +193,7 @@ fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secret
             Ok(0) | Err(_) => return keep_error(events, &mut secrets, &line),
             Ok(read) => &buffer[..read],
         };
+        taken.fetch_add(1, Ordering::Relaxed);
         let shown = std::io::stderr().lock().write_all(read);
         for part in read.split_inclusive(|byte| *byte == b'\n') {
             let room = ERROR_LIMIT.saturating_sub(line.len());
@@ -232,7 +222,7 @@ fn keep_error(events: &Mutex<File>, secrets: &mut Secrets, line: &[u8]) {
 }
 
 /// Until the end of the output, or until the terminal or the disk no longer takes it.
-fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter, mut secrets: Secrets) {
+fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter, mut secrets: Secrets, taken: &AtomicU64) {
     let mut output = BufReader::with_capacity(64 << 10, output);
     let mut renderer = Renderer::new(adapter);
     let mut begun = false;
@@ -243,6 +233,7 @@ fn copy(output: impl Read, events: &Mutex<File>, adapter: &Adapter, mut secrets:
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
+        taken.fetch_add(1, Ordering::Relaxed);
         let whole = !begun && (line.ends_with(b"\n") || (line.len() as u64) < LINE_LIMIT);
         begun = !line.ends_with(b"\n");
         let line = secrets.masked(&line);
