@@ -77,7 +77,7 @@ async fn only_ones_own_projects_are_trusted(floor: Floor) {
     floor.done(&floor.bo, spawn(in_project(&project, "work"), &[his])).await;
     let wanted = floor.store.desired(his).await.unwrap().unwrap();
     let by = wanted.sessions[0].workspace.repository_by.as_ref().map(|by| (by.user.name.as_str(), by.agent));
-    assert_eq!(by, Some(("ada", None)), "another's setup does not run on his machine by itself");
+    assert_eq!(by, Some(("Ada", None)), "another's setup does not run on his machine by itself");
 }
 
 async fn whoever_works_where_a_contained_session_worked_is_contained(floor: Floor) {

@@ -139,7 +139,7 @@ async fn what_is_refused_leaves_nothing(floor: Floor) {
     let error = ask(SessionSpawn { repository: Some("/etc".into()), ..base.clone() }).await;
     assert!(matches!(error, StoreError::Invalid { field: "repository", .. }), "{error:?}");
     let error = ask(SessionSpawn { runner: Some(hers), ..base.clone() }).await;
-    assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("none of your")), "{error:?}");
+    assert!(matches!(&error, StoreError::Forbidden(reason) if reason.contains("not yours")), "{error:?}");
     // His own workspace, for another activity.
     let error = floor.refused(&Floor::observer(shared.id), spawn(base.clone(), &[hers, his])).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
