@@ -20,6 +20,11 @@ macro_rules! views {
 
 pub(crate) use views;
 
+/// What runners of earlier releases did, as events of theirs are read.
+fn ask() -> RunnerPolicy {
+    RunnerPolicy::Ask
+}
+
 views! {
     /// A person's id, with the name at the time of writing.
     UserRef {
@@ -194,8 +199,10 @@ views! {
         /// What it said about itself; absent before its first connection.
         about: Option<crate::RunnerAbout>,
         /// What it runs of other people's text without asking its owner.
+        #[serde(default = "ask")]
         policy: RunnerPolicy,
         /// Whether work that others ask for runs in a sandbox.
+        #[serde(default)]
         sandbox_others: bool,
         /// Why it cannot record what happens, as a full disk; absent when all is well.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,11 @@ use crate::inputs::inputs;
 use crate::views::views;
 use crate::{Criterion, Escalation, Report, Usage, UserRef};
 
+/// Who added what an earlier release tells.
+fn person() -> AuthorKind {
+    AuthorKind::User
+}
+
 views! {
     /// A worker's hold on a task, until it is renewed or ends.
     Lease {
@@ -97,6 +102,7 @@ views! {
         /// Who added it.
         created_by: UserRef,
         /// Whether the person or an agent of theirs added it.
+        #[serde(default = "person")]
         author_kind: AuthorKind,
         /// The session whose agent added it; absent when the person did, or when the receiver may not see sessions.
         author_session: Option<SessionId>,

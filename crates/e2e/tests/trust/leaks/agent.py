@@ -36,7 +36,8 @@ with open(os.path.join(said, "log.jsonl"), "w") as log:
     log.write(json.dumps({"kind": "meta", "cwd": os.getcwd()}) + "\n")
     for secret in secrets:
         log.write(line("begun", secret) + line("model", secret) + line("said", secret) + line("fault", secret))
-write("MARK-on-screen\n")
+# A full stop: a mark that ends as a secret begins would be recorded in two pieces.
+write("MARK-on-screen.\n")
 for number, secret in enumerate(secrets):
     write("whole " + secret + "\n")
     middle = len(secret) // 2
@@ -56,5 +57,5 @@ write("typed " + typed)
 with open(os.path.join(said, "log.jsonl"), "a") as log:
     log.write(line("model", "MARK-in-log"))
 sys.stdin.readline()
-os.write(2, b"MARK-on-errors\n")
+os.write(2, b"MARK-on-errors.\n")
 raise SystemExit("failed with " + secrets[1] + " " + secrets[17])

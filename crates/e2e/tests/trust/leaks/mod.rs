@@ -46,7 +46,7 @@ impl Scene {
         let spawn = ["session", "spawn", "--project", "Leaky", "--agent", "canary"];
         let waiting = up.json(&[&spawn[..], &["--record-input"]].concat()).await;
         let headless = up.json(&[&spawn[..], &["--headless", "--prompt", "Tell me"]].concat()).await;
-        let shell = ["session", "spawn", "--project", "Leaky", "--", "sh", "-c", "env; echo MARK-plain; read line"];
+        let shell = ["session", "spawn", "--project", "Leaky", "--", "sh", "-c", "env; echo MARK-plain.; read line"];
         let plain = up.json(&shell).await;
         let unready = up.json(&["session", "spawn", "--project", "Unready", "--", "true"]).await;
         up.ended(&unready).await;
