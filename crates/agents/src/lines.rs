@@ -176,7 +176,11 @@ fn pass_on(child: &Child, signal: rustix::process::Signal) {
 /// What the agent's own environment has that must not be written down.
 fn secrets() -> Secrets {
     let variables = std::env::vars_os();
-    Secrets::of(variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())))
+    let known = variables.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
+    let mut secrets = Secrets::of(known);
+    // The token is read with the first line: to look for it, too, takes a while to prepare.
+    secrets.masked(b"");
+    secrets
 }
 
 /// Keeps one line whole: two threads write.
