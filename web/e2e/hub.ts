@@ -56,6 +56,8 @@ export class Hub {
       PATH: (this.#agents ? [join(root, "target/tools/agents/bin"), path] : [path]).join(":"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
       OPENAI_API_KEY: "sk-none",
+      // Beside two browsers an agent of a lower priority would hardly have its turn.
+      SHOPFLOOR_SESSION_NICE: "0",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_SHARE: "1",
