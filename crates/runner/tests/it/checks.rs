@@ -184,7 +184,8 @@ fn judges(runner: u32) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let mine = entries.filter(|entry| {
         let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
-        let parent = read("status").lines().find_map(|line| line.strip_prefix("PPid:").map(|pid| pid.trim().to_owned()));
+        let parent =
+            read("status").lines().find_map(|line| line.strip_prefix("PPid:").map(|pid| pid.trim().to_owned()));
         parent == Some(runner.to_string()) && read("cmdline").contains("check-file")
     });
     mine.count()
