@@ -94,6 +94,10 @@ impl Masks {
         self.seen.drain(..start);
         self.released = until - start;
         self.held_since = (self.released < self.seen.len()).then(Instant::now);
+        // A line that is over is shown and recorded in one piece, although a secret may go on in the next.
+        if matches!(self.seen.last(), Some(b'\r' | b'\n')) {
+            self.let_through(out);
+        }
     }
 
     /// When to call [`Masks::let_through`], if anything is held back that should not be for long.
@@ -216,6 +220,8 @@ mod tests {
             "x •••••\r\n•••••\r\ny",
             "wrapped by a program"
         );
+        let escape = masked(&["abcdefgh"], &[b"\x1babcdefgh"]);
+        assert_eq!(escape, "\u{1b}••••••••", "an escape of a terminal's own takes no letter");
         assert_eq!(masked(&["sécrèt"], &["s\u{1b}[1mé\ncr\u{1b}[0mèt".as_bytes()]), "•\u{1b}[1m•\n••\u{1b}[0m••");
         let masks = Masks::new(&["ghp_abcdef".to_owned()]);
         assert_eq!(masks.masked("a ghp_\u{1b}[1mabc\ndef b"), "a ••••\u{1b}[1m•••\n••• b");
@@ -224,14 +230,27 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_over_is_not_cut() {
+        let mut masks = Masks::new(&["npm_0123456789".to_owned()]);
+        let mut out = Vec::new();
+        masks.push(b"what is on\r\n", &mut out);
+        assert_eq!(out, b"what is on\r\n", "not without its last letter, which begins a secret");
+        masks.push(b"pm_0123456789\r\nnpm_\r\n", &mut out);
+        masks.push(b"0123456789", &mut out);
+        masks.finish(&mut out);
+        let expected = "what is on\r\n•••••••••••••\r\n••••\r\n••••••••••";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
     fn what_only_looks_like_a_start_is_not_kept_for_ever() {
         let mut masks = Masks::new(&["secret-value".to_owned()]);
         let mut out = Vec::new();
-        masks.push(b"done: s\x1b[0m\x1b[K\r\n", &mut out);
+        masks.push(b"done: s\x1b[0m\x1b[K", &mut out);
         assert_eq!(out, b"done: ");
         assert!(masks.due().is_some(), "one letter with its colours is shown after a moment");
         masks.let_through(&mut out);
-        assert_eq!(out, b"done: s\x1b[0m\x1b[K\r\n");
+        assert_eq!(out, b"done: s\x1b[0m\x1b[K");
         let mut out = Vec::new();
         masks.push(b"secret-", &mut out);
         for _ in 0..10_000 {

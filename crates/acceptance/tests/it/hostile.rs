@@ -258,11 +258,11 @@ async fn a_file_that_takes_too_much_memory_ends_its_judge_only() {
     let bench = Bench::new().await;
     bench.work("printf '[' > a.json; yes '[],' | head -c 8000000 >> a.json; printf '[]]' >> a.json");
     let mut site = bench.site(runs(&bench.path())).await;
-    site.judge.memory = 128 << 20;
+    site.judge.memory = 64 << 20;
     let schema = matches("a.json", r#""json_schema":{"type":"array"}"#);
     let results = check(&criteria(&format!("[{schema}]")), &[], &site).await;
     assert_eq!(results[0].passed, None, "{}", results[0].reason);
-    assert!(results[0].reason.contains("128 MiB"), "{}", results[0].reason);
+    assert!(results[0].reason.contains("64 MiB"), "{}", results[0].reason);
     site.judge.memory = 1 << 30;
     let results = check(&criteria(&format!("[{schema}]")), &[], &site).await;
     assert_eq!(results[0].passed, Some(true), "{}", results[0].reason);

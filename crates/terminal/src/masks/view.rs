@@ -69,7 +69,7 @@ impl View {
 }
 
 /// How many bytes at the beginning are no letters: an end of a line, or a sequence that colours or moves, as far as it is
-/// there. Titles and links are text that somebody may read: only what begins them is hidden.
+/// there. Titles and links are text that somebody may read: only the escape that begins them is hidden.
 fn hidden(bytes: &[u8]) -> usize {
     let up_to_last = |inner: std::ops::RangeInclusive<u8>| {
         let last = bytes.iter().skip(2).position(|byte| !inner.contains(byte));
@@ -78,7 +78,6 @@ fn hidden(bytes: &[u8]) -> usize {
     match bytes {
         [ESCAPE, b'[', ..] => up_to_last(0x20..=0x3f),
         [ESCAPE, 0x20..=0x2f, ..] => up_to_last(0x20..=0x2f),
-        [ESCAPE, _, ..] => 2,
         _ => 1,
     }
 }
