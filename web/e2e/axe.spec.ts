@@ -131,7 +131,9 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await page.getByRole("button", { name: "Hide the diff" }).first().click();
     await page.getByRole("button", { name: "Start an agent" }).first().click();
     await page.getByText("Model, sandbox, runner and more").click();
-    await page.getByLabel("Sandbox", { exact: true }).selectOption("It writes only in its workspace");
+    await page
+      .getByRole("combobox", { name: "Sandbox", exact: true })
+      .selectOption("It writes only in its workspace");
     await check(page, "start an agent");
     await page.keyboard.press("Escape");
     await page

@@ -29,7 +29,9 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
 
   const hidden = await open(page, `/p/${project.id}`);
   await expect(hidden.getByLabel("Home folder")).toHaveCount(0);
-  await hidden.getByLabel("Sandbox", { exact: true }).selectOption("It writes only in its workspace");
+  await hidden
+    .getByRole("combobox", { name: "Sandbox", exact: true })
+    .selectOption("It writes only in its workspace");
   await hidden.getByLabel("Network", { exact: true }).selectOption("Off");
   await hidden.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("No such file", { timeout: 30_000 });
@@ -38,7 +40,9 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
   await expect(page.getByRole("group", { name: /Status of/ })).toContainText("sandbox");
 
   const shown = await open(page, `/p/${project.id}`);
-  await shown.getByLabel("Sandbox", { exact: true }).selectOption("It writes only in its workspace");
+  await shown
+    .getByRole("combobox", { name: "Sandbox", exact: true })
+    .selectOption("It writes only in its workspace");
   await shown.getByLabel("Home folder").selectOption("Read-only: it sees yours");
   await shown.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("the owner's own", { timeout: 30_000 });
