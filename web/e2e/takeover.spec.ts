@@ -21,10 +21,15 @@ async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: str
   return { bo, task };
 }
 
-/** What the session of Bo's that has the task now shows. */
-async function shows(floor: Floor, bo: Page, task: string, text: string): Promise<void> {
+/** Bo's session on the task shows this text, after Bo allowed the owner's repository and `others` on his runner. */
+async function shows(floor: Floor, bo: Page, task: string, text: string, ...others: string[]): Promise<void> {
   const { session } = (await detail(floor, task)).task;
   await bo.locator(`main a[href="/s/${session}"]`).first().click();
+  for (const kind of ["Repository", ...others]) {
+    const asked = bo.getByRole("article", { name: `${kind} by owner` });
+    await asked.getByRole("button", { name: "Allow this text" }).click({ timeout: 30_000 });
+    await expect(asked.getByRole("button", { name: "Allow this text" })).toHaveCount(0);
+  }
   await expect(screen(bo)).toContainText(text, { timeout: 60_000 });
 }
 
