@@ -4,6 +4,7 @@ pub mod disk;
 mod hostile;
 #[cfg(feature = "hub")]
 mod hub;
+mod lane;
 #[cfg(feature = "model")]
 pub mod model;
 mod postgres;
@@ -14,6 +15,7 @@ mod wait;
 pub use hostile::Canary;
 #[cfg(feature = "hub")]
 pub use hub::{TestHub, join};
+pub use lane::long_lane;
 pub use postgres::{Database, Fsync, Postgres};
 pub use process::{HubProcess, RunnerProcess, binary, shopfloor};
 pub use raw::Raw;

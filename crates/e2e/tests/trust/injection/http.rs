@@ -195,7 +195,7 @@ async fn all(on: Arc<Grounds>, tries: impl Fn(&Grounds, &str) -> Vec<Try> + Send
 
 #[tokio::test]
 async fn every_field_takes_hostile_names_as_texts_or_refuses_them() {
-    let on = Arc::new(Grounds::open().await);
+    let on = Arc::new(Grounds::open_share(1).await);
     // A name that is none gets through everywhere: it is not the request that is wrong.
     for tried in fields(&on, "plain") {
         let reply = on.floor.http(tried.method.clone(), &tried.path, tried.body.as_ref()).await;
@@ -211,22 +211,23 @@ async fn every_field_takes_hostile_names_as_texts_or_refuses_them() {
         assert!(expected, "{}: {} {}", tried.place, reply.status, reply.text);
     }
     let mut tally = all(on.clone(), fields).await;
-    assert!(tally.sum() > 8_000, "{tally:?}");
+    assert!(tally.sum() > Grounds::expected(8_000), "{tally:?}");
     for place in ["project", "activity", "message", "task.description", "send"] {
-        assert!(tally.taken(place) > 80, "{tally:?}");
+        assert!(tally.taken(place) > Grounds::expected(80), "{tally:?}");
     }
     // `con` and `aux.txt` are odd elsewhere only.
-    assert_eq!(tally.taken("repository.base_branch"), 2, "{tally:?}");
+    let usual = on.names.iter().filter(|name| ["con", "aux.txt"].contains(&name.as_str())).count();
+    assert_eq!(tally.taken("repository.base_branch") as usize, usual, "{tally:?}");
     assert_eq!(tally.taken("restore"), 0, "{tally:?}");
     tally.merge(all(on.clone(), runners).await);
-    assert!(tally.taken("runner") > 100, "{tally:?}");
+    assert!(tally.taken("runner") > Grounds::expected(100), "{tally:?}");
     eprintln!("{tally:?}");
     Arc::into_inner(on).unwrap().close().await;
 }
 
 #[tokio::test]
 async fn every_address_and_query_refuses_hostile_names() {
-    let on = Arc::new(Grounds::open().await);
+    let on = Arc::new(Grounds::open_share(2).await);
     let document = on.floor.get("/api/openapi.json").await;
     let mut operations = Vec::new();
     for (template, item) in document["paths"].as_object().unwrap() {

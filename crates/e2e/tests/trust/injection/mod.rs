@@ -12,6 +12,9 @@ use testkit::{Canary, wait_until};
 
 use crate::floor::Floor;
 
+/// The slow tests split the names among them; `make test-long` tries every name in each test.
+const SHARES: usize = 5;
+
 /// A floor with a project, a session that reads what is typed, and the hostile names.
 pub(crate) struct Grounds {
     pub(crate) floor: Floor,
@@ -36,6 +39,21 @@ fn mirror() -> String {
 }
 
 impl Grounds {
+    /// With one share of the names, which no other test has, or with all of them in the long lane.
+    pub(crate) async fn open_share(share: usize) -> Self {
+        let mut grounds = Self::open().await;
+        if !testkit::long_lane() {
+            let names = grounds.names.into_iter().enumerate();
+            grounds.names = names.filter(|(index, _)| index % SHARES == share).map(|(_, name)| name).collect();
+        }
+        grounds
+    }
+
+    /// What is to be expected of a share, where `all` is expected of all names.
+    pub(crate) fn expected(all: u32) -> u32 {
+        if testkit::long_lane() { all } else { all / SHARES as u32 }
+    }
+
     pub(crate) async fn open() -> Self {
         let floor = Floor::open(None, &[], &[("mirror", mirror())]).await;
         let canary = Canary::new(&floor.path(""));

@@ -93,24 +93,30 @@ async fn share(on: &Grounds, mut agent: Agent<'_>, lane: usize, project: &str) -
     tally
 }
 
+fn enough(tally: &Tally) {
+    for (tool, all) in [("add_tasks", 500), ("report", 200), ("ask", 200)] {
+        assert!(tally.taken(tool) > Grounds::expected(all), "{tool}: {tally:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_tools_of_the_hub_take_hostile_names_as_texts_or_refuse_them() {
-    let on = Grounds::open().await;
+    let on = Grounds::open_share(3).await;
     let agents = ["a", "b", "c", "d"].map(|session| Agent::of_hub(&on.floor, session));
     let tally = everything(&on, agents).await;
-    assert!(tally.taken("add_tasks") > 500 && tally.taken("report") > 200 && tally.taken("ask") > 200, "{tally:?}");
+    enough(&tally);
     eprintln!("{tally:?}");
     on.close().await;
 }
 
 #[tokio::test]
 async fn the_tools_of_the_program_take_hostile_names_as_texts_or_refuse_them() {
-    let mut on = Grounds::open().await;
+    let mut on = Grounds::open_share(4).await;
     on.expect("mcp.log");
     let agent = || Agent::of_program(&on.floor, &on.project);
     let agents = [agent().await, agent().await, agent().await, agent().await];
     let tally = everything(&on, agents).await;
-    assert!(tally.taken("add_tasks") > 500 && tally.taken("report") > 200 && tally.taken("ask") > 200, "{tally:?}");
+    enough(&tally);
     let said = std::fs::read_to_string(on.floor.path("mcp.log")).unwrap();
     assert!(!said.contains("panicked"), "{said}");
     on.close().await;
