@@ -4,8 +4,12 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 # The cases of property tests that a change must pass are the same for every change; `make properties` looks for others.
 SEED ?= 1
+# One feature set for lint, binary and tests, so that every crate is built once for each of check and build. Naming a
+# test target makes cargo count the features of development dependencies, as it does when it builds the tests.
+WHOLE := --workspace --all-features --locked
+BUILD := cargo build $(WHOLE) --bin shopfloor --test document
 
-.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api properties fuzz
+.PHONY: help run test build dev bench bench-queue bench-terminals bench-workers chaos lint fmt protocol openapi page tools test-claude test-rust test-page test-api test-long properties fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
@@ -14,12 +18,12 @@ run: build ## build everything and start Shopfloor on this machine
 	target/release/shopfloor up
 
 test: ## install what is missing, then check and test everything
-	$(MAKE) --no-print-directory tools
-	$(MAKE) --no-print-directory page
-	$(MAKE) --no-print-directory lint
-	$(MAKE) --no-print-directory test-rust
-	$(MAKE) --no-print-directory test-page
-	$(MAKE) --no-print-directory test-api
+	scripts/stages tools page lint test-rust test-page test-api
+
+test-long: page crates/terminal/tests/xterm/node_modules/.stamp ## what make test only samples: every hostile name and seed, slow agents
+	$(BUILD)
+	SHOPFLOOR_LONG=1 cargo nextest run $(WHOLE) -E 'test(injection::) or test(simulator::)'
+	cargo nextest run $(WHOLE) --run-ignored only -E 'not test(claude::)'
 
 build: page ## leave target/release/shopfloor, with the page in it
 	cargo build --release --locked -p shopfloor
@@ -57,8 +61,8 @@ chaos: page ## the long lane: 200 kills on each database, 100 rounds of faults w
 
 lint: tools web/node_modules/.stamp ## formatters, linters, licences, documentation
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+	cargo clippy $(WHOLE) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(WHOLE) --no-deps --document-private-items --lib --bin bench --examples
 	cargo fetch --locked --quiet # also what other machines need: licences are looked at for all of them
 	cargo deny --offline --log-level error check bans licenses sources
 	cd web && npm run --silent check
@@ -72,16 +76,15 @@ test-claude: ## install Claude Code, and test with it
 	cargo nextest run --locked -p agents --run-ignored only -E 'test(claude::)'
 
 test-rust: page crates/terminal/tests/xterm/node_modules/.stamp ## unit, integration and end-to-end tests of the workspace
-	cargo build --locked -p shopfloor
-	PROPTEST_RNG_SEED=$(SEED) cargo nextest run --workspace --all-features --locked
+	PROPTEST_RNG_SEED=$(SEED) cargo nextest run $(WHOLE)
 
 test-page: page ## unit tests of the page, then real browsers against the real binary
 	cd web && npm run --silent test && npm run --silent size
-	cargo build --locked -p shopfloor
+	$(BUILD)
 	cd web && npm run --silent e2e
 
 test-api: page ## every documented operation, with good and bad input
-	cargo build --locked -p shopfloor
+	$(BUILD)
 	scripts/schemathesis
 
 protocol: ## write the page's types anew from the protocol

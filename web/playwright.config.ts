@@ -6,7 +6,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  reporter: [["list"]],
+  reporter: [["list"], ["json", { outputFile: "test-results/report.json" }]],
   // Pages with much on them are looked at by axe for a while; what passes only at the second try is said to be flaky.
   timeout: 120_000,
   retries: 1,
