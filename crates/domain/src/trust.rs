@@ -168,6 +168,12 @@ pub fn is_own(author: Author, owner: UserId) -> bool {
     author.user == owner && !author.agent
 }
 
+/// Whose work a workspace holds when it comes from another workspace. A person answers for everything that comes from
+/// their machine, also for work that came there from somebody else. Between two workspaces of one person nothing changes.
+pub fn brought(from: UserId, written_by: Option<UserId>, to: UserId) -> Option<UserId> {
+    if from == to { written_by } else { Some(from) }
+}
+
 /// Why something may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
@@ -245,6 +251,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn work_that_was_on_another_person_s_machine_is_never_one_s_own(way in prop::collection::vec(0usize..3, 1..8)) {
+            let people = [UserId::generate(), UserId::generate(), UserId::generate()];
+            let mut written_by = None;
+            for step in way.windows(2) {
+                written_by = brought(people[step[0]], written_by, people[step[1]]);
+            }
+            let (first, last) = (way[0], way[way.len() - 1]);
+            let stayed = way.iter().all(|person| *person == first);
+            let owner = people[last];
+            prop_assert_eq!(written_by.is_none_or(|by| by == owner), stayed);
+        }
+
         #[test]
         fn a_grant_reaches_no_other_project_text_kind_or_author(
             which in 0usize..4,

@@ -2,7 +2,8 @@
 //!
 //! What is under way is a column of the new workspace, so that any hub goes on with it after a restart.
 
-use domain::{RunnerId, SessionId, TaskId, WorkspaceId, WorkspaceStatus};
+use domain::trust::brought;
+use domain::{RunnerId, SessionId, TaskId, UserId, WorkspaceId, WorkspaceStatus};
 use protocol::link::StartFrom;
 use protocol::{Session, Workspace};
 use serde::Serialize;
@@ -13,7 +14,7 @@ use crate::sql::{Connection, Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::sessions::{contain_waiting, sandbox_of};
 use crate::verbs::tasks::brief_of;
-use crate::verbs::tasks::row::TaskRow;
+use crate::verbs::tasks::row::{TaskRow, id_or_none};
 use crate::verbs::workspaces;
 use crate::{Command, Store, StoreError};
 
@@ -183,10 +184,10 @@ impl Command for EndMove {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let Some(source) = source(tx, self.workspace).await? else { return Ok(()) };
-        // What came from somebody else's runner is theirs: it runs on nobody's machine unasked.
-        let sql = "SELECT COALESCE(s.code_by, s.owner) AS whose FROM workspaces s WHERE s.id = $1";
-        let whose = tx.read().first(sql, vec![text(source)]).await?.map(|row| row.text("whose")).transpose()?;
-        let whose = whose.filter(|_| self.bundle.is_some());
+        let whose = match self.bundle {
+            Some(_) => whose_work(tx, source, self.workspace).await?.map(|by| by.to_string()),
+            None => None,
+        };
         let contained = sandbox_of(tx.read(), source).await?;
         if let Some(sandbox) = contained.as_ref().filter(|_| self.bundle.is_some()) {
             contain_waiting(tx, self.workspace, sandbox).await?;
@@ -214,6 +215,14 @@ impl Command for EndMove {
         }
         tx.desire(waits.parsed("runner")?).await
     }
+}
+
+/// Who answers for the work that comes from one workspace into another: it runs on nobody else's machine unasked.
+async fn whose_work(tx: &mut Tx<'_>, from: WorkspaceId, to: WorkspaceId) -> Result<Option<UserId>, StoreError> {
+    let sql = "SELECT s.owner AS source, s.code_by, t.owner AS target FROM workspaces s, workspaces t \
+               WHERE s.id = $1 AND t.id = $2";
+    let row = tx.read().first(sql, vec![text(from), text(to)]).await?.ok_or(StoreError::NotFound("workspace"))?;
+    Ok(brought(row.parsed("source")?, id_or_none(&row, "code_by")?, row.parsed("target")?))
 }
 
 /// The workspace whose work is on its way into this one.

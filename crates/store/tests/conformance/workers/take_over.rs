@@ -10,12 +10,13 @@ use store::{
 };
 
 use super::{Shop, plain};
-use crate::execution::{runner, show, spawn};
+use crate::execution::{Memory, runner, show, spawn};
 use crate::floor::{Floor, id};
 
 both!(
     a_task_goes_on_with_another_person_s_worker,
     the_work_comes_along_when_whoever_had_it_is_out,
+    work_that_comes_back_from_a_colleague_is_not_one_s_own,
     work_of_a_sandbox_goes_on_in_one,
     who_has_it_is_told_so_and_it_happens_once,
     a_command_of_somebody_else_runs_only_when_it_is_said,
@@ -130,6 +131,31 @@ async fn the_work_comes_along_when_whoever_had_it_is_out(floor: Floor) {
     assert_eq!(half.desired().await, desired, "the first end counts");
     let attempts = half.shop.detail(half.task).await.attempts;
     assert_eq!(attempts[1].workspace, Some(moving.workspace));
+}
+
+async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(floor: Floor) {
+    let mut half = Half::done(floor).await;
+    let taken = half.taken().await;
+    let there = half.moving().await;
+    half.shop.exits(half.old, 0).await;
+    half.end(&there, Some(&"b".repeat(64)), None).await;
+    // Bo's workspace is made, he changes what is in it, and his worker stops.
+    let session = half.desired().await[0].session;
+    let mut his = Memory::new(half.theirs);
+    let workspace = half.shop.floor.store.session_detail(&half.shop.floor.bo, session).await.unwrap().workspace;
+    his.ready(&half.shop.floor, &workspace).await;
+    let stop = StopWorker { worker: taken.assigned_to.unwrap(), input: WorkerStop { force: false } };
+    half.shop.floor.done(&half.shop.floor.bo, stop).await;
+    his.at(&half.shop.floor, session, SessionStatus::Exited).await;
+    assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker goes on");
+    let back = half.moving().await;
+    assert_eq!((back.from, back.to), (there.workspace, half.shop.runner));
+    half.end(&back, Some(&"e".repeat(64)), None).await;
+    let now = half.shop.session(half.task).await;
+    let (sessions, _) = half.shop.desired().await;
+    let again = sessions.into_iter().find(|plan| plan.session == now).unwrap();
+    let by = again.workspace.code_by.as_ref().map(|by| by.user.id);
+    assert_eq!(by, Some(id(&half.shop.floor.bo)), "what Bo had in his hands is asked about");
 }
 
 async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
