@@ -25,6 +25,7 @@ pub struct Client {
     http: reqwest::Client,
     url: HubUrl,
     token: Option<Token>,
+    by_agent: bool,
 }
 
 impl Client {
@@ -41,6 +42,11 @@ impl Client {
     /// A client without a credential: the hub tells it only whether it is well and what it offers.
     pub fn anonymous(hub_url: &str) -> Result<Self, ClientError> {
         Self::build(hub_url, None)
+    }
+
+    /// The same for an agent that has the person's own token: what it writes counts as an agent's.
+    pub fn for_agent(self) -> Self {
+        Self { by_agent: true, ..self }
     }
 
     /// Scheme, host and port of the hub.
@@ -120,7 +126,7 @@ impl Client {
         let http = builder
             .build()
             .map_err(|error| ClientError::Protocol(format!("could not prepare the HTTP client: {}", chain(&error))))?;
-        Ok(Self { http, url, token })
+        Ok(Self { http, url, token, by_agent: false })
     }
 
     async fn patiently(&self, request: &HttpRequest, key: Option<&str>) -> Result<Vec<u8>, ClientError> {
@@ -152,6 +158,9 @@ impl Client {
         if let Some(token) = &self.token {
             let secret = token.now().map_err(|error| Failed { error, again: self.unless_renewed() })?;
             builder = builder.bearer_auth(secret);
+        }
+        if self.by_agent {
+            builder = builder.header(protocol::BY_AGENT, "1");
         }
         if let Some(key) = key {
             builder = builder.header("idempotency-key", key);

@@ -47,7 +47,7 @@ fn mixes(word: &str) -> bool {
 
 /// What takes no room, or looks like a blank and is none: Unicode's ignorable characters, and those that are drawn as
 /// nothing.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{00AD}'

@@ -16,7 +16,7 @@ words! {
         ProjectOwner = "project-owner",
         /// What people who may write in the project wrote, and their agents.
         Writers = "writers",
-        /// Anything inside a sandbox; the owner is asked before a repository of somebody else is read.
+        /// Anything in a sandbox that hides the home folder; the owner is asked before a repository of others is read.
         SandboxOnly = "sandbox-only",
     }
 }
@@ -100,8 +100,41 @@ pub struct Wish<'a> {
     pub sha256: &'a str,
     /// Who wrote it.
     pub author: Author,
-    /// Whether it would run in a sandbox.
-    pub sandboxed: bool,
+    /// How far it would reach.
+    pub reach: Reach,
+}
+
+/// How far something reaches on the machine that runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// As far as the runner's owner does.
+    Machine,
+    /// What its sandbox leaves open, besides its workspace.
+    Sandbox {
+        /// Whether it reaches the network.
+        network: bool,
+        /// Whether it reads the owner's home folder.
+        home: bool,
+    },
+}
+
+impl Reach {
+    /// Whether it reaches nothing that `other` does not reach.
+    pub fn is_within(self, other: Self) -> bool {
+        let no_more = |mine: bool, theirs: bool| theirs || !mine;
+        match (self, other) {
+            (_, Self::Machine) => true,
+            (Self::Machine, Self::Sandbox { .. }) => false,
+            (Self::Sandbox { network, home }, Self::Sandbox { network: other_network, home: other_home }) => {
+                no_more(network, other_network) && no_more(home, other_home)
+            }
+        }
+    }
+
+    /// Whether a sandbox keeps the owner's files from it: one that shows the home folder does not.
+    pub fn is_contained(self) -> bool {
+        matches!(self, Self::Sandbox { home: false, .. })
+    }
 }
 
 /// Where it would run.
@@ -130,6 +163,8 @@ pub enum Grant {
         kind: ApprovalKind,
         /// Names the text.
         sha256: String,
+        /// How far it reached when it was allowed.
+        reach: Reach,
     },
     /// Everything of one author.
     Author {
@@ -137,6 +172,8 @@ pub enum Grant {
         project: ProjectId,
         /// The author.
         author: Author,
+        /// How far the text reached that was asked about.
+        reach: Reach,
     },
 }
 
@@ -145,11 +182,15 @@ pub fn judge(wish: &Wish<'_>, ground: &Ground, grants: &[Grant]) -> Option<Right
     if is_own(wish.author, ground.owner) {
         return Some(Right::Own);
     }
+    // What is read outside of every sandbox reaches no further without one.
+    let no_further = |reach: &Reach| !wish.kind.is_contained() || wish.reach.is_within(*reach);
     let granted = |grant: &Grant| match grant {
-        Grant::Text { project, kind, sha256 } => {
-            *project == ground.project && *kind == wish.kind && sha256 == wish.sha256
+        Grant::Text { project, kind, sha256, reach } => {
+            *project == ground.project && *kind == wish.kind && sha256 == wish.sha256 && no_further(reach)
         }
-        Grant::Author { project, author } => *project == ground.project && *author == wish.author,
+        Grant::Author { project, author, reach } => {
+            *project == ground.project && *author == wish.author && no_further(reach)
+        }
     };
     if grants.iter().any(granted) {
         return Some(Right::Granted);
@@ -158,9 +199,29 @@ pub fn judge(wish: &Wish<'_>, ground: &Ground, grants: &[Grant]) -> Option<Right
         RunnerPolicy::Ask => false,
         RunnerPolicy::ProjectOwner => is_own(wish.author, ground.project_owner),
         RunnerPolicy::Writers => ground.author_writes,
-        RunnerPolicy::SandboxOnly => wish.sandboxed && wish.kind.is_contained(),
+        RunnerPolicy::SandboxOnly => wish.reach.is_contained() && wish.kind.is_contained(),
     };
     lets.then_some(Right::Policy)
+}
+
+/// How long a text may be, as its reader sees it: what the runner's owner cannot read whole, they cannot allow.
+pub const LONGEST_TEXT: usize = 96 * 1024;
+
+/// A text as its reader must see it: nothing is left out, and what would act on a terminal is written out. `None`: it is
+/// too long.
+pub fn readable(text: &str) -> Option<String> {
+    let mut shown = String::with_capacity(text.len().min(LONGEST_TEXT));
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() => shown.extend(c.escape_debug()),
+            c => shown.push(c),
+        }
+        if shown.len() > LONGEST_TEXT {
+            return None;
+        }
+    }
+    Some(shown)
 }
 
 /// Whether a person wrote it with their own hand.
@@ -201,6 +262,41 @@ mod tests {
         reader           ?        ?            ?          s
     ";
 
+    const REACHES: [Reach; 5] = [
+        Reach::Machine,
+        Reach::Sandbox { network: true, home: true },
+        Reach::Sandbox { network: false, home: true },
+        Reach::Sandbox { network: true, home: false },
+        Reach::Sandbox { network: false, home: false },
+    ];
+
+    /// What each of [`REACHES`] (rows) is within (columns).
+    const WITHIN: &str = "
+        +----
+        ++---
+        +++--
+        ++-+-
+        +++++
+    ";
+
+    #[test]
+    fn a_tighter_sandbox_is_within_a_wider_one() {
+        for (row, mine) in WITHIN.split_whitespace().zip(REACHES) {
+            for (cell, other) in row.chars().zip(REACHES) {
+                assert_eq!(mine.is_within(other), cell == '+', "{mine:?} within {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_text_is_left_out() {
+        assert_eq!(readable("rm\t-rf /\n\u{1b}[2Jx\0").as_deref(), Some("rm\t-rf /\n\\u{1b}[2Jx\\0"));
+        assert_eq!(readable(&"a".repeat(LONGEST_TEXT)).map(|text| text.len()), Some(LONGEST_TEXT));
+        for long in ["a".repeat(LONGEST_TEXT + 1), "\u{1b}".repeat(LONGEST_TEXT / 4)] {
+            assert_eq!(readable(&long), None);
+        }
+    }
+
     struct Cast {
         owner: UserId,
         project_owner: UserId,
@@ -232,22 +328,22 @@ mod tests {
             let cells: Vec<&str> = row.split_whitespace().collect();
             let (author, author_writes) = author(&cast, cells[0]);
             for (policy, cell) in RunnerPolicy::ALL.iter().zip(&cells[1..]) {
-                for (kind, sandboxed) in ApprovalKind::ALL.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
-                    let wish = Wish { kind: *kind, sha256: "a", author, sandboxed };
+                for (kind, reach) in ApprovalKind::ALL.iter().flat_map(|kind| REACHES.map(|reach| (kind, reach))) {
+                    let wish = Wish { kind: *kind, sha256: "a", author, reach };
                     let Cast { owner, project_owner, project, .. } = cast;
                     let ground = Ground { owner, policy: *policy, project, project_owner, author_writes };
                     let runs = match *cell {
                         "+" => true,
-                        "s" => sandboxed && kind.is_contained(),
+                        "s" => kind.is_contained() && matches!(reach, Reach::Sandbox { home: false, .. }),
                         _ => false,
                     };
                     let got = judge(&wish, &ground, &[]);
-                    assert_eq!(got.is_some(), runs, "{row} {policy} {kind} sandboxed={sandboxed}: {got:?}");
+                    assert_eq!(got.is_some(), runs, "{row} {policy} {kind} {reach:?}: {got:?}");
                     checked += 1;
                 }
             }
         }
-        assert_eq!(checked, 6 * 4 * 16);
+        assert_eq!(checked, 6 * 4 * 8 * REACHES.len());
     }
 
     proptest! {
@@ -265,27 +361,33 @@ mod tests {
         }
 
         #[test]
-        fn a_grant_reaches_no_other_project_text_kind_or_author(
+        fn a_grant_holds_for_no_other_project_text_kind_author_or_wider_reach(
             which in 0usize..4,
             kind in 0..ApprovalKind::ALL.len(),
             other_kind in 0..ApprovalKind::ALL.len(),
             by_agent: bool,
             grant_agent: bool,
+            reach in 0..REACHES.len(),
+            granted in 0..REACHES.len(),
         ) {
             let cast = cast();
             let kinds = ApprovalKind::ALL;
             let author = Author { user: cast.other, agent: by_agent };
-            let wish = Wish { kind: kinds[kind], sha256: "a", author, sandboxed: false };
+            let (reach, granted) = (REACHES[reach], REACHES[granted]);
+            let wish = Wish { kind: kinds[kind], sha256: "a", author, reach };
             let Cast { owner, project_owner, project, .. } = cast;
             let ground = Ground { owner, policy: RunnerPolicy::Ask, project, project_owner, author_writes: true };
-            let text = |project, sha256: &str| Grant::Text { project, kind: kinds[other_kind], sha256: sha256.into() };
+            let text = |project, sha256: &str| {
+                Grant::Text { project, kind: kinds[other_kind], sha256: sha256.into(), reach: granted }
+            };
+            let fits = reach.is_within(granted) || !kinds[kind].is_contained();
             let (grant, expected) = match which {
-                0 => (text(project, "a"), kind == other_kind),
+                0 => (text(project, "a"), kind == other_kind && fits),
                 1 => (text(ProjectId::generate(), "a"), false),
                 2 => (text(project, "b"), false),
                 _ => {
                     let author = Author { user: cast.other, agent: grant_agent };
-                    (Grant::Author { project, author }, grant_agent == by_agent)
+                    (Grant::Author { project, author, reach: granted }, grant_agent == by_agent && fits)
                 }
             };
             prop_assert_eq!(judge(&wish, &ground, &[grant]).is_some(), expected);

@@ -8,17 +8,20 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::UserRef;
 use crate::inputs::inputs;
 use crate::views::views;
+use crate::{Sandbox, UserRef};
 
 views! {
     /// Who wrote something, and with whose hand.
     WrittenBy {
         /// The person.
         user: UserRef,
-        /// The session whose agent wrote it on their behalf; absent when the person wrote it.
+        /// The session whose agent wrote it on their behalf; absent when it was no session's agent.
         agent: Option<SessionId>,
+        /// Whether an agent wrote it, in a session or with the person's own token.
+        #[serde(default)]
+        by_agent: bool,
     }
 
     /// A request to a runner's owner: somebody else's text would run on their machine.
@@ -45,6 +48,10 @@ views! {
         why: String,
         /// Whether it would run in a sandbox.
         sandbox: bool,
+        /// What that sandbox leaves open; absent when it would run without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        reach: Option<Sandbox>,
         /// The session that waits for it.
         session: Option<SessionId>,
         /// The report whose check waits for it.
@@ -79,6 +86,10 @@ views! {
         author: UserRef,
         /// Whether the author's agents are meant, not the person.
         agents: bool,
+        /// The sandbox in which it is allowed, or a tighter one; absent when it is allowed without one, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        reach: Option<Sandbox>,
         /// When it was given.
         created_at: Timestamp,
     }

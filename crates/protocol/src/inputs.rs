@@ -1,5 +1,6 @@
 //! What clients send with a verb.
 
+use domain::trust::Reach;
 use domain::{ActivityId, ActivityStatus, ProjectId, RunnerId, SessionMode, Timestamp, Visibility, WorkspaceId};
 use serde::{Deserialize, Deserializer, Serialize};
 use ts_rs::TS;
@@ -382,6 +383,22 @@ impl Sandbox {
     /// What both allow.
     pub fn and(&self, other: &Self) -> Self {
         Self { network: self.network && other.network, home: self.home && other.home }
+    }
+
+    /// What both allow; `None` is no sandbox, which allows everything.
+    pub fn both(one: Option<&Self>, other: Option<&Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other).cloned(),
+        }
+    }
+
+    /// How far something reaches in this sandbox, or in none.
+    pub fn reach(sandbox: Option<&Self>) -> Reach {
+        match sandbox {
+            Some(Self { network, home }) => Reach::Sandbox { network: *network, home: *home },
+            None => Reach::Machine,
+        }
     }
 }
 

@@ -34,5 +34,8 @@ pub use workers::*;
 /// The version that `hello` names; a hub refuses any other with `protocol`.
 pub const PROTOCOL: u32 = 1;
 
+/// The header of a request that an agent makes with its person's own token: what it writes counts as the agent's.
+pub const BY_AGENT: &str = "shopfloor-by-agent";
+
 /// The largest frame that a hub reads.
 pub const MAX_FRAME: usize = 1024 * 1024;

@@ -356,6 +356,9 @@ pub struct Wish {
     pub text: String,
     /// Names the exact text.
     pub sha256: String,
+    /// The sandbox that it would run in; absent: none, or the runner does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
 }
 
 /// Whether one thing may run.
@@ -367,6 +370,9 @@ pub struct WishAnswer {
     pub kind: ApprovalKind,
     /// Names the exact text.
     pub sha256: String,
+    /// The sandbox that was asked about: the answer is about no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
     /// Whether it may.
     pub allowed: bool,
 }
@@ -412,6 +418,9 @@ pub struct DesiredSession {
     /// Who asked for the session, when that was not the runner's owner: the owner must allow it first.
     #[serde(default)]
     pub asked_by: Option<WrittenBy>,
+    /// Where they asked for it, as far as they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_for: Option<AskedFor>,
     /// What the agent should know: the project's and the activity's text.
     pub context: String,
     /// The program and its arguments, for the agents `command` and `shell`.
@@ -431,6 +440,17 @@ pub struct DesiredSession {
     /// The task that it works on.
     #[serde(default)]
     pub task: Option<DesiredTask>,
+}
+
+/// Where somebody else asked for a session: what the runner's owner must read before allowing it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedFor {
+    /// The branch that its workspace is to have; absent: one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// A workspace that is there already; absent: a fresh one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceId>,
 }
 
 /// How long recordings of a project's sessions are kept after their ends, but for those that are never thrown away.

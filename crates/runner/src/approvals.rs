@@ -1,19 +1,25 @@
 //! What others wrote runs here only when this runner's owner allowed it: the hub is asked, and its answer awaited.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use domain::ApprovalKind;
-use protocol::link::{DesiredWorkspace, FactBody, Subject, Wish, WishAnswer};
+use domain::trust::{Reach, readable};
+use protocol::Sandbox;
+use protocol::link::{DesiredWorkspace, FactBody, StartFrom, Subject, Wish, WishAnswer};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::floor::Floor;
 
-/// How much of one text goes to the hub.
-const SHOWN: usize = 32 * 1024;
+/// How long the texts of one request may be together: they travel in one frame.
+const LONGEST_REQUEST: usize = 1024 * 1024;
 
-type Known = HashMap<(Subject, ApprovalKind, String), bool>;
+type Known = HashMap<Asked, bool>;
+
+/// What one answer is about.
+type Asked = (Subject, ApprovalKind, String, Reach);
 
 /// What the hub said may run here, of what was asked.
 #[derive(Debug, Default)]
@@ -22,21 +28,30 @@ pub(crate) struct Approvals(watch::Sender<Known>);
 impl Approvals {
     /// The hub said what may run; what it does not mention is over.
     pub(crate) fn take_in(&self, answers: &[WishAnswer]) {
-        let key = |answer: &WishAnswer| (answer.subject, answer.kind, answer.sha256.clone());
+        let key = |answer: &WishAnswer| -> Asked {
+            (answer.subject, answer.kind, answer.sha256.clone(), Sandbox::reach(answer.sandbox.as_ref()))
+        };
         self.0.send_replace(answers.iter().map(|answer| (key(answer), answer.allowed)).collect());
     }
 }
 
-/// Waits until all of it is answered; an error names what may not run.
-pub(crate) async fn allowed(floor: &Arc<Floor>, subject: Subject, wishes: &[Wish]) -> Result<(), String> {
+/// Waits until all of it is answered, for the sandbox that it would run in; an error names what may not run.
+pub(crate) async fn allowed(
+    floor: &Arc<Floor>,
+    subject: Subject,
+    wishes: Vec<Wish>,
+    sandbox: Option<&Sandbox>,
+) -> Result<(), String> {
     if wishes.is_empty() {
         return Ok(());
     }
-    let key = |wish: &Wish| (subject, wish.kind, wish.sha256.clone());
+    let wishes: Vec<Wish> = shown(wishes)?.map(|wish| Wish { sandbox: sandbox.cloned(), ..wish }).collect();
+    let key =
+        |wish: &Wish| -> Asked { (subject, wish.kind, wish.sha256.clone(), Sandbox::reach(wish.sandbox.as_ref())) };
     let mut answers = floor.approvals.0.subscribe();
     let answered = |known: &Known| wishes.iter().all(|wish| known.contains_key(&key(wish)));
     if !answered(&answers.borrow()) {
-        floor.journal.tell(FactBody::ApprovalWanted { subject, wishes: wishes.to_vec() }).await;
+        floor.journal.tell(FactBody::ApprovalWanted { subject, wishes: wishes.clone() }).await;
     }
     let known = answers.wait_for(answered).await.map_err(|_| "the runner ends".to_owned())?;
     let denied = wishes.iter().filter(|wish| known.get(&key(wish)) == Some(&false));
@@ -44,6 +59,22 @@ pub(crate) async fn allowed(floor: &Arc<Floor>, subject: Subject, wishes: &[Wish
         None => Ok(()),
         Some(denied) => Err(format!("the runner's owner did not allow {denied}")),
     }
+}
+
+/// Texts as the owner reads them; what cannot be shown whole cannot be allowed.
+fn shown(wishes: Vec<Wish>) -> Result<impl Iterator<Item = Wish>, String> {
+    let mut room = LONGEST_REQUEST;
+    let mut all = Vec::with_capacity(wishes.len());
+    for wish in wishes {
+        let text = readable(&wish.text).filter(|text| text.len() <= room);
+        let Some(text) = text else {
+            let what = list([&wish].into_iter()).unwrap_or_default();
+            return Err(format!("the runner's owner cannot read {what} whole: it is too long to be allowed"));
+        };
+        room -= text.len();
+        all.push(Wish { text, ..wish });
+    }
+    Ok(all.into_iter())
 }
 
 /// What of it would run, in words; nothing when there is none.
@@ -64,9 +95,8 @@ pub(crate) fn wish(kind: ApprovalKind, text: String) -> Wish {
 }
 
 /// Something that would run, named by a hash of what its text describes.
-pub(crate) fn named(kind: ApprovalKind, mut text: String, sha256: String) -> Wish {
-    text.truncate(text.floor_char_boundary(SHOWN));
-    Wish { kind, text, sha256 }
+pub(crate) fn named(kind: ApprovalKind, text: String, sha256: String) -> Wish {
+    Wish { kind, text, sha256, sandbox: None }
 }
 
 /// What must be allowed before a workspace is made from what somebody else named.
@@ -81,7 +111,7 @@ pub(crate) fn to_make(wanted: &DesiredWorkspace) -> Vec<Wish> {
 }
 
 /// What must be allowed before a fresh workspace is prepared: others' commands, and own ones that run others' code.
-pub(crate) fn to_set_up(wanted: &DesiredWorkspace) -> Vec<Wish> {
+pub(crate) fn to_set_up(wanted: &DesiredWorkspace, commit: Option<&str>) -> Vec<Wish> {
     let Some(repository) = &wanted.repository else { return Vec::new() };
     let lines = [(ApprovalKind::Setup, &repository.setup), (ApprovalKind::Teardown, &repository.teardown)];
     let lines: Vec<(ApprovalKind, &String)> = lines
@@ -94,15 +124,21 @@ pub(crate) fn to_set_up(wanted: &DesiredWorkspace) -> Vec<Wish> {
         wishes.extend(lines.iter().map(|(kind, line)| wish(*kind, (*line).clone())));
     }
     if !lines.is_empty() {
-        wishes.extend(code(wanted, &wanted.workspace.to_string()));
+        wishes.extend(code(wanted, wanted.workspace, commit));
     }
     wishes
 }
 
 /// Somebody else's work, which commands of ours would run; `which` tells one state of it from another.
-pub(crate) fn code(wanted: &DesiredWorkspace, which: &str) -> Option<Wish> {
+pub(crate) fn code(wanted: &DesiredWorkspace, which: impl Display, commit: Option<&str>) -> Option<Wish> {
     let by = wanted.code_by.as_ref()?;
-    let text = format!("the work of {} on branch `{}`", by.user.name, wanted.branch);
+    let from = match &wanted.from {
+        Some(StartFrom::Branch { branch }) => format!("pushed to branch `{branch}`"),
+        Some(StartFrom::Bundle { .. }) => "brought from their machine".to_owned(),
+        None => format!("on branch `{}`", wanted.base.as_deref().unwrap_or(&wanted.branch)),
+    };
+    let commit = commit.unwrap_or("none");
+    let text = format!("the work of {}, {from}, commit {commit}", by.user.name);
     let sha256 = hex::encode(Sha256::digest(format!("{which}\n{text}").as_bytes()));
     Some(named(ApprovalKind::Code, text, sha256))
 }
@@ -128,7 +164,13 @@ mod tests {
     use protocol::{Repository, UserRef, WrittenBy};
 
     fn wanted(repository_by: bool, code_by: bool) -> DesiredWorkspace {
-        let by = || Some(WrittenBy { user: UserRef { id: UserId::generate(), name: "bo".into() }, agent: None });
+        let by = || {
+            Some(WrittenBy {
+                user: UserRef { id: UserId::generate(), name: "bo".into() },
+                agent: None,
+                by_agent: false,
+            })
+        };
         DesiredWorkspace {
             workspace: WorkspaceId::generate(),
             repository: Some(Repository {
@@ -153,17 +195,19 @@ mod tests {
     #[test]
     fn what_the_owner_wrote_is_not_asked_about() {
         let own = wanted(false, false);
-        assert!(to_make(&own).is_empty() && to_set_up(&own).is_empty());
+        assert!(to_make(&own).is_empty() && to_set_up(&own, None).is_empty());
     }
 
     #[test]
     fn what_others_wrote_is_asked_about_before_it_is_read_or_run() {
         let theirs = wanted(true, false);
         assert_eq!(kinds(&to_make(&theirs)), ["repository", "copy"]);
-        assert_eq!(kinds(&to_set_up(&theirs)), ["setup"]);
+        assert_eq!(kinds(&to_set_up(&theirs, None)), ["setup"]);
         let moved = wanted(false, true);
         assert!(to_make(&moved).is_empty());
-        assert_eq!(kinds(&to_set_up(&moved)), ["code"], "an own setup runs their code");
+        let asked = to_set_up(&moved, Some("1a2b"));
+        assert_eq!(kinds(&asked), ["code"], "an own setup runs their code");
+        assert!(asked[0].text.ends_with("commit 1a2b"), "{}", asked[0].text);
     }
 
     #[test]
@@ -171,6 +215,15 @@ mod tests {
         let all = ["make", "make ", "Make", "make\n"].map(|text| wish(ApprovalKind::Setup, text.into()).sha256);
         let different: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(different.len(), all.len());
+    }
+
+    #[test]
+    fn what_cannot_be_read_whole_cannot_be_allowed() {
+        let of = |length| wish(ApprovalKind::Command, "x".repeat(length));
+        assert_eq!(shown(vec![of(64 * 1024), of(64 * 1024)]).map(Iterator::count), Ok(2));
+        let refused = |wishes| shown(wishes).map(Iterator::count).unwrap_err();
+        assert!(refused(vec![of(100 * 1024)]).contains("too long to be allowed"));
+        assert!(refused(vec![of(64 * 1024); 20]).contains("too long to be allowed"));
     }
 
     #[test]

@@ -26,17 +26,29 @@ pub struct Caller {
     pub who: Who,
     /// Address and kind of client.
     pub origin: String,
+    /// Whether an agent asks with its person's own credential: what it writes is the agent's.
+    pub by_agent: bool,
 }
 
 impl Caller {
     /// The hub itself.
     pub fn hub(origin: impl Into<String>) -> Self {
-        Self { who: Who::Hub, origin: origin.into() }
+        Self { who: Who::Hub, origin: origin.into(), by_agent: false }
     }
 
     /// A person.
     pub fn user(id: UserId, hub_owner: bool, name: impl Into<String>, origin: impl Into<String>) -> Self {
-        Self { who: Who::Actor { actor: Actor::User { id, hub_owner }, name: name.into() }, origin: origin.into() }
+        Self::bearer(Actor::User { id, hub_owner }, name, origin)
+    }
+
+    /// The bearer of a credential.
+    pub fn bearer(actor: Actor, name: impl Into<String>, origin: impl Into<String>) -> Self {
+        Self { who: Who::Actor { actor, name: name.into() }, origin: origin.into(), by_agent: false }
+    }
+
+    /// The same, when an agent may be the one that asks. That only takes away: nothing makes an agent's text a person's.
+    pub fn with_agent(self, by_agent: bool) -> Self {
+        Self { by_agent: self.by_agent || by_agent, ..self }
     }
 
     /// The actor, unless it is the hub itself.
@@ -63,14 +75,15 @@ impl Caller {
             Who::Actor { actor: Actor::Agent { user, .. }, name } => {
                 Ok((UserRef { id: *user, name: name.clone() }, AuthorKind::Agent))
             }
+            _ if self.by_agent => Ok((self.person()?, AuthorKind::Agent)),
             _ => Ok((self.person()?, AuthorKind::User)),
         }
     }
 
     /// Who wrote a text, with the session whose agent wrote it on their behalf.
     pub fn writer(&self) -> Result<WrittenBy, StoreError> {
-        let (user, _) = self.author()?;
-        Ok(WrittenBy { user, agent: self.session() })
+        let (user, kind) = self.author()?;
+        Ok(WrittenBy { user, agent: self.session(), by_agent: kind == AuthorKind::Agent })
     }
 
     /// The session whose agent acts, if it is one.
@@ -86,7 +99,7 @@ impl Caller {
         match &self.who {
             Who::Actor { actor: Actor::Agent { session, .. }, .. } => Some(session.to_string()),
             Who::Actor { actor: Actor::Runner { runner, .. }, .. } => Some(runner.to_string()),
-            _ => None,
+            _ => self.by_agent.then(|| SOME_AGENT.to_owned()),
         }
     }
 
@@ -111,6 +124,9 @@ impl Caller {
         }
     }
 }
+
+/// How the audit trail names an agent of no session.
+pub(crate) const SOME_AGENT: &str = "agent";
 
 const AGENT: &str = "an agent's token works in its own project only: a person must do this";
 const RUNNER: &str =

@@ -60,6 +60,14 @@ const REWRITES: &[(i64, &str)] = &[
         "DELETE FROM task_queue; \
          INSERT INTO task_queue (project, queue_key, task) SELECT project, queue_key, id FROM tasks WHERE status = 'ready'",
     ),
+    (
+        21,
+        "UPDATE approvals SET reach = '{\"network\":true,\"home\":true}' WHERE sandbox = 1; \
+         UPDATE grants SET reach = '{\"network\":false,\"home\":false}' WHERE NOT EXISTS ( \
+         SELECT 1 FROM approvals a WHERE a.runner = grants.runner AND a.project = grants.project AND \
+         a.author = grants.author AND a.sandbox = 0 AND a.answer IN ('text', 'author') AND \
+         (grants.kind IS NULL OR (a.kind = grants.kind AND a.sha256 = grants.sha256)))",
+    ),
 ];
 
 const FORMAT: &str = "shopfloor-export";

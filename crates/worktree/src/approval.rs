@@ -14,9 +14,10 @@ use crate::{Result, Worktrees};
 
 const LARGEST: u64 = 4 << 20;
 const MOST: usize = 20_000;
-/// How much is shown of one file, and of all.
-const EXCERPT: usize = 4 * 1024;
-const EXCERPTS: usize = 24 * 1024;
+/// How much is shown of all files together; a file is shown whole or not at all.
+const SHOWN: usize = 64 * 1024;
+/// How much is read to choose from.
+const READ: usize = 16 * SHOWN;
 
 /// What would run it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,9 +44,12 @@ pub struct ExecutableConfig {
     pub kind: ConfigKind,
     /// The hash of its content; of its target when it is a link.
     pub sha256: String,
-    /// The beginning of what it says, for a person who decides; absent when it is not text, or there is much else.
+    /// How many bytes it has.
     #[serde(skip)]
-    pub excerpt: Option<String>,
+    pub size: usize,
+    /// What it says, for a person who decides; absent when it is not text, or too long to be shown beside the others.
+    #[serde(skip)]
+    pub text: Option<String>,
 }
 
 /// All of it, with one hash that changes when anything does.
@@ -109,6 +113,7 @@ impl Worktrees {
             }
             set.files.sort_by(|a, b| a.path.cmp(&b.path));
             set.files.dedup_by(|a, b| a.path == b.path);
+            show_short_ones(&mut set.files);
             let mut hash = Sha256::new();
             for file in &set.files {
                 hash.update(serde_json::to_vec(file).unwrap_or_default());
@@ -121,13 +126,17 @@ impl Worktrees {
     }
 }
 
-/// The beginning of a text, as long as there is room for it.
-fn excerpt(content: &[u8], before: usize) -> Option<String> {
-    let room = EXCERPTS.saturating_sub(before).min(EXCERPT);
-    let text = std::str::from_utf8(content).ok().filter(|_| room > 0)?;
-    let end = text.floor_char_boundary(room);
-    let more = if end < text.len() { "\n…" } else { "" };
-    Some(format!("{}{more}", &text[..end]))
+/// Leaves the texts of as many files as there is room for, shortest first: many long ones hide no short one.
+fn show_short_ones(files: &mut [ExecutableConfig]) {
+    let mut shortest: Vec<&mut ExecutableConfig> = files.iter_mut().collect();
+    shortest.sort_by_key(|file| file.size);
+    let mut room = SHOWN;
+    for file in shortest {
+        match room.checked_sub(file.size).filter(|_| file.text.is_some()) {
+            Some(left) => room = left,
+            None => file.text = None,
+        }
+    }
 }
 
 fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut ConfigSet) {
@@ -140,9 +149,11 @@ fn collect(root: &Root, path: &Path, kind: ConfigKind, depth: usize, set: &mut C
         hash.update(what.as_bytes());
         hash.update(content);
         let path = path.to_string_lossy().into_owned();
-        let excerpt =
-            excerpt(content, set.files.iter().filter_map(|file| file.excerpt.as_ref()).map(String::len).sum());
-        set.files.push(ExecutableConfig { path, kind, sha256: hex::encode(hash.finalize()), excerpt });
+        let before: usize = set.files.iter().filter_map(|file| file.text.as_ref()).map(String::len).sum();
+        let fits = content.len() <= SHOWN && before + content.len() <= READ;
+        let text = fits.then(|| String::from_utf8(content.to_vec()).ok()).flatten();
+        let sha256 = hex::encode(hash.finalize());
+        set.files.push(ExecutableConfig { path, kind, sha256, size: content.len(), text });
     };
     match root.look(path) {
         Ok(Found::File { file, .. }) => match read_all(file, LARGEST) {

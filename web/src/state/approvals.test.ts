@@ -5,9 +5,9 @@ import {
   answerOf,
   approvalDetail,
   isContained,
-  isCut,
   newApprovals,
   openApprovals,
+  reachOf,
   visibly,
   waitsForApproval,
   writerOf,
@@ -141,11 +141,12 @@ describe("what needs this person", () => {
 });
 
 describe("a request in words", () => {
-  const bo = { user: { id: "bo", name: "bo" }, agent: null };
-  const agent = { ...bo, agent: "ses_1" };
+  const bo = { user: { id: "bo", name: "bo" }, agent: null, by_agent: false };
+  const agent = { ...bo, agent: "ses_1", by_agent: true };
 
   it("tells a person from their agent, by their current name", () => {
     expect([writerOf(floor, bo), writerOf(floor, agent)]).toEqual(["Bo Renamed", "an agent of Bo Renamed"]);
+    expect(writerOf(floor, { ...bo, by_agent: true })).toBe("an agent of Bo Renamed");
     expect([writersOf(floor, bo), writersOf(floor, agent)]).toEqual(["Bo Renamed", "agents of Bo Renamed"]);
   });
 
@@ -177,8 +178,9 @@ describe("a request in words", () => {
     expect(visibly("")).toEqual([]);
   });
 
-  it("says when only the beginning is there", () => {
-    expect(isCut("make test")).toBe(false);
-    expect(isCut("é".repeat(16 * 1024))).toBe(true);
+  it("says what a sandbox leaves open", () => {
+    expect(reachOf({})).toBe("");
+    expect(reachOf({ reach: { home: true, network: true } })).toContain("reads your home folder");
+    expect(reachOf({ reach: { home: false, network: false } })).toContain("has no network");
   });
 });

@@ -42,13 +42,17 @@ export type ApprovalChoice = { answer: Answered; word: string; means: string };
 /** Who wrote something: a person, or an agent on their behalf. */
 export function writerOf(floor: Floor, by: WrittenBy): string {
   const name = floor.users.get(by.user.id)?.name ?? by.user.name;
-  return by.agent === null ? name : `an agent of ${name}`;
+  return isAgent(by) ? `an agent of ${name}` : name;
 }
 
 /** The same, for everything that they write. */
 export function writersOf(floor: Floor, by: WrittenBy): string {
   const name = floor.users.get(by.user.id)?.name ?? by.user.name;
-  return by.agent === null ? name : `agents of ${name}`;
+  return isAgent(by) ? `agents of ${name}` : name;
+}
+
+function isAgent({ agent, by_agent }: WrittenBy): boolean {
+  return by_agent || agent !== null;
 }
 
 /** What may run now, as the buttons offer it: what was read, or this time only. Code changes with every commit. */
@@ -62,7 +66,8 @@ export function allowances({ kind }: Pick<Approval, "kind">): ApprovalChoice[] {
   const text = {
     answer: "text",
     word: "Allow this text",
-    means: "This exact text runs in this project from now on. Any change of it is asked about.",
+    means:
+      "This exact text runs in this project from now on, in this sandbox or a tighter one. Files that it runs are not part of it.",
   } as const;
   return [text, once];
 }
@@ -94,13 +99,11 @@ export function isContained({ kind, sandbox }: Pick<Approval, "kind" | "sandbox"
   return sandbox && kind !== "repository" && kind !== "copy";
 }
 
-/** How many bytes of a text the runner sends at most. */
-const SHOWN = 32 * 1024;
-
-/** Whether the end of a text is missing: what was sent is as long as can be. */
-export function isCut(text: string): boolean {
-  // The runner cuts at a whole character, of at most four bytes.
-  return new TextEncoder().encode(text).length > SHOWN - 4;
+/** What its sandbox leaves open, in words; empty without one. */
+export function reachOf({ reach }: Pick<Approval, "reach">): string {
+  if (!reach) return "";
+  const home = reach.home ? "it reads your home folder" : "it does not see your home folder";
+  return `${home}, ${reach.network ? "and reaches the network" : "and has no network"}`;
 }
 
 /** A text in parts, so that letters without any width can be seen. */

@@ -81,7 +81,8 @@ impl FromRequestParts<Arc<Hub>> for Session {
             None => None,
             Some(value) => Some(value.to_str().map_err(|_| invalid("`Idempotency-Key` is not plain text"))?.to_owned()),
         };
-        let caller = credential.caller(origin.text());
+        let by_agent = parts.headers.contains_key(protocol::BY_AGENT);
+        let caller = credential.caller(origin.text()).with_agent(by_agent);
         Ok(Self { credential, caller, origin, key })
     }
 }

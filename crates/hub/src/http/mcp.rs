@@ -220,7 +220,8 @@ impl Floor for HubFloor {
                 let detail = "the token was revoked or has expired";
                 return Err(Problem::new(ProblemKind::Unauthenticated, detail));
             };
-            let caller = credential.caller(origin);
+            // An agent speaks MCP, also with its person's own token.
+            let caller = credential.caller(origin).with_agent(true);
             crate::app::run(&self.hub, &credential, &caller, None, call).await.map_err(AppError::into_problem)
         })
     }

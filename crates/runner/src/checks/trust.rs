@@ -15,7 +15,7 @@ use crate::workspaces::{Purpose, Unmade};
 pub(super) async fn settle(floor: &Arc<Floor>, check: &DesiredCheck) -> Result<Option<String>, Unmade> {
     let (subject, wanted) = (Subject::Report(check.report), &check.workspace);
     if floor.workspaces.row(floor, wanted.workspace).await?.is_none() {
-        allowed(floor, subject, &to_make(wanted)).await?;
+        allowed(floor, subject, to_make(wanted), check.sandbox.as_ref()).await?;
     }
     let commands: Vec<Wish> = commands(check).collect();
     if commands.is_empty() {
@@ -24,16 +24,17 @@ pub(super) async fn settle(floor: &Arc<Floor>, check: &DesiredCheck) -> Result<O
     let mut wishes: Vec<Wish> = if check.commands_by.is_some() { commands } else { Vec::new() };
     let ready = floor.workspaces.row(floor, wanted.workspace).await?.is_some_and(|known| known.ready);
     if !ready {
-        wishes.extend(to_set_up(wanted).into_iter().filter(|wish| wish.kind != ApprovalKind::Code));
+        wishes.extend(to_set_up(wanted, None).into_iter().filter(|wish| wish.kind != ApprovalKind::Code));
     }
     if wanted.code_by.is_some() {
         // What would run is named by the commit, which is known only when it is here.
         floor.workspaces.try_make(floor, Purpose::from(check), &Progress::none()).await?;
         let trees = &floor.workspaces.worktrees;
         let facts = trees.examine(wanted.workspace, 0).await.map_err(|error| error.to_string())?;
-        wishes.extend(code(wanted, &format!("{} {}", check.report, facts.tree)));
+        wishes.extend(code(wanted, format!("{} {}", check.report, facts.tree), facts.head.as_deref()));
     }
-    Ok(allowed(floor, subject, &wishes).await.err())
+    let sandbox = floor.workspaces.sandbox_for(floor, wanted, check.sandbox.as_ref()).await?;
+    Ok(allowed(floor, subject, wishes, sandbox.as_ref()).await.err())
 }
 
 fn commands(check: &DesiredCheck) -> impl Iterator<Item = Wish> {

@@ -18,6 +18,7 @@ pub(crate) fn desired(session: SessionId) -> protocol::link::DesiredSession {
         model: None,
         prompt: String::new(),
         asked_by: None,
+        asked_for: None,
         context: String::new(),
         argv: vec!["true".to_owned()],
         conversation: None,

@@ -1,6 +1,7 @@
 //! The sessions of this runner: one actor for each that is not over.
 
 mod actor;
+mod asked;
 mod end;
 mod follow;
 mod health;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ApprovalKind, SessionStatus};
+use protocol::Sandbox;
 use protocol::link::{DesiredSession, Subject, Wish};
 use worktree::ConfigSet;
 
+use super::asked::request;
 use super::progress::tell;
 use super::state::At;
-use crate::approvals::{self, list, named, to_make, to_set_up, wish};
+use crate::approvals::{self, code, list, named, to_make, to_set_up};
 use crate::floor::Floor;
 use crate::journal::SessionRow;
 
@@ -23,14 +25,14 @@ pub(super) async fn before_making(floor: &Arc<Floor>, row: &mut SessionRow) -> R
     if floor.workspaces.row(floor, desired.workspace.workspace).await?.is_none() {
         wishes.extend(to_make(&desired.workspace));
     }
-    settle(floor, row, &wishes).await
+    settle(floor, row, wishes).await
 }
 
 /// Waits until what the workspace would run is allowed; whether its settings may be trusted.
 pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<bool, String> {
     let wanted = row.desired.workspace.clone();
     let fresh = floor.workspaces.row(floor, wanted.workspace).await?.is_none_or(|known| !known.ready);
-    let mut wishes = if fresh { to_set_up(&wanted) } else { Vec::new() };
+    let mut wishes = if fresh { in_fresh(floor, &row.desired).await? } else { Vec::new() };
     if wanted.repository_by.is_none() && wanted.code_by.is_none() {
         return Ok(true);
     }
@@ -39,7 +41,7 @@ pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) ->
         let settings = settings(&found)?;
         let none = settings.is_none();
         let all: Vec<Wish> = wishes.iter().cloned().chain(settings).collect();
-        settle(floor, row, &all).await?;
+        settle(floor, row, all).await?;
         // What changed while its owner was reading was not what they allowed.
         if config(floor, row).await?.sha256 == found.sha256 {
             return Ok(!none);
@@ -48,15 +50,25 @@ pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) ->
     }
 }
 
-/// A session that somebody else asked for; what a worker of the owner's does for a task, the owner wanted.
-fn request(desired: &DesiredSession) -> Option<Wish> {
-    let by = desired.asked_by.as_ref().filter(|_| desired.task.is_none())?;
-    let what = match desired.argv.is_empty() {
-        true => format!("{} asks: {}", by.user.name, desired.prompt),
-        false => format!("{} asks to run: {}", by.user.name, approvals::command_line(&desired.argv)),
-    };
-    let model = desired.model.as_deref().unwrap_or("default");
-    Some(wish(ApprovalKind::Session, format!("{what}\nagent {}, model {model}", desired.agent)))
+/// What must be allowed before anything runs in a workspace that is not prepared.
+async fn in_fresh(floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Vec<Wish>, String> {
+    let wanted = &desired.workspace;
+    let mut commit = None;
+    if wanted.code_by.is_some() {
+        let trees = &floor.workspaces.worktrees;
+        commit = trees.examine(wanted.workspace, 0).await.map_err(|error| error.to_string())?.head;
+    }
+    let mut wishes = to_set_up(wanted, commit.as_deref());
+    // A command of one's own runs others' code as a setup does.
+    if !desired.argv.is_empty() && !wishes.iter().any(|wish| wish.kind == ApprovalKind::Code) {
+        wishes.extend(code(wanted, wanted.workspace, commit.as_deref()));
+    }
+    Ok(wishes)
+}
+
+/// What the session, and everything that runs in its workspace, is kept in.
+async fn sandbox(floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Option<Sandbox>, String> {
+    floor.workspaces.sandbox_for(floor, &desired.workspace, desired.sandbox.as_ref()).await
 }
 
 async fn config(floor: &Arc<Floor>, row: &SessionRow) -> Result<ConfigSet, String> {
@@ -64,7 +76,7 @@ async fn config(floor: &Arc<Floor>, row: &SessionRow) -> Result<ConfigSet, Strin
     floor.workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())
 }
 
-/// The settings in a workspace that would run something, with the beginning of what they say.
+/// The settings in a workspace that would run something, with all that they say; what is not shown is named.
 fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
     if found.truncated {
         let names: Vec<&str> = found.files.iter().take(10).map(|file| file.path.as_str()).collect();
@@ -79,22 +91,27 @@ fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
     let names: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
     let mut text = names.join(", ");
     for file in &found.files {
-        if let Some(excerpt) = &file.excerpt {
-            text.push_str(&format!("\n\n--- {}\n{excerpt}", file.path));
-        }
+        let (path, size) = (&file.path, file.size);
+        text.push_str(&match &file.text {
+            Some(content) => format!("\n\n--- {path}\n{content}"),
+            None => {
+                format!("\n\n--- {path}: {size} bytes, not shown: read it in the workspace. SHA-256 {}", file.sha256)
+            }
+        });
     }
     Ok(Some(named(ApprovalKind::Settings, text, found.sha256.clone())))
 }
 
 /// Waits for the answers; people are told that the session waits, and for what.
-async fn settle(floor: &Arc<Floor>, row: &mut SessionRow, wishes: &[Wish]) -> Result<(), String> {
+async fn settle(floor: &Arc<Floor>, row: &mut SessionRow, wishes: Vec<Wish>) -> Result<(), String> {
     let subject = Subject::Session(row.session);
-    let answer = approvals::allowed(floor, subject, wishes);
+    let what = list(wishes.iter()).unwrap_or_default();
+    let sandbox = sandbox(floor, &row.desired).await?;
+    let answer = approvals::allowed(floor, subject, wishes, sandbox.as_ref());
     tokio::pin!(answer);
     if let Ok(answered) = tokio::time::timeout(AT_ONCE, &mut answer).await {
         return answered;
     }
-    let what = list(wishes.iter()).unwrap_or_default();
     let detail = format!("the runner's owner must allow {what}: `shopfloor approval list`");
     tracing::warn!(session = %row.session, detail, "the session waits for an approval");
     tell(floor, row, At { status: SessionStatus::Waiting, detail: Some(detail) }).await;

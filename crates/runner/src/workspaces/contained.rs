@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::WorkspaceId;
 use protocol::Sandbox;
+use protocol::link::{DesiredWorkspace, StartFrom};
 use worktree::Script;
 
 use super::Workspaces;
@@ -25,13 +26,28 @@ impl Workspaces {
     ) -> Result<Option<Sandbox>, String> {
         let _alone = self.counting.lock().await;
         let Some(row) = self.row(floor, workspace).await? else { return Ok(wanted.cloned()) };
-        let kept = both(row.sandbox.as_ref(), wanted);
+        let kept = Sandbox::both(row.sandbox.as_ref(), wanted);
         let effective = wanted.cloned().or_else(|| row.sandbox.clone());
         if kept != row.sandbox {
             let row = WorkspaceRow { sandbox: kept, ..row };
             floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
         Ok(effective)
+    }
+
+    /// The sandbox that something which wants this one, or none, would run in.
+    pub(crate) async fn sandbox_for(
+        &self,
+        floor: &Floor,
+        workspace: &DesiredWorkspace,
+        wanted: Option<&Sandbox>,
+    ) -> Result<Option<Sandbox>, String> {
+        let kept = match (self.row(floor, workspace.workspace).await?, &workspace.from) {
+            (Some(row), _) => row.sandbox,
+            (None, Some(StartFrom::Bundle { contained, .. })) => contained.clone(),
+            (None, _) => None,
+        };
+        Ok(wanted.cloned().or(kept))
     }
 
     /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.
@@ -62,14 +78,6 @@ impl Workspaces {
     }
 }
 
-/// What both sandboxes allow.
-fn both(one: Option<&Sandbox>, other: Option<&Sandbox>) -> Option<Sandbox> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.and(other)),
-        (one, other) => one.or(other).cloned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +86,7 @@ mod tests {
     fn a_workspace_allows_what_all_its_sandboxes_allow() {
         let of = |network, home| Sandbox { network, home };
         let check = |one: Option<Sandbox>, other: Option<Sandbox>, both_of_them: Option<Sandbox>| {
-            assert_eq!(both(one.as_ref(), other.as_ref()), both_of_them);
+            assert_eq!(Sandbox::both(one.as_ref(), other.as_ref()), both_of_them);
         };
         check(None, None, None);
         check(Some(of(true, true)), None, Some(of(true, true)));

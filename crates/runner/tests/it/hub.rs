@@ -272,7 +272,13 @@ impl FakeHub {
 
     /// Answers these, and tells the runner so.
     pub(crate) fn answer(&self, subject: Subject, wishes: &[Wish], allowed: bool) {
-        let answer = |wish: &Wish| WishAnswer { subject, kind: wish.kind, sha256: wish.sha256.clone(), allowed };
+        let answer = |wish: &Wish| WishAnswer {
+            subject,
+            kind: wish.kind,
+            sha256: wish.sha256.clone(),
+            sandbox: wish.sandbox.clone(),
+            allowed,
+        };
         {
             let mut state = self.shared.state.lock();
             state.allowed.extend(wishes.iter().map(answer));

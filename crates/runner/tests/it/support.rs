@@ -136,6 +136,7 @@ pub(crate) fn shell(line: &str) -> DesiredSession {
         model: None,
         prompt: String::new(),
         asked_by: None,
+        asked_for: None,
         context: String::new(),
         argv: ["/bin/sh", "-c", line].map(str::to_owned).to_vec(),
         conversation: None,
@@ -197,5 +198,5 @@ pub(crate) fn fixture(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 /// Somebody who does not own the runner.
 pub(crate) fn bo() -> WrittenBy {
-    WrittenBy { user: UserRef { id: UserId::generate(), name: "bo".to_owned() }, agent: None }
+    WrittenBy { user: UserRef { id: UserId::generate(), name: "bo".to_owned() }, agent: None, by_agent: false }
 }

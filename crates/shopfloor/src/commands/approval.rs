@@ -2,8 +2,9 @@
 
 use clap::Subcommand;
 use client::Client;
+use domain::names::is_invisible;
 use domain::{Answered, ApprovalId, ApprovalKind, GrantId};
-use protocol::{Approval, ApprovalAnswer, ApprovalFilter, Call, Grant, Project, WrittenBy};
+use protocol::{Approval, ApprovalAnswer, ApprovalFilter, Call, Grant, Project, Sandbox, WrittenBy};
 
 use crate::output::clean;
 use crate::pick::{pick, pick_if};
@@ -13,8 +14,9 @@ use crate::{Context, Failure, Output, when};
 const EXAMPLES: &str = "\
 Examples:
   shopfloor approval list
-  shopfloor approval allow 3f9a21            # this exact text in this project, from now on
-  shopfloor approval allow 3f9a21 --once     # for this session or check alone
+  shopfloor approval show 3f9a21             # the whole text, and who wrote it
+  shopfloor approval allow 3f9a21            # for this session or check alone
+  shopfloor approval allow 3f9a21 --text     # this exact text in this project, from now on
   shopfloor approval allow 3f9a21 --author   # everything that this author writes in this project
   shopfloor runner update laptop --policy project-owner";
 
@@ -36,13 +38,16 @@ pub(crate) enum ApprovalCommand {
         /// Its id, or the beginning of its text
         approval: String,
     },
-    /// Let it run: this exact text in this project, unless you say otherwise
+    /// Let it run: once, unless you say otherwise
     Allow {
         /// Its id, or the beginning of its text
         approval: String,
-        /// For this session or check alone
-        #[arg(long, conflicts_with = "author")]
+        /// For this session or check alone (the default)
+        #[arg(long, conflicts_with_all = ["author", "text"])]
         once: bool,
+        /// This exact text in this project, from now on: not the files that it runs, which can change
+        #[arg(long, conflicts_with = "author")]
+        text: bool,
         /// Everything that this author writes in this project
         #[arg(long)]
         author: bool,
@@ -76,12 +81,12 @@ pub(crate) async fn run(command: ApprovalCommand, context: &Context) -> Result<(
             let approval: Approval = client.ask(Call::ApprovalShow { approval }).await?;
             out.show(&approval, |out| render(&approval, out))
         }
-        ApprovalCommand::Allow { approval, once, author } => {
+        ApprovalCommand::Allow { approval, once: _, text, author } => {
             let approval = id(client, &approval).await?;
-            let answer = match (once, author) {
-                (true, _) => Answered::Once,
+            let answer = match (text, author) {
+                (true, _) => Answered::Text,
                 (_, true) => Answered::Author,
-                _ => by_text(client, approval).await?,
+                _ => Answered::Once,
             };
             answer_with(client, out, approval, answer).await
         }
@@ -101,12 +106,6 @@ pub(crate) async fn run(command: ApprovalCommand, context: &Context) -> Result<(
     }
 }
 
-/// Somebody's code has no text that stays the same: it is allowed once.
-async fn by_text(client: &Client, approval: ApprovalId) -> Result<Answered, Failure> {
-    let open: Approval = client.ask(Call::ApprovalShow { approval }).await?;
-    Ok(if open.kind == ApprovalKind::Code { Answered::Once } else { Answered::Text })
-}
-
 async fn answer_with(client: &Client, out: &Output, approval: ApprovalId, answer: Answered) -> Result<(), Failure> {
     let input = ApprovalAnswer { answer };
     let approval: Approval = client.ask(Call::ApprovalAnswer { approval, input }).await?;
@@ -115,7 +114,7 @@ async fn answer_with(client: &Client, out: &Output, approval: ApprovalId, answer
             Answered::Once => "allowed once".to_owned(),
             Answered::Author => format!("allowed, with everything by {} in this project", writer(&approval.author)),
             Answered::Denied => "denied".to_owned(),
-            _ => "allowed for this exact text in this project".to_owned(),
+            _ => "allowed for this exact text in this project, not for the files that it runs".to_owned(),
         };
         format!("{}  {what}", approval.id)
     })
@@ -127,9 +126,48 @@ async fn id(client: &Client, text: &str) -> Result<ApprovalId, Failure> {
 
 /// Who wrote it, in words.
 pub(crate) fn writer(by: &WrittenBy) -> String {
-    match by.agent {
-        Some(_) => format!("an agent of {}", by.user.name),
-        None => by.user.name.clone(),
+    match by.by_agent || by.agent.is_some() {
+        true => format!("an agent of {}", by.user.name),
+        false => by.user.name.clone(),
+    }
+}
+
+/// The first line of a text, and how many more there are.
+fn beginning(text: &str) -> String {
+    let first = visible(text.lines().next().unwrap_or_default());
+    match text.lines().count().saturating_sub(1) {
+        0 => first,
+        1 => format!("{first} (1 more line)"),
+        more => format!("{first} ({more} more lines)"),
+    }
+}
+
+/// A text with nothing in it that cannot be seen: characters without width are written out.
+fn visible(text: &str) -> String {
+    let written = |c: char| match is_invisible(c) {
+        true => format!("<U+{:04X}>", u32::from(c)),
+        false => c.to_string(),
+    };
+    clean(&text.chars().map(written).collect::<String>())
+}
+
+/// What keeps a request from the rest of the machine, in words.
+fn sandbox(one: &Approval) -> String {
+    match &one.reach {
+        _ if !one.kind.is_contained() => "no: your runner reads it outside of the sandbox".to_owned(),
+        None => format!("no: it can do everything that you can do on {}", one.runner_name),
+        some => format!("yes: {}", reach(some.as_ref())),
+    }
+}
+
+/// What a sandbox leaves open, in words.
+fn reach(sandbox: Option<&Sandbox>) -> &'static str {
+    match sandbox {
+        None => "none",
+        Some(Sandbox { home: true, network: true }) => "reads your home folder, reaches the network",
+        Some(Sandbox { home: true, network: false }) => "reads your home folder, no network",
+        Some(Sandbox { home: false, network: true }) => "no home folder, reaches the network",
+        Some(Sandbox { home: false, network: false }) => "no home folder, no network",
     }
 }
 
@@ -144,7 +182,7 @@ fn table(list: &[Approval], out: &Output) -> String {
         table.row([
             one.id.into(),
             one.kind.into(),
-            one.text.lines().next().unwrap_or_default().into(),
+            beginning(&one.text).into(),
             writer(&one.author).into(),
             (&one.project_name).into(),
             (&one.runner_name).into(),
@@ -156,15 +194,20 @@ fn table(list: &[Approval], out: &Output) -> String {
 }
 
 fn grant_table(list: &[Grant], out: &Output) -> String {
-    let mut table = Table::new(&["ID", "KIND", "TEXT…", "BY…", "GIVEN"], "you allowed nothing for good");
+    let titles = &["ID", "KIND", "TEXT…", "BY…", "SANDBOX…", "GIVEN"];
+    let mut table = Table::new(titles, "you allowed nothing for good");
     for one in list {
         let by = if one.agents { format!("{}'s agents", one.author.name) } else { one.author.name.clone() };
-        let text = one.text.as_deref().and_then(|text| text.lines().next()).unwrap_or("everything");
+        let text = one.text.as_deref().map_or("everything".to_owned(), beginning);
         table.row([
             one.id.into(),
             one.kind.map_or("any", |kind| kind.word()).into(),
             text.into(),
             by.into(),
+            match &one.reach {
+                Some(sandbox) => reach(Some(sandbox)).into(),
+                None => "not needed".into(),
+            },
             when::relative(one.created_at, out.now).into(),
         ]);
     }
@@ -179,7 +222,7 @@ fn render(one: &Approval, out: &Output) -> String {
         ("project", (&one.project_name).into()),
         ("runner", (&one.runner_name).into()),
         ("why", clean(&one.why).into()),
-        ("in a sandbox", super::words::yes(one.sandbox).into()),
+        ("sandbox", sandbox(one).into()),
         ("asked", when::relative(one.created_at, out.now).into()),
     ];
     let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value.into())));
@@ -189,9 +232,26 @@ fn render(one: &Approval, out: &Output) -> String {
     add("sha256", Some(one.sha256.clone()));
     let at = one.answered_at.map(|at| when::relative(at, out.now)).unwrap_or_default();
     add("answer", one.answer.map(|answer| format!("{answer}, {at}")));
-    let mut text = format!("{}\n\n{}", fields(out, &pairs), clean(&one.text));
+    let mut text = format!("{}\n\n{}", fields(out, &pairs), visible(&one.text));
+    if matches!(one.kind, ApprovalKind::Setup | ApprovalKind::Teardown | ApprovalKind::Command) {
+        text.push_str("\n\nYou allow this text. Files that it runs are not part of it, and can change later.");
+    }
     if one.answer.is_none() {
-        text.push_str(&format!("\n\nshopfloor approval allow {0}   or   shopfloor approval deny {0}", one.id));
+        let allow = format!("shopfloor approval allow {}", one.id);
+        let for_good = if one.kind == ApprovalKind::Code { "" } else { " [--text]" };
+        text.push_str(&format!("\n\n{allow}{for_good}   or   shopfloor approval deny {}", one.id));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_hidden() {
+        assert_eq!(visible("rm\u{200B} -rf\u{202E}x\u{1b}[2J"), "rm<U+200B> -rf<U+202E>x\u{FFFD}[2J");
+        assert_eq!(beginning("make\ncurl evil"), "make (1 more line)");
+        assert_eq!(beginning("make"), "make");
+    }
 }

@@ -98,7 +98,8 @@ struct Desk<'a> {
 
 /// Keeps the folder in step until it is told to stop.
 pub(crate) async fn run(args: FilesArgs, context: &Context) -> Result<(), Failure> {
-    let client = context.client()?;
+    // An agent may be the one that writes into the folder: what it asks for is not the person's.
+    let client = context.client()?.for_agent();
     let project = project(&client, args.project.as_deref()).await?;
     let tree = Tree::open(&args.dir)?;
     let state = State::open(&tree, project)?;

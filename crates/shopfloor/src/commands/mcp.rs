@@ -22,7 +22,7 @@ pub(crate) struct McpArgs {
 
 /// Serves until the agent closes its end.
 pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<(), Failure> {
-    let floor = Arc::new(ClientFloor(context.client()?));
+    let floor = Arc::new(ClientFloor(context.client()?.for_agent()));
     let desk = Arc::new(Desk::new(floor, settings(args, context)));
     mcp::serve_stdio(desk).await.map_err(Failure::other)
 }

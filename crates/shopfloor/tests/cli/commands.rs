@@ -137,6 +137,7 @@ const OTHERS: &[&str] = &[
     "runner --session-nice 5 --session-memory 4G --session-processes 500 --session-cpu-seconds 3600",
     "runner show R",
     "approval allow abc --once",
+    "approval allow abc --text",
     "approval allow abc --author",
     "up --no-open --no-runner",
     "task schema",

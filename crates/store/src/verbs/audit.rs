@@ -9,6 +9,7 @@ use super::chat::page_size;
 use super::projects;
 use super::workspaces::sees;
 use crate::batch::{chain, with_via};
+use crate::caller::SOME_AGENT;
 use crate::sql::{Row, Value, args, text, to_json};
 use crate::{Caller, Store, StoreError};
 
@@ -28,6 +29,7 @@ fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
     let project = row.text_or_none("project")?;
     let via = match row.text_or_none("via")? {
         None => None,
+        Some(via) if via == SOME_AGENT => Some(ActedBy::Agent { session: None }),
         Some(id) => Some(match id.parse() {
             Ok(session) => ActedBy::Agent { session: Some(session) },
             Err(_) => ActedBy::Runner { runner: row.parsed("via")? },

@@ -10,7 +10,7 @@ use super::room::room;
 use super::users;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
-use crate::{Caller, Command, Secret, Store, StoreError, Who};
+use crate::{Caller, Command, Secret, Store, StoreError};
 
 /// How long a one-time login link works.
 const LOGIN_LINK_MINUTES: i64 = 15;
@@ -54,7 +54,7 @@ pub struct Credential {
 impl Credential {
     /// Who runs a verb with this credential, from `origin`.
     pub fn caller(&self, origin: impl Into<String>) -> Caller {
-        Caller { who: Who::Actor { actor: self.actor, name: self.name.clone() }, origin: origin.into() }
+        Caller::bearer(self.actor, &self.name, origin)
     }
 }
 

@@ -10,7 +10,7 @@ use super::projects;
 use super::tasks::brief;
 use super::workspaces::sees;
 use crate::sql::{Connection, args, text};
-use crate::{Caller, StoreError, Who};
+use crate::{Caller, StoreError};
 
 /// What a caller may look into.
 pub(crate) struct Sight<'a> {
@@ -92,10 +92,7 @@ impl<'a> Sight<'a> {
 
 /// A person as themselves, whoever asks: what may they be told?
 pub(crate) fn as_person(id: UserId) -> Caller {
-    Caller {
-        who: Who::Actor { actor: Actor::User { id, hub_owner: false }, name: String::new() },
-        origin: String::new(),
-    }
+    Caller::user(id, false, "", "")
 }
 
 /// Why a report was refused, in words that have nothing of what the checks printed or read: which criteria are not met.

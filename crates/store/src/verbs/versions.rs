@@ -14,9 +14,8 @@ use crate::{Caller, Store, StoreError};
 /// Keeps a text as version `version` of its subject.
 pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, author: UserId, content: &str) {
     let head = "INSERT INTO versions (subject, version, author, at, content, author_kind, author_session)";
-    let session = tx.caller.session();
-    let kind = if session.is_some() { AuthorKind::Agent } else { AuthorKind::User };
-    let session = session.map(|id| id.to_string());
+    let session = tx.caller.session().map(|id| id.to_string());
+    let kind = if session.is_some() || tx.caller.by_agent { AuthorKind::Agent } else { AuthorKind::User };
     tx.later(head, args![subject, version, author.to_string(), tx.now, content, kind.word(), session]);
 }
 

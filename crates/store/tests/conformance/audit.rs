@@ -4,7 +4,7 @@ use domain::Visibility;
 use protocol::{
     ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate,
 };
-use store::{Caller, CreateActivity, CreateToken, DeleteProject, SetDisabled, UpdateActivity, UpdateProject, Who};
+use store::{Caller, CreateActivity, CreateToken, DeleteProject, SetDisabled, UpdateActivity, UpdateProject};
 
 use crate::floor::{Floor, create_project, id};
 
@@ -134,7 +134,7 @@ async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
     let activity = floor.done(&floor.ada, CreateActivity { project, input }).await.id;
     let session = domain::SessionId::generate();
     let actor = domain::Actor::Agent { user: id(&floor.ada), project, session };
-    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
     let sent = floor.say(&agent, project, "hello").await;
     assert_eq!((sent.author_kind, sent.author_session), (domain::AuthorKind::Agent, Some(session)));
     let input = ActivityUpdate { content: Some("another plan".into()), ..Default::default() };

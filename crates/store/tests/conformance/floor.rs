@@ -142,7 +142,7 @@ impl Floor {
     /// Who looks by an observer link.
     pub(crate) fn observer(project: ProjectId) -> Caller {
         let who = Who::Actor { actor: Actor::Observer { project }, name: String::new() };
-        Caller { who, origin: "192.0.2.3".into() }
+        Caller { who, origin: "192.0.2.3".into(), by_agent: false }
     }
 }
 

@@ -258,7 +258,7 @@ export function approval(id: string, more: Partial<Approval> = {}): Approval {
     kind: "command",
     text: "make test",
     sha256: "0".repeat(64),
-    author: { user: { id: "bo", name: "bo" }, agent: null },
+    author: { user: { id: "bo", name: "bo" }, agent: null, by_agent: false },
     why: "it would check the work on `t`",
     sandbox: false,
     session: null,

@@ -13,16 +13,22 @@ use crate::tx::Tx;
 use crate::verbs::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 
-/// The author in columns `{user}`, `{user}_name` and `{session}`; `None` when there is none.
+/// The author in columns `{user}`, `{user}_name`, `{user}_agent` and `{session}`; `None` when there is none.
 pub(crate) fn written_by(row: &Row, user: &str, session: &str) -> Result<Option<WrittenBy>, StoreError> {
+    let Some(by) = person(row, user)? else { return Ok(None) };
+    Ok(Some(WrittenBy { agent: id_or_none(row, session)?, by_agent: row.flag(&format!("{user}_agent"))?, ..by }))
+}
+
+/// The person in columns `{user}` and `{user}_name`, who needed no agent for it.
+fn person(row: &Row, user: &str) -> Result<Option<WrittenBy>, StoreError> {
     let Some(id) = id_or_none::<UserId>(row, user)? else { return Ok(None) };
     let name = row.text_or_none(&format!("{user}_name"))?.unwrap_or_default();
-    Ok(Some(WrittenBy { user: UserRef { id, name }, agent: id_or_none(row, session)? }))
+    Ok(Some(WrittenBy { user: UserRef { id, name }, agent: None, by_agent: false }))
 }
 
 /// The author as the rule sees them.
 pub(crate) fn author(by: &WrittenBy) -> Author {
-    Author { user: by.user.id, agent: by.agent.is_some() }
+    Author { user: by.user.id, agent: by.by_agent || by.agent.is_some() }
 }
 
 /// Somebody's text, unless it is the owner's own.
@@ -47,14 +53,14 @@ pub(crate) struct Authors {
 pub(crate) const WRITERS: &str = "JOIN users po ON po.id = p.owner LEFT JOIN users cb ON cb.id = w.code_by";
 /// The columns that go with them.
 pub(crate) const WRITTEN: &str = "p.owner AS project_owner, po.name AS project_owner_name, w.code_by, \
-    cb.name AS code_by_name, w.start_from, NULL AS nobody";
+    cb.name AS code_by_name, w.start_from";
 
 impl Authors {
-    /// Those of a session; the row has `owner`, `asked_by`, `asked_by_name` and `asked_session`.
+    /// Those of a session; the row has `owner`, `asked_by` with its name and hand, and `asked_session`.
     pub(crate) fn of_session(row: &Row) -> Result<Self, StoreError> {
         let owner: UserId = row.parsed("owner")?;
-        let project = written_by(row, "project_owner", "nobody")?;
-        let code = unless_own(written_by(row, "code_by", "nobody")?, owner);
+        let project = person(row, "project_owner")?;
+        let code = unless_own(person(row, "code_by")?, owner);
         Ok(Self {
             asked: unless_own(written_by(row, "asked_by", "asked_session")?, owner),
             commands: None,
@@ -63,13 +69,13 @@ impl Authors {
         })
     }
 
-    /// Those of a check; the row also has `created_by`, `author_session` and `worker_owner` with their names.
+    /// Those of a check; the row also has `created_by` with its name and hand, `author_session` and `worker_owner`.
     pub(crate) fn of_check(row: &Row) -> Result<Self, StoreError> {
         let owner: UserId = row.parsed("owner")?;
-        let project = written_by(row, "project_owner", "nobody")?;
+        let project = person(row, "project_owner")?;
         // What an outside worker pushed is its owner's.
-        let worker = written_by(row, "worker_owner", "nobody")?;
-        let code = unless_own(written_by(row, "code_by", "nobody")?, owner).or(unless_own(worker, owner));
+        let worker = person(row, "worker_owner")?;
+        let code = unless_own(person(row, "code_by")?, owner).or(unless_own(worker, owner));
         Ok(Self {
             asked: None,
             commands: unless_own(written_by(row, "created_by", "author_session")?, owner),
@@ -109,7 +115,6 @@ pub(super) struct Asking {
     pub(super) runner_name: String,
     pub(super) policy: RunnerPolicy,
     pub(super) project: ProjectId,
-    pub(super) sandboxed: bool,
     pub(super) authors: Authors,
     pub(super) title: String,
     pub(super) session: Option<SessionId>,
@@ -124,8 +129,8 @@ impl Asking {
         let (sql, id) = match subject {
             Subject::Session(id) => (
                 format!(
-                    "SELECT s.id, s.project, s.owner, o.name AS owner_name, s.title, s.sandbox, s.task, s.workspace, \
-                     s.asked_by, ab.name AS asked_by_name, s.asked_session, r.name AS runner_name, r.policy, {WRITTEN} \
+                    "SELECT s.id, s.project, s.owner, o.name AS owner_name, s.title, s.task, s.workspace, \
+                     s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, s.asked_session, r.name AS runner_name, r.policy, {WRITTEN} \
                      FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN projects p ON p.id = s.project \
                      JOIN runners r ON r.id = s.runner JOIN users o ON o.id = s.owner \
                      LEFT JOIN users ab ON ab.id = s.asked_by {WRITERS} \
@@ -135,10 +140,10 @@ impl Asking {
             ),
             Subject::Report(id) => (
                 format!(
-                    "SELECT c.id, t.project, w.owner, o.name AS owner_name, t.title, k.sandbox, t.id AS task, \
-                     w.id AS workspace, t.created_by, tc.name AS created_by_name, t.author_session, \
-                     k.owner AS worker_owner, ko.name AS worker_owner_name, r.name AS runner_name, r.policy, \
-                     r.sandbox_others, p.sandbox_others AS project_sandbox, {WRITTEN} \
+                    "SELECT c.id, t.project, w.owner, o.name AS owner_name, t.title, t.id AS task, \
+                     w.id AS workspace, t.created_by, tc.name AS created_by_name, t.by_agent AS created_by_agent, \
+                     t.author_session, \
+                     k.owner AS worker_owner, ko.name AS worker_owner_name, r.name AS runner_name, r.policy, {WRITTEN} \
                      FROM reports c JOIN tasks t ON t.id = c.task JOIN workspaces w ON w.id = c.workspace \
                      JOIN projects p ON p.id = t.project JOIN runners r ON r.id = c.runner \
                      JOIN users o ON o.id = w.owner JOIN users tc ON tc.id = t.created_by \
@@ -150,22 +155,15 @@ impl Asking {
         };
         let Some(row) = tx.read().first(&sql, vec![text(id), text(runner)]).await? else { return Ok(None) };
         let owner = UserRef { id: row.parsed("owner")?, name: row.text("owner_name")? };
-        let (authors, session, report, sandboxed) = match subject {
-            Subject::Session(id) => {
-                (Authors::of_session(&row)?, Some(id), None, row.text_or_none("sandbox")?.is_some())
-            }
-            Subject::Report(id) => {
-                let authors = Authors::of_check(&row)?;
-                let sandboxed = check_sandbox(&row, &authors)?.is_some();
-                (authors, None, Some(id), sandboxed)
-            }
+        let (authors, session, report) = match subject {
+            Subject::Session(id) => (Authors::of_session(&row)?, Some(id), None),
+            Subject::Report(id) => (Authors::of_check(&row)?, None, Some(id)),
         };
         Ok(Some(Self {
             owner,
             runner_name: row.text("runner_name")?,
             policy: row.parsed("policy")?,
             project: row.parsed("project")?,
-            sandboxed,
             authors,
             title: row.text("title")?,
             session,
@@ -176,14 +174,14 @@ impl Asking {
     }
 }
 
-/// What keeps the commands of a check from the rest of the machine: its worker's sandbox, or the one for others' work.
+/// What keeps the commands of a check from the rest of the machine: its worker's sandbox, and the one for others' work.
 /// The row has `sandbox`, `policy`, `sandbox_others` and `project_sandbox`.
 pub(crate) fn check_sandbox(row: &Row, authors: &Authors) -> Result<Option<Sandbox>, StoreError> {
     let owner: UserId = row.parsed("owner")?;
     let chosen: Option<Sandbox> = json_or_none(row, "sandbox")?;
     let policy: RunnerPolicy = row.parsed("policy")?;
     let flags = row.flag("sandbox_others")? || row.flag("project_sandbox")?;
-    Ok(chosen.or_else(|| wanted(policy, flags, authors.others(owner), authors.any())))
+    Ok(Sandbox::both(chosen.as_ref(), wanted(policy, flags, authors.others(owner), authors.any()).as_ref()))
 }
 
 /// The sandbox for work that others ask for, where runner or project say so.

@@ -2,20 +2,22 @@
 
 use domain::trust::Grant as Allowed;
 use domain::{Action, Answered, Author, GrantId, ProjectId, Resource, RunnerId};
-use protocol::{Approval, Grant};
+use protocol::{Approval, Grant, Sandbox};
 use serde::Serialize;
 
-use crate::sql::{Row, args, text};
+use super::facts::author;
+use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::tasks::row::id_or_none;
 use crate::verbs::users;
+use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, Command, Store, StoreError};
 
 /// How many permissions one runner keeps.
 const MOST: u32 = 2_000;
 
 const COLUMNS: &str = "SELECT g.id, g.runner, r.owner AS runner_owner, g.project, g.kind, g.text, g.sha256, g.author, \
-    u.name AS author_name, g.agents, g.created_at FROM grants g JOIN runners r ON r.id = g.runner \
+    u.name AS author_name, g.agents, g.reach, g.created_at FROM grants g JOIN runners r ON r.id = g.runner \
     JOIN users u ON u.id = g.author";
 
 fn grant(row: &Row) -> Result<Grant, StoreError> {
@@ -28,6 +30,7 @@ fn grant(row: &Row) -> Result<Grant, StoreError> {
         sha256: row.text_or_none("sha256")?,
         author: users::reference(row, "author")?,
         agents: row.flag("agents")?,
+        reach: json_or_none(row, "reach")?,
         created_at: row.time("created_at")?,
     })
 }
@@ -38,9 +41,13 @@ pub(super) async fn of(tx: &mut Tx<'_>, runner: RunnerId, project: ProjectId) ->
     let rows = tx.read().all(&sql, vec![text(runner), text(project)]).await?;
     let read = |row: &Row| {
         let found = grant(row)?;
+        let reach = Sandbox::reach(found.reach.as_ref());
         Ok(match (found.kind, found.sha256) {
-            (Some(kind), Some(sha256)) => Allowed::Text { project, kind, sha256 },
-            _ => Allowed::Author { project, author: Author { user: found.author.id, agent: found.agents } },
+            (Some(kind), Some(sha256)) => Allowed::Text { project, kind, sha256, reach },
+            _ => {
+                let author = Author { user: found.author.id, agent: found.agents };
+                Allowed::Author { project, author, reach }
+            }
         })
     };
     rows.iter().map(read).collect()
@@ -53,8 +60,8 @@ pub(super) async fn keep(tx: &mut Tx<'_>, open: &Approval, answer: Answered) -> 
         Answered::Author => false,
         _ => return Ok(()),
     };
-    let sql = "INSERT INTO grants (id, runner, project, kind, text, sha256, author, agents, created_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "INSERT INTO grants (id, runner, project, kind, text, sha256, author, agents, reach, created_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let some = |value: &str| one_text.then(|| value.to_owned());
     let values = args![
         GrantId::generate().to_string(),
@@ -64,7 +71,8 @@ pub(super) async fn keep(tx: &mut Tx<'_>, open: &Approval, answer: Answered) -> 
         some(&open.text),
         some(&open.sha256),
         open.author.user.id.to_string(),
-        open.author.agent.is_some(),
+        author(&open.author).agent,
+        open.reach.as_ref().map(to_json),
         tx.now,
     ];
     tx.run(sql, values).await.map(|_| ())

@@ -6,7 +6,7 @@ mod grants;
 mod wanted;
 
 pub use answer::{AnswerApproval, SweepApprovals};
-pub(crate) use facts::{Authors, WRITERS, WRITTEN, check_sandbox, others_in_sandbox, unless_own, written_by};
+pub(crate) use facts::{Authors, WRITERS, WRITTEN, author, check_sandbox, others_in_sandbox, unless_own, written_by};
 pub use grants::RevokeGrant;
 pub(crate) use wanted::{over, settle, wanted};
 
@@ -19,14 +19,16 @@ use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::Tx;
 use crate::verbs::tasks::row::id_or_none;
+use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, EventBody, Store, StoreError};
 
 /// How many requests are listed at most.
 const PAGE: u32 = 500;
 
 const COLUMNS: &str = "SELECT a.id, a.project, p.content AS project_content, a.runner, r.name AS runner_name, \
-    r.owner AS runner_owner, a.subject, a.kind, a.text, a.sha256, a.author, u.name AS author_name, a.author_session, \
-    a.why, a.sandbox, a.session, a.report, a.task, a.workspace, a.created_at, a.answer, a.answered_at \
+    r.owner AS runner_owner, a.subject, a.kind, a.text, a.sha256, a.author, u.name AS author_name, a.by_agent AS author_agent, \
+    a.author_session, \
+    a.why, a.sandbox, a.reach, a.session, a.report, a.task, a.workspace, a.created_at, a.answer, a.answered_at \
     FROM approvals a JOIN projects p ON p.id = a.project JOIN runners r ON r.id = a.runner \
     JOIN users u ON u.id = a.author";
 
@@ -43,6 +45,7 @@ fn approval(row: &Row) -> Result<Approval, StoreError> {
         author: written_by(row, "author", "author_session")?.ok_or_else(|| StoreError::Corrupt("author".into()))?,
         why: row.text("why")?,
         sandbox: row.flag("sandbox")?,
+        reach: json_or_none(row, "reach")?,
         session: id_or_none(row, "session")?,
         report: id_or_none(row, "report")?,
         task: id_or_none(row, "task")?,
@@ -85,7 +88,7 @@ pub(crate) async fn of(
 
 /// What a runner asked about and was answered, as long as something there waits for it.
 pub(crate) async fn answers(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<WishAnswer>, StoreError> {
-    let sql = "SELECT a.session, a.report, a.kind, a.sha256, a.answer FROM approvals a \
+    let sql = "SELECT a.session, a.report, a.kind, a.sha256, a.reach, a.answer FROM approvals a \
                LEFT JOIN sessions s ON s.id = a.session LEFT JOIN reports r ON r.id = a.report \
                WHERE a.runner = $1 AND a.answer IS NOT NULL AND a.answer <> 'withdrawn' AND \
                ((a.session IS NOT NULL AND s.ended_at IS NULL) OR (a.report IS NOT NULL AND r.verdict = 'pending')) \
@@ -96,7 +99,8 @@ pub(crate) async fn answers(c: &mut Connection<'_>, runner: RunnerId) -> Result<
             None => Subject::Report(row.parsed("report")?),
         };
         let allowed = row.parsed::<domain::Answered>("answer")?.allows();
-        Ok(WishAnswer { subject, kind: row.parsed("kind")?, sha256: row.text("sha256")?, allowed })
+        let sandbox = json_or_none(row, "reach")?;
+        Ok(WishAnswer { subject, kind: row.parsed("kind")?, sha256: row.text("sha256")?, sandbox, allowed })
     };
     c.all(sql, vec![text(runner)]).await?.iter().map(read).collect()
 }

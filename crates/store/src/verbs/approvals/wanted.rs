@@ -1,24 +1,25 @@
 //! A runner asks whether something may run there: judged at once, or put to its owner.
 
 use domain::text::plain;
-use domain::trust::{Ground, Right, Wish as Judged, judge};
+use domain::trust::{Ground, Right, Wish as Judged, judge, readable};
 use domain::{
     Action, Actor, Answered, ApprovalId, ApprovalKind, Author, ProjectFacts, ProjectId, Resource, RunnerId,
     RunnerPolicy, TaskId, TaskStatus, can,
 };
+use protocol::Sandbox;
 use protocol::link::{Subject, Wish};
 
 use super::facts::{Asking, author};
 use super::{COLUMNS, announce, approval, grants};
 use crate::StoreError;
-use crate::sql::{Row, args, text};
+use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::projects;
 
 /// How many things one session or check can ask about.
 const MOST: usize = 64;
-/// How much of a text its reader is shown; the whole of it is named by its hash.
-const SHOWN: usize = 32 * 1024;
+/// What is kept of a text that nobody can read whole.
+const TOO_LONG: &str = "(too long to be shown)";
 /// What the reason of a task that waits for an approval begins with.
 const WAITS: &str = "waits until ";
 
@@ -39,31 +40,38 @@ pub(crate) async fn wanted(
     for wish in wishes.iter().take(MOST) {
         // What the owner wrote needs nobody's leave; a runner that asks all the same is told so.
         let by = asking.authors.who(wish.kind).cloned();
-        let by = by.unwrap_or_else(|| protocol::WrittenBy { user: asking.owner.clone(), agent: None });
-        let known = "SELECT 1 FROM approvals WHERE subject = $1 AND kind = $2 AND sha256 = $3";
+        let by = by.unwrap_or_else(|| protocol::WrittenBy { user: asking.owner.clone(), agent: None, by_agent: false });
         let sha256 = plain(&wish.sha256, 64);
-        if tx.read().first(known, args![&subject, wish.kind.word(), &sha256]).await?.is_some() {
+        if asked_before(tx, &subject, wish, &sha256).await? {
             continue;
         }
-        let judged = Judged { kind: wish.kind, sha256: &sha256, author: author(&by), sandboxed: asking.sandboxed };
+        let reach = Sandbox::reach(wish.sandbox.as_ref());
+        let judged = Judged { kind: wish.kind, sha256: &sha256, author: author(&by), reach };
         let ground = ground(asking.owner.id, asking.policy, asking.project, &facts, author(&by));
         let answer = judge(&judged, &ground, &grants).map(answered);
+        // What cannot be read whole cannot be allowed.
+        let (shown, answer) = match readable(&wish.text) {
+            Some(shown) => (shown, answer),
+            None => (TOO_LONG.to_owned(), Some(Answered::Denied)),
+        };
         let id = ApprovalId::generate();
         let sql = "INSERT INTO approvals (id, runner, project, subject, kind, text, sha256, author, author_session, \
-                   why, sandbox, session, report, task, workspace, created_at, answer, answered_at) VALUES ($1, $2, \
-                   $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+                   by_agent, why, sandbox, reach, session, report, task, workspace, created_at, answer, answered_at) VALUES \
+                   ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
         let values = args![
             id.to_string(),
             runner.to_string(),
             asking.project.to_string(),
             &subject,
             wish.kind.word(),
-            readable(&wish.text),
+            shown,
             &sha256,
             by.user.id.to_string(),
             by.agent.map(|id| id.to_string()),
+            author(&by).agent,
             why(wish.kind, &asking.title),
-            asking.sandboxed,
+            wish.sandbox.is_some(),
+            wish.sandbox.as_ref().map(to_json),
             asking.session.map(|id| id.to_string()),
             asking.report.map(|id| id.to_string()),
             asking.task.map(|id| id.to_string()),
@@ -85,6 +93,21 @@ pub(crate) async fn wanted(
     tx.desire(runner).await
 }
 
+/// Whether the same was asked before. An answer that was about another sandbox is about something else: it goes.
+async fn asked_before(tx: &mut Tx<'_>, subject: &str, wish: &Wish, sha256: &str) -> Result<bool, StoreError> {
+    let sql = format!("{COLUMNS} WHERE a.subject = $1 AND a.kind = $2 AND a.sha256 = $3");
+    let Some(row) = tx.read().first(&sql, args![subject, wish.kind.word(), sha256]).await? else { return Ok(false) };
+    let known = approval(&row)?;
+    if known.reach == wish.sandbox {
+        return Ok(true);
+    }
+    if known.answer.is_none() {
+        close(tx, &row, Answered::Withdrawn).await?;
+    }
+    tx.run("DELETE FROM approvals WHERE id = $1", vec![text(known.id)]).await?;
+    Ok(false)
+}
+
 fn answered(right: Right) -> Answered {
     match right {
         Right::Own | Right::Granted => Answered::Granted,
@@ -102,22 +125,6 @@ fn ground(
     let actor = Actor::User { id: author.user, hub_owner: false };
     let author_writes = can(&actor, Action::Write, Resource::Project(facts)).is_allowed();
     Ground { owner, policy, project, project_owner: facts.owner, author_writes }
-}
-
-/// A text as its reader must see it: nothing of it is left out. What acts on a terminal, or cannot be seen, is written out.
-fn readable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(SHOWN));
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            c if c.is_control() => shown.extend(c.escape_debug()),
-            c => shown.push(c),
-        }
-        if shown.len() >= SHOWN {
-            break;
-        }
-    }
-    shown
 }
 
 /// Why it would run, for its reader.
@@ -146,7 +153,8 @@ pub(crate) async fn settle(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), Stor
         let Some(facts) = projects::facts_of(tx.read(), open.project).await? else { continue };
         let grants = grants::of(tx, runner, open.project).await?;
         let by = author(&open.author);
-        let judged = Judged { kind: open.kind, sha256: &open.sha256, author: by, sandboxed: open.sandbox };
+        let reach = Sandbox::reach(open.reach.as_ref());
+        let judged = Judged { kind: open.kind, sha256: &open.sha256, author: by, reach };
         if let Some(right) = judge(&judged, &ground(owner, policy, open.project, &facts, by), &grants) {
             close(tx, &row, answered(right)).await?;
             settled = true;
@@ -201,15 +209,4 @@ async fn say_so(tx: &mut Tx<'_>, task: TaskId, owner: &str, runner: &str) -> Res
         tx.put_task(row);
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_of_a_text_is_left_out() {
-        assert_eq!(readable("rm\t-rf /\n\u{1b}[2Jx\0"), "rm\t-rf /\n\\u{1b}[2Jx\\0");
-        assert!(readable(&"a".repeat(SHOWN * 2)).len() <= SHOWN);
-    }
 }

@@ -7,7 +7,7 @@ use protocol::{Deliverables, EscalationContext, WrittenBy};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
-use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox};
+use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox, unless_own, written_by};
 use crate::verbs::workers::facts::Under;
 use crate::verbs::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
@@ -38,11 +38,32 @@ fn columns() -> String {
     format!(
         "SELECT s.id, s.project, s.activity, s.workspace, s.agent, s.mode, s.model, s.prompt, s.argv, \
          s.sandbox, s.record_input, s.cols, s.rows_high, s.stop, s.status, s.conversation, s.resumes, s.owner, s.task, \
-         s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_session, w.repository, w.base, w.branch, {WRITTEN}, \
-         a.content AS activity_content, p.content AS project_content, k.settings AS work \
+         s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, s.asked_session, s.asked_for, w.repository, w.base, w.branch, {WRITTEN}, \
+         a.content AS activity_content, p.content AS project_content, k.settings AS work, \
+         {}, {} \
          FROM sessions s JOIN workspaces w ON w.id = s.workspace JOIN activities a ON a.id = s.activity \
          JOIN projects p ON p.id = s.project LEFT JOIN work_settings k ON k.project = s.project \
-         LEFT JOIN users ab ON ab.id = s.asked_by {WRITERS}"
+         LEFT JOIN users ab ON ab.id = s.asked_by {WRITERS} {} {}",
+        last_author("av", "activity_by"),
+        last_author("pv", "project_by"),
+        last_version("av", "a"),
+        last_version("pv", "p"),
+    )
+}
+
+/// Who wrote the text as it is now, as [`written_by`] reads it.
+fn last_author(version: &str, name: &str) -> String {
+    format!(
+        "{version}.author AS {name}, {version}u.name AS {name}_name, {version}.author_session AS {name}_session, \
+         CAST(CASE WHEN {version}.author_kind = 'agent' THEN 1 ELSE 0 END AS BIGINT) AS {name}_agent"
+    )
+}
+
+/// Joins the version of a text that is its newest.
+fn last_version(version: &str, subject: &str) -> String {
+    format!(
+        "LEFT JOIN versions {version} ON {version}.subject = {subject}.id AND {version}.version = {subject}.version \
+         LEFT JOIN users {version}u ON {version}u.id = {version}.author"
     )
 }
 
@@ -89,9 +110,7 @@ impl Store {
 fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
     let stop = row.text_or_none("stop")?;
     let resumed = row.text_or_none("resumes")?.is_some();
-    let (project, activity) = (row.text("project_content")?, row.text("activity_content")?);
     let authors = Authors::of_session(row)?;
-    let asked = authors.asked.as_ref().map(asked_words).unwrap_or_default();
     Ok(DesiredSession {
         session: row.parsed("id")?,
         project: row.parsed("project")?,
@@ -104,7 +123,8 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
         model: row.text_or_none("model")?,
         prompt: row.text("prompt")?,
         asked_by: authors.asked.clone(),
-        context: format!("{asked}# The project\n\n{project}\n\n# The activity\n\n{activity}\n"),
+        asked_for: json_or_none(row, "asked_for")?,
+        context: context(row, &authors)?,
         argv: row.json("argv")?,
         conversation: resumed.then(|| row.text_or_none("conversation")).transpose()?.flatten(),
         sandbox: json_or_none(row, "sandbox")?,
@@ -116,13 +136,28 @@ fn desired(row: &Row) -> Result<DesiredSession, StoreError> {
     })
 }
 
-/// Tells the agent whose words its prompt is.
-fn asked_words(by: &WrittenBy) -> String {
-    let who = match by.agent {
-        Some(_) => format!("an agent of {}", by.user.name),
-        None => by.user.name.clone(),
+/// What the agent should know, with the authors of what the owner of its machine did not write.
+fn context(row: &Row, authors: &Authors) -> Result<String, StoreError> {
+    let owner = row.parsed("owner")?;
+    let by = |name: &str| Ok::<_, StoreError>(unless_own(written_by(row, name, &format!("{name}_session"))?, owner));
+    // The activity of a task begins with the task's own words.
+    let of_task = authors.asked.clone().filter(|_| matches!(row.text_or_none("task"), Ok(Some(_))));
+    let (project_by, activity_by) = (by("project_by")?, by("activity_by")?.or(of_task));
+    let (project, activity) = (row.text("project_content")?, row.text("activity_content")?);
+    let asked = match &authors.asked {
+        Some(asked) => format!("# Who asks\n\n{}", not_the_owner("The prompt", asked)),
+        None => String::new(),
     };
-    format!("# Who asks\n\nThe prompt was written by {who}, not by the owner of this machine.\n\n")
+    let told = |what: &str, by: Option<&WrittenBy>| by.map(|by| not_the_owner(what, by)).unwrap_or_default();
+    let project_by = told("The project's description", project_by.as_ref());
+    let activity_by = told("The activity's description", activity_by.as_ref());
+    Ok(format!("{asked}# The project\n\n{project_by}{project}\n\n# The activity\n\n{activity_by}{activity}\n"))
+}
+
+/// Tells the agent whose words these are.
+fn not_the_owner(what: &str, by: &WrittenBy) -> String {
+    let who = if approvals::author(by).agent { format!("an agent of {}", by.user.name) } else { by.user.name.clone() };
+    format!("{what} was written by {who}, not by the owner of this machine.\n\n")
 }
 
 /// The task that a session works on; its prompt is the brief.
@@ -164,7 +199,7 @@ async fn retention(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<Reten
 async fn checks(c: &mut Connection<'_>, runner: RunnerId) -> Result<Vec<DesiredCheck>, StoreError> {
     let sql = format!(
         "SELECT r.id, r.task, t.project, t.activity, t.acceptance, t.created_by, tc.name AS created_by_name, \
-         t.author_session, w.id AS workspace, w.repository, w.base, w.branch, w.owner, k.owner AS worker_owner, \
+         t.by_agent AS created_by_agent, t.author_session, w.id AS workspace, w.repository, w.base, w.branch, w.owner, k.owner AS worker_owner, \
          ko.name AS worker_owner_name, k.sandbox, n.policy, n.sandbox_others, p.sandbox_others AS project_sandbox, \
          t.status, r.deliverables, r.summary, e.context AS asked, {WRITTEN} FROM reports r \
          JOIN tasks t ON t.id = r.task JOIN workspaces w ON w.id = r.workspace \

@@ -34,7 +34,7 @@ use crate::{Caller, Command, Store, StoreError};
 const COLUMNS: &str = "SELECT s.id, s.project, s.activity, s.workspace, s.runner, s.owner, u.name AS owner_name, \
     s.agent, s.mode, s.model, s.title, s.prompt, s.argv, s.sandbox, s.record_input, s.cols, s.rows_high, s.status, \
     s.detail, s.code, s.signal, s.since, s.stop, s.usage, s.conversation, s.resumes, s.output_bytes, s.disk_bytes, \
-    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence, s.asked_by, ab.name AS asked_by_name, \
+    s.duration_ms, s.keep, s.created_at, s.ended_at, s.task, s.fence, s.asked_by, ab.name AS asked_by_name, s.asked_by_agent, \
     s.asked_session, w.id AS worker, w.name AS worker_name, w.colour \
     FROM sessions s JOIN users u ON u.id = s.owner LEFT JOIN users ab ON ab.id = s.asked_by \
     LEFT JOIN attempts a ON a.task = s.task AND a.fence = s.fence LEFT JOIN workers w ON w.id = a.worker";

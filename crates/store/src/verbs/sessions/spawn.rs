@@ -6,7 +6,7 @@ use domain::{
     Action, Actor, LinkKind, Resource, RunnerId, SessionId, SessionMode, SessionStatus, TaskId, UserId, Visibility,
     WorkspaceId, WorkspaceStatus, branch, can,
 };
-use protocol::link::StartFrom;
+use protocol::link::{AskedFor, StartFrom};
 use protocol::{
     Activity, ActivityCreate, ActivityUpdate, FoundAgent, Link, Project, Recording, Repository, RunnerAbout, Sandbox,
     Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace, WrittenBy,
@@ -49,7 +49,7 @@ impl Command for SpawnSession {
         let host = self.host(tx, &asker).await?;
         let owner = host.clone().unwrap_or_else(|| asker.clone());
         let place = self.place(tx, owner.id).await?;
-        let asked_by = host.map(|_| WrittenBy { user: asker, agent: None });
+        let asked_by = if host.is_some() || tx.caller.by_agent { Some(tx.caller.writer()?) } else { None };
         let contained = others_in_sandbox(tx, place.runner, place.project.id, asked_by.as_ref()).await?;
         // Nothing is refused from here on.
         let activity = match place.activity {
@@ -59,7 +59,7 @@ impl Command for SpawnSession {
         let workspace = match place.workspace {
             Some(workspace) => workspace,
             None => {
-                let start = Start { branch: self.input.branch.clone(), base: self.input.base.clone(), from: None };
+                let start = self.start(asked_by.as_ref());
                 make_workspace(tx, &activity, &owner, place.runner, place.repository, start).await?
             }
         };
@@ -71,7 +71,12 @@ impl Command for SpawnSession {
             title: session_title(input),
             prompt: input.prompt.clone().unwrap_or_default(),
             argv: input.argv.clone(),
-            sandbox: input.sandbox.clone().or(contained),
+            // The owner of the machine chooses; what somebody else chooses can only make the sandbox tighter.
+            sandbox: match &asked_by {
+                None => input.sandbox.clone().or(contained),
+                Some(_) => Sandbox::both(input.sandbox.as_ref(), contained.as_ref()),
+            },
+            asked_for: asked_by.as_ref().map(|_| AskedFor { branch: input.branch.clone(), workspace: input.workspace }),
             asked_by,
             record_input: input.record_input.unwrap_or(false),
             cols: input.cols.unwrap_or(120),
@@ -127,6 +132,13 @@ impl SpawnSession {
             return Err(StoreError::Conflict(message));
         }
         Ok(Some(host))
+    }
+
+    /// What a fresh workspace starts with. Who names a branch on somebody else's runner answers for what is on it.
+    fn start(&self, asked_by: Option<&WrittenBy>) -> Start {
+        let (branch, base) = (self.input.branch.clone(), self.input.base.clone());
+        let named = branch.is_some() || base.is_some();
+        Start { code_by: asked_by.filter(|_| named).map(|by| by.user.id), branch, base, from: None }
     }
 
     /// Looks everything up that the input names, and refuses what does not fit.
@@ -251,6 +263,8 @@ pub(crate) struct Start {
     pub(crate) base: Option<String>,
     /// Work that is there already.
     pub(crate) from: Option<StartFrom>,
+    /// Whose work that is, when it is not the owner's.
+    pub(crate) code_by: Option<UserId>,
 }
 
 /// A fresh workspace on a branch of its own.
@@ -285,9 +299,10 @@ pub(crate) async fn make_workspace(
         updated_at: tx.now,
     };
     workspaces::add(tx, &made, repository.as_ref(), &branch).await?;
-    if let Some(from) = start.from {
-        let sql = "UPDATE workspaces SET start_from = $1 WHERE id = $2";
-        tx.run(sql, args![to_json(&from), id.to_string()]).await?;
+    if start.from.is_some() || start.code_by.is_some() {
+        let sql = "UPDATE workspaces SET start_from = $1, code_by = $2 WHERE id = $3";
+        let by = start.code_by.map(|by| by.to_string());
+        tx.run(sql, args![start.from.as_ref().map(to_json), by, id.to_string()]).await?;
     }
     Ok(made)
 }
@@ -334,6 +349,7 @@ impl Command for ResumeSession {
             argv: row.json("argv")?,
             sandbox: workspaces::json_or_none(&row, "sandbox")?,
             asked_by: None,
+            asked_for: None,
             record_input: row.flag("record_input")?,
             cols: u16::try_from(row.count("cols")?).unwrap_or(120),
             rows: u16::try_from(row.count("rows_high")?).unwrap_or(32),
@@ -359,6 +375,8 @@ pub(crate) struct Plan {
     pub(crate) sandbox: Option<Sandbox>,
     /// Who asked for it, when that is not its owner.
     pub(crate) asked_by: Option<WrittenBy>,
+    /// Where they asked for it.
+    pub(crate) asked_for: Option<AskedFor>,
     pub(crate) record_input: bool,
     pub(crate) cols: u16,
     pub(crate) rows: u16,
@@ -377,9 +395,13 @@ pub(crate) async fn add(
     activity: &Activity,
     workspace: &Workspace,
 ) -> Result<Session, StoreError> {
-    let sandbox = match plan.sandbox {
-        None => sandbox_of(tx.read(), workspace.id).await?,
-        wanted => wanted,
+    let asked_by = unless_own(plan.asked_by, workspace.owner.id);
+    let kept = sandbox_of(tx.read(), workspace.id).await?;
+    // Who owns the machine may choose another sandbox than the workspace has; nobody else may widen it.
+    let sandbox = match (plan.sandbox, &asked_by) {
+        (None, _) => kept,
+        (Some(wanted), None) => Some(wanted),
+        (Some(wanted), Some(_)) => Sandbox::both(Some(&wanted), kept.as_ref()),
     };
     let made = Session {
         id: SessionId::generate(),
@@ -388,7 +410,7 @@ pub(crate) async fn add(
         workspace: workspace.id,
         runner: workspace.runner,
         owner: workspace.owner.clone(),
-        asked_by: unless_own(plan.asked_by, workspace.owner.id),
+        asked_by,
         agent: plan.agent,
         mode: plan.mode,
         model: plan.model,
@@ -406,9 +428,9 @@ pub(crate) async fn add(
     };
     let sql = "INSERT INTO sessions (id, project, activity, workspace, runner, owner, agent, mode, model, title, \
                prompt, argv, sandbox, record_input, cols, rows_high, status, since, usage, conversation, resumes, \
-               output_bytes, disk_bytes, duration_ms, keep, created_at, task, fence, asked_by, asked_session) VALUES \
-               ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, \
-               0, 0, $22, $23, $24, $25, $26)";
+               output_bytes, disk_bytes, duration_ms, keep, created_at, task, fence, asked_by, asked_session, \
+               asked_for, asked_by_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
+               $19, $20, $21, 0, 0, 0, 0, $22, $23, $24, $25, $26, $27, $28)";
     let values = args![
         made.id.to_string(),
         made.project.to_string(),
@@ -436,6 +458,8 @@ pub(crate) async fn add(
         plan.task.map(|(_, fence)| fence.cast_signed()),
         made.asked_by.as_ref().map(|by| by.user.id.to_string()),
         made.asked_by.as_ref().and_then(|by| by.agent).map(|id| id.to_string()),
+        plan.asked_for.as_ref().map(to_json),
+        made.asked_by.as_ref().is_some_and(|by| by.by_agent),
     ];
     tx.run(sql, values).await?;
     tx.desire(made.runner).await?;

@@ -246,6 +246,7 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: Wr
         asked: false,
         created_by: author.user,
         author_session: author.agent,
+        by_agent: author.by_agent,
         created_at: tx.now,
         updated_at: tx.now,
     }

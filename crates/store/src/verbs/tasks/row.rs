@@ -1,21 +1,22 @@
 //! The row of a task: the one truth about it, lease included.
 
 use domain::{ActivityId, AuthorKind, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
-use protocol::{Criterion, Lease, Task, TaskLine, UserRef};
+use protocol::{Criterion, Lease, Task, TaskLine, UserRef, WrittenBy};
 
 use crate::StoreError;
 use crate::sql::{Row, Value, args, to_json};
+use crate::verbs::approvals::author;
 use crate::verbs::users;
 
 /// Reads tasks with the name of whoever added them.
 pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.attempt, t.fence, t.worker, t.lease_until, t.session, \
     t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.queue_key, t.ready_at, t.taken_at, \
-    t.asked, t.noted, t.author_session, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
+    t.asked, t.noted, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// Names the columns that [`TaskRow::inserted`] gives values for.
 pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
-    priority, created_by, author_session, created_at, activity, context, status, reason, attempt, fence, worker, lease_until, session, \
+    priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, attempt, fence, worker, lease_until, session, \
     workspace, progress, refusals, workers_tried, not_by, waits_for, queue_key, ready_at, taken_at, asked, noted, updated_at)";
 
 /// The columns that change, in the order of [`TaskRow::changing`].
@@ -86,6 +87,8 @@ pub(crate) struct TaskRow {
     pub(crate) created_by: UserRef,
     /// The session whose agent added it on their behalf.
     pub(crate) author_session: Option<SessionId>,
+    /// Whether an agent added it, in a session or with their own token.
+    pub(crate) by_agent: bool,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
 }
@@ -134,9 +137,15 @@ impl TaskRow {
             noted: row.flag("noted")?,
             created_by: users::reference(row, "created_by")?,
             author_session: id_or_none(row, "author_session")?,
+            by_agent: row.flag("by_agent")?,
             created_at: row.time("created_at")?,
             updated_at: row.time("updated_at")?,
         })
+    }
+
+    /// Who added it, and with whose hand.
+    pub(crate) fn writer(&self) -> WrittenBy {
+        WrittenBy { user: self.created_by.clone(), agent: self.author_session, by_agent: self.by_agent }
     }
 
     /// What it needs and somebody with these abilities lacks.
@@ -163,6 +172,7 @@ impl TaskRow {
             u32::from(self.priority),
             self.created_by.id.to_string(),
             self.author_session.map(|id| id.to_string()),
+            self.by_agent,
             self.created_at,
         ];
         values.extend(self.changing());
@@ -244,7 +254,7 @@ impl TaskRow {
             session: self.session,
             progress: self.progress.clone(),
             created_by: self.created_by.clone(),
-            author_kind: self.author_session.map_or(AuthorKind::User, |_| AuthorKind::Agent),
+            author_kind: if author(&self.writer()).agent { AuthorKind::Agent } else { AuthorKind::User },
             author_session: self.author_session,
             created_at: self.created_at,
             updated_at: self.updated_at,

@@ -4,7 +4,7 @@ use domain::text::plain;
 use domain::{Action, ActivityStatus, AttemptOutcome, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use protocol::link::StartFrom;
 use protocol::{
-    Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Session, SessionWorker, Workspace, WrittenBy,
+    Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Sandbox, Session, SessionWorker, Workspace,
 };
 
 use super::log::decided;
@@ -60,7 +60,7 @@ pub(crate) async fn launch(
     }
     .flatten();
     let prompt = brief_of(tx, task, place.id).await?;
-    let asked_by = WrittenBy { user: row.created_by.clone(), agent: row.author_session };
+    let asked_by = row.writer();
     let contained = others_in_sandbox(tx, runner, row.project, Some(&asked_by)).await?;
     let plan = Plan {
         agent: slot.agent.clone(),
@@ -69,8 +69,9 @@ pub(crate) async fn launch(
         title: row.title.clone(),
         prompt,
         argv: slot.argv.clone(),
-        sandbox: slot.sandbox.clone().or(contained),
+        sandbox: Sandbox::both(slot.sandbox.as_ref(), contained.as_ref()),
         asked_by: Some(asked_by),
+        asked_for: None,
         record_input: false,
         cols: 120,
         rows: 32,

@@ -1,7 +1,7 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
 use domain::{Action, AnswerAct, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
-use protocol::{Task, TaskTakeOver, UserRef};
+use protocol::{Sandbox, Task, TaskTakeOver, UserRef};
 use serde::Serialize;
 
 use super::launch::{self, How};
@@ -155,7 +155,9 @@ impl TakeOver {
         model.abilities = row.needs.clone();
         if let Some(before) = before.filter(|before| before.agent == plan.agent) {
             model.model = before.model.clone();
-            model.sandbox = before.sandbox.clone();
+            // A colleague's choice can contain what runs on the caller's machine, never show it the caller's home.
+            let mine = before.owner.id == me.id;
+            model.sandbox = before.sandbox.clone().map(|found| Sandbox { home: found.home && mine, ..found });
         }
         model.argv = plan.argv.clone().unwrap_or_default();
         let made = start::add(tx, &model, &there, 1);

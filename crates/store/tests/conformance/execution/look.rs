@@ -2,7 +2,7 @@
 
 use domain::{Action, Actor, SessionId, SessionStatus, UserId, Visibility};
 use protocol::{Change, ExecutionFilter};
-use store::{Caller, StoreError, Who};
+use store::{Caller, StoreError};
 
 use super::{Memory, in_project, project, runner, spawn};
 use crate::floor::{DAY, Floor, id};
@@ -11,7 +11,7 @@ both!(lists_show_what_may_be_seen, what_ended_long_ago_is_left_to_the_list);
 
 fn agent(user: UserId, project: domain::ProjectId) -> Caller {
     let actor = Actor::Agent { user, project, session: SessionId::generate() };
-    Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() }
+    Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
 async fn lists_show_what_may_be_seen(floor: Floor) {

@@ -2,7 +2,7 @@
 
 use domain::{Actor, SessionId, TaskStatus, Visibility};
 use protocol::{ActivityCreate, TaskReason, TaskTake};
-use store::{Caller, CancelTask, CreateActivity, RetryTask, StoreError, TakeTask, Who};
+use store::{Caller, CancelTask, CreateActivity, RetryTask, StoreError, TakeTask};
 
 use super::{add, answers, beat, detail, failure, report, taken, task};
 use crate::execution;
@@ -18,7 +18,7 @@ both! {
 
 fn agent(floor: &Floor, project: domain::ProjectId, session: SessionId) -> Caller {
     let actor = Actor::Agent { user: user(&floor.ada), project, session };
-    Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() }
+    Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
 fn anything(project: domain::ProjectId) -> TakeTask {

@@ -3,7 +3,7 @@
 use domain::{Actor, SessionId, TaskId};
 use protocol::link::{ChangedFile, Changes};
 use protocol::{CheckedOut, Deliverables, TaskReport, TaskTake};
-use store::{Caller, ReportTask, TakeTask, Who};
+use store::{Caller, ReportTask, TakeTask};
 
 use super::{Shop, plain};
 use crate::execution::{in_project, spawn};
@@ -79,7 +79,7 @@ async fn what_a_worker_said_stands(floor: Floor) {
 
 fn agent(shop: &Shop, session: SessionId) -> Caller {
     let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
-    Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() }
+    Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
 async fn what_another_task_left_in_the_same_workspace_is_not_named_again(floor: Floor) {

@@ -6,7 +6,7 @@ use domain::{
 use protocol::link::{DesiredSession, StartFrom};
 use protocol::{Sandbox, SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop};
 use store::{
-    Caller, EndMove, HurryMove, Moving, ReleaseTask, StartWorkers, StopWorker, StoreError, TakeOver, TakeTask, Who,
+    Caller, EndMove, HurryMove, Moving, ReleaseTask, StartWorkers, StopWorker, StoreError, TakeOver, TakeTask,
 };
 
 use super::{Shop, plain};
@@ -338,7 +338,7 @@ async fn what_a_person_works_in_stays_where_it_is(floor: Floor) {
     shop.at(mine.id, SessionStatus::Working).await;
     let task = shop.add(vec![plain("Taken in passing")]).await[0];
     let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session: mine.id };
-    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
     let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
     let held = shop.floor.done(&agent, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
     let input = TaskRelease { fence: held.lease.fence, reason: None };

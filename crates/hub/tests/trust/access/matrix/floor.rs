@@ -138,7 +138,7 @@ impl Floor {
     async fn asked(&self) -> (ApprovalId, GrantId) {
         let (hub, owner) = (&self.hub, &self.owner);
         let made = view!(hub, owner, Session, Call::SessionSpawn { input: plan(self.anns, "a session") });
-        let wish = |kind, text: String| Wish { kind, sha256: format!("{text:0>64}"), text };
+        let wish = |kind, text: String| Wish { kind, sha256: format!("{text:0>64}"), text, sandbox: None };
         let wishes = vec![
             wish(ApprovalKind::Repository, made.id.to_string()),
             wish(ApprovalKind::Setup, made.workspace.to_string()),
