@@ -197,7 +197,8 @@ impl Floor {
 
     /// The processes that hold sessions.
     pub(crate) fn hosts(&self) -> Vec<u32> {
-        let folders = std::fs::read_dir(self.path("runner/sessions")).into_iter().flatten().flatten();
+        let folders = ["runner/sessions", "his/sessions"].map(|name| std::fs::read_dir(self.path(name)));
+        let folders = folders.into_iter().flatten().flatten().flatten();
         let notes = folders.filter_map(|session| std::fs::read_to_string(session.path().join("host.pid")).ok());
         // Only what is still one of ours: a number may belong to somebody else by now.
         let ours = |pid: &u32| {

@@ -1,93 +1,11 @@
-//! A hostile colleague: everything that somebody with write access can send, against an owner's runner with a canary.
+//! Everything executable that Bo can send for Ann's machine: each is asked about, and runs only when she allows it.
 
-use std::path::PathBuf;
-
-use client::Client;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::wait_until;
 
-use crate::floor::{Floor, git};
-
-/// What must never come back to the colleague.
-const SECRET: &str = "canary-of-ann-5f1e";
-
-struct Scene {
-    floor: Floor,
-    bo: String,
-    project: String,
-}
-
-impl Scene {
-    /// Ann's hub, her runner and her read-write project, whose workers do every task; Bo may write in it.
-    async fn open() -> Self {
-        let floor = Floor::open(None, &[], &[]).await;
-        std::fs::write(floor.path("home/secret.txt"), SECRET).unwrap();
-        let ann = Client::new(&floor.url, &floor.token).unwrap();
-        let bo = testkit::join(&floor.url, &ann, "bo").await.unwrap();
-        let place = floor.path("repository");
-        floor.repository(&place);
-        let input = json!({ "content": "Shared", "visibility": "read-write", "repositories": [{ "location": place }] });
-        let project = floor.post("/api/projects", input).await["id"].as_str().unwrap().to_owned();
-        let scene = Self { floor, bo, project };
-        scene.worker(&scene.project, 4).await;
-        scene
-    }
-
-    /// Workers of Ann's that write a file for each task and say so.
-    async fn worker(&self, project: &str, count: u32) {
-        let argv = ["/bin/sh", "-c", "echo done > out.txt; echo done"];
-        let input = json!({ "agent": "command", "argv": argv, "count": count });
-        self.floor.post(&format!("/api/projects/{project}/workers"), input).await;
-    }
-
-    fn canary(&self, name: &str) -> PathBuf {
-        self.floor.path(&format!("canary-{name}"))
-    }
-
-    async fn bo(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let reply = self.floor.as_other(&self.bo, method, path, Some(&body)).await;
-        assert!(!reply.text.contains(SECRET), "{path} {body} told: {}", reply.text);
-        (reply.status, reply.body())
-    }
-
-    /// Bo adds a task with these criteria; its id.
-    async fn task(&self, project: &str, title: &str, acceptance: Value) -> String {
-        let input = json!({ "tasks": [{ "description": title, "acceptance": acceptance }] });
-        let (status, added) = self.bo(Method::POST, &format!("/api/projects/{project}/tasks"), input).await;
-        assert_eq!(status, 201, "{added}");
-        added["tasks"][0]["id"].as_str().unwrap().to_owned()
-    }
-
-    async fn show(&self, task: &str) -> Value {
-        self.floor.get(&format!("/api/tasks/{task}")).await
-    }
-
-    /// The requests that wait for Ann, of this kind.
-    async fn asked(&self, kind: &str, count: usize) -> Vec<Value> {
-        wait_until(&format!("{count} requests of kind {kind}"), async || {
-            let all = self.floor.get("/api/approvals").await;
-            let some: Vec<Value> = all.as_array()?.iter().filter(|one| one["kind"] == kind).cloned().collect();
-            (some.len() >= count).then_some(some)
-        })
-        .await
-    }
-
-    async fn answer(&self, approval: &Value, answer: &str) {
-        let path = format!("/api/approvals/{}/answer", approval["id"].as_str().unwrap());
-        self.floor.post(&path, json!({ "answer": answer })).await;
-    }
-
-    fn nothing_ran(&self) {
-        let folder = self.floor.path("");
-        let found: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-            .filter(|name| name.starts_with("canary-"))
-            .collect();
-        assert_eq!(found, Vec::<String>::new(), "this ran unasked\n{}", self.floor.logs());
-    }
-}
+use super::scene::{SECRET, Scene};
+use crate::floor::git;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
@@ -120,8 +38,8 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
         "project": scene.project, "tasks": [{ "description": "mcp",
             "acceptance": [{ "kind": "command", "argv": ["touch", touch("mcp")] }] }] } } });
     let reply = floor.as_other(&scene.bo, Method::POST, "/mcp", Some(&call)).await;
-    let by_mcp = usize::from(reply.status == 200 && reply.text.contains("tsk_"));
-    let asked = scene.asked("command", 3 + by_mcp).await;
+    assert!(reply.status == 200 && reply.text.contains("tsk_"), "MCP takes it: {} {}", reply.status, reply.text);
+    let asked = scene.asked("command", 4).await;
     for one in &asked {
         assert_eq!((one["author"]["user"]["name"].as_str(), one["runner_name"].as_str()), (Some("bo"), Some("here")));
         assert_eq!(one["project"], scene.project.as_str());
@@ -228,5 +146,5 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     for path in ["/api/audit", "/api/escalations", "/api/sessions", "/api/workspaces", "/api/grants"] {
         scene.bo(Method::GET, path, json!(null)).await;
     }
-    scene.floor.close().await;
+    scene.close().await;
 }
