@@ -1,8 +1,8 @@
 //! Workspaces: made once, set up once, saved while somebody works, and nothing of a stranger's run unasked.
 
 use domain::{ApprovalKind, SessionStatus};
-use protocol::link::{DesiredSession, FactBody, RunnerAnswer, RunnerAsk, Subject};
-use protocol::{PortRange, ProblemKind};
+use protocol::link::{AskedFor, DesiredSession, FactBody, RunnerAnswer, RunnerAsk, Subject};
+use protocol::{PortRange, ProblemKind, Sandbox};
 
 use crate::hub::FakeHub;
 use crate::support::{TestRunner, bo, fixture, git, output, repository, shell, stopped};
@@ -310,9 +310,62 @@ async fn a_session_that_others_ask_for_waits_also_over_a_restart() {
     hub.desire(vec![session.clone()]);
     let wishes = hub.wishes(subject, ApprovalKind::Session).await;
     assert!(wishes[0].text.contains("bo asks to run") && wishes[0].text.contains("touch"), "{wishes:?}");
+    assert!(wishes[0].text.starts_with("agent: command, model: default, interactive\nrepository: none"), "{wishes:?}");
     runner.kill().await;
     runner.spawn();
     hub.connected(2).await;
+    assert!(!mark.exists());
+    hub.answer(subject, &wishes, true);
+    assert_eq!(hub.over(session.session).await.code, Some(0));
+    assert!(mark.exists());
+}
+
+#[tokio::test]
+async fn a_request_for_a_session_names_where_it_would_work() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let origin = fixture(&[("file.txt", "one\n")]);
+    let texts = async |change: &dyn Fn(&mut DesiredSession)| {
+        let mut session = shell("true");
+        session.workspace.repository = Some(repository(origin.path()));
+        session.asked_by = Some(bo());
+        change(&mut session);
+        hub.desire(vec![session.clone()]);
+        hub.wishes(Subject::Session(session.session), ApprovalKind::Session).await.remove(0)
+    };
+    let plain = texts(&|_| {}).await;
+    assert!(plain.text.contains(&*origin.path().to_string_lossy()), "{plain:?}");
+    assert_eq!(texts(&|_| {}).await.sha256, plain.sha256, "the same request is the same text");
+    let based = texts(&|session| session.workspace.base = Some("bo/evil".into())).await;
+    assert!(based.text.contains("base: bo/evil"), "{based:?}");
+    let there = texts(&|session| {
+        let workspace = Some(session.workspace.workspace);
+        session.asked_for = Some(AskedFor { branch: Some("bo/own".into()), workspace });
+    })
+    .await;
+    assert!(there.text.contains("branch: bo/own") && there.text.contains("workspace: wsp_"), "{there:?}");
+    let hashes: std::collections::BTreeSet<_> = [&plain, &based, &there].map(|wish| &wish.sha256).into();
+    assert_eq!(hashes.len(), 3, "a permission for one is none for another");
+    let sandbox = Some(Sandbox { network: true, home: true });
+    let contained = texts(&|session| session.sandbox = sandbox.clone()).await;
+    assert_eq!(contained.sandbox, sandbox, "the runner says which sandbox it would use");
+}
+
+#[tokio::test]
+async fn work_of_others_is_asked_about_before_an_own_command_runs_it() {
+    let hub = FakeHub::start().await;
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let mark = runner.folder.path().join("ran");
+    let origin = fixture(&[("evil.sh", &format!("touch {}\n", mark.display()))]);
+    let mut session = shell("sh evil.sh");
+    session.workspace.repository = Some(repository(origin.path()));
+    session.workspace.code_by = Some(bo());
+    let subject = Subject::Session(session.session);
+    hub.desire(vec![session.clone()]);
+    let wishes = hub.wishes(subject, ApprovalKind::Code).await;
+    assert!(wishes[0].text.contains("the work of bo") && wishes[0].text.contains("commit "), "{wishes:?}");
     assert!(!mark.exists());
     hub.answer(subject, &wishes, true);
     assert_eq!(hub.over(session.session).await.code, Some(0));

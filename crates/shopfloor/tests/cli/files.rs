@@ -93,6 +93,20 @@ fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
 }
 
 #[test]
+fn what_is_put_there_counts_as_an_agent_s() {
+    let desk = Desk::open();
+    let _serving = desk.serve(&[]);
+    desk.put(
+        "pending/task.json",
+        &json!({ "description": "Check it", "acceptance": [{ "kind": "command", "argv": ["touch", "canary"] }] }),
+    );
+    wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
+    let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
+    let shown = desk.floor.json(&["task", "show", &task]);
+    assert_eq!(shown["task"]["author_kind"], "agent", "the person's token, and not the person's hand: {shown}");
+}
+
+#[test]
 fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
     let desk = Desk::open();
     let process = desk.serve(&["--assign", "0"]);
