@@ -9,6 +9,7 @@ mod pace;
 mod ring;
 pub(crate) mod socket;
 mod terminal;
+mod trouble;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -13,9 +13,9 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch, TroubleRunner};
+use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::Terminal;
@@ -23,6 +23,7 @@ use super::link::Link;
 use super::minting::{Minting, mint};
 use super::pace::Pace;
 use super::ring::{Exit, Screen};
+use super::trouble::{self, remember};
 use crate::hub::Hub;
 use crate::live::socket::{End, Revocations, over};
 
@@ -36,9 +37,6 @@ const AGAIN: Duration = Duration::from_millis(250);
 const WRITE: Duration = Duration::from_secs(10);
 /// How many facts may wait to be stored; further ones wait in the socket.
 const FACTS: usize = 1024;
-
-/// In place of a runner's trouble, when that could not be stored.
-const UNSTORED: &str = "not stored";
 
 /// Serves one runner until it goes, its token ends, or the hub stops.
 pub(crate) async fn serve(
@@ -103,6 +101,7 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
 struct Desks {
     facts: mpsc::Sender<Fact>,
     tokens: Minting,
+    trouble: watch::Sender<trouble::Said>,
 }
 
 struct Session {
@@ -144,16 +143,18 @@ impl Session {
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
-        if !self.seen(true, Some(about)).await {
-            *link.stored.lock() = Some(UNSTORED.to_owned());
-        }
+        // A runner that comes is not in trouble, as far as that could be stored.
+        let stored = self.seen(true, Some(about)).await.then_some(None);
         self.hub.untidy.at(self.runner);
         let (facts, queue) = mpsc::channel(FACTS);
         let storing =
             tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
         let (tokens, wanted) = Minting::new();
         let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
-        let desks = Desks { facts, tokens };
+        let (trouble, said) = watch::channel(None);
+        let remembering =
+            tokio::spawn(remember(self.hub.clone(), self.caller.clone(), self.runner, stored, said));
+        let desks = Desks { facts, tokens, trouble };
         let end = tokio::select! {
             biased;
             end = ended => Err(end),
@@ -163,6 +164,7 @@ impl Session {
         self.hub.links.end(&link);
         storing.abort();
         minting.abort();
+        remembering.abort();
         self.write_heard(&link).await;
         self.seen(false, None).await;
         end
@@ -236,7 +238,7 @@ impl Session {
             FromRunner::Fact(fact) => drop(desks.facts.send(fact).await),
             FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
-                self.hears_trouble(link, trouble);
+                self.hears_trouble(link, trouble, desks);
                 self.hub.touch(self.runner.to_string());
             }
             FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
@@ -277,28 +279,14 @@ impl Session {
         }
     }
 
-    /// Takes in whether the runner can record what happens. What could not be stored is stored with the next sign of life.
-    fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>) {
+    /// Takes in whether the runner can record what happens.
+    fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>, desks: &Desks) {
         let why = trouble.as_ref().map(|trouble| plain(&trouble.why.replace('\n', " "), 200));
         if link.hears_trouble(trouble.map(|trouble| Duration::from_millis(trouble.lasts_ms))) {
             self.hub.live.work.anywhere();
         }
         self.hub.live.presence.runner_trouble(self.runner, why.clone());
-        let mut stored = link.stored.lock();
-        if *stored == why {
-            return;
-        }
-        stored.clone_from(&why);
-        drop(stored);
-        let (hub, caller, runner, told) = (self.hub.clone(), self.caller.clone(), self.runner, link.stored.clone());
-        tokio::spawn(async move {
-            let command = TroubleRunner { runner, trouble: why.clone() };
-            if let Err(error) = hub.store.write(&caller, None, command).await {
-                tracing::warn!(%error, %runner, "could not remember whether a runner can write");
-                // Not what is stored: it is tried again.
-                *told.lock() = Some(UNSTORED.to_owned());
-            }
-        });
+        desks.trouble.send_replace(why);
     }
 
     /// Tells the runner what it should have.

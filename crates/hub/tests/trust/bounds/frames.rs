@@ -1,14 +1,15 @@
 //! Frames, both ways, of clients and of runners. Each is named with what bounds it; a new kind does not compile before it is.
 
 use domain::SessionId;
-use protocol::link::{FromRunner, MAX_LINK_FRAME, RunnerAnswer, ToRunner};
+use protocol::link::{FromRunner, MAX_LINK_FRAME, RunnerAnswer, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
-use protocol::{CloseCode, FromHub, MAX_FRAME, Problem, ProblemKind, ToHub};
+use protocol::{Change, CloseCode, FromHub, MAX_FRAME, Problem, ProblemKind, ToHub};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{OFTEN, strict};
 use crate::links::Floor;
 use crate::support::runner::Heard;
+use crate::support::socket::change;
 use crate::support::{Socket, ann};
 
 /// What bounds a client's frame, besides its size.
@@ -42,7 +43,7 @@ fn from_runner(frame: &FromRunner) -> &'static str {
     match frame {
         FromRunner::Hello { .. } => "once, within 5 s",
         FromRunner::Fact(_) => "1,024 wait to be stored; further ones wait in the socket",
-        FromRunner::Heartbeat { .. } => "replaces the one before",
+        FromRunner::Heartbeat { .. } => "replaces the one before; a trouble is stored once in a second",
         FromRunner::Told { .. } | FromRunner::Refused { .. } => "only for what was asked",
         FromRunner::TokenWanted { .. } => "two tokens for each session in 5 s, 256 sessions, one after the other",
         FromRunner::Unwatched { .. } => "one look for each terminal at a time",
@@ -132,6 +133,30 @@ async fn a_flood_of_wishes_for_tokens_makes_a_few() {
     assert!(tokens(&|_, _| true) <= 257, "{}", tokens(&|_, _| true));
     // The hub and its other people go on.
     assert_eq!(floor.now().await.id, own);
+}
+
+#[tokio::test]
+async fn a_flood_of_troubles_is_stored_a_few_times_and_ends_with_the_last() {
+    let mut floor = Floor::new().await;
+    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let trouble = |why: String| {
+        let trouble = RunnerTrouble { why, lasts_ms: 1_000 };
+        FromRunner::Heartbeat { silent: Vec::new(), trouble: Some(trouble) }
+    };
+    const FLOOD: usize = 6000;
+    for number in 0..FLOOD {
+        floor.runner.tell(&trouble(format!("trouble {number}"))).await;
+    }
+    floor.runner.tell(&trouble("the last".to_owned())).await;
+    let why = |frame: &FromHub| match change(frame) {
+        Some(Change::Runner { runner }) => runner.trouble.clone(),
+        _ => None,
+    };
+    let frames = watcher.until("the last", |frame| why(frame).as_deref() == Some("the last")).await;
+    let told = frames.iter().filter(|frame| why(frame).is_some()).count();
+    assert!(told < FLOOD / 10, "{told} of {FLOOD} were told to everybody");
+    // The hub and its other people go on.
+    assert_eq!(floor.now().await.id, floor.session.id);
 }
 
 #[tokio::test]
