@@ -29,6 +29,9 @@ pub enum Commands {
 /// Puts a command into its sandbox, or says why it cannot be.
 pub type Contain = Arc<dyn Fn(Vec<String>) -> Result<Vec<String>, String> + Send + Sync>;
 
+/// Takes secrets out of what a command printed.
+pub type Mask = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
 /// How commands run.
 #[derive(Clone)]
 pub struct Runs {
@@ -38,6 +41,8 @@ pub struct Runs {
     pub env: Vec<(String, String)>,
     /// Puts a command into its sandbox, where there is one.
     pub contain: Contain,
+    /// Takes secrets out of what is told of them.
+    pub mask: Mask,
 }
 
 impl fmt::Debug for Runs {
@@ -68,7 +73,11 @@ pub(crate) async fn run(
         Err(why) => return Verdict::Unclear(format!("`{shown}` was not run: {why}")),
     };
     match guarded(tree, runs, contained, seconds).await {
-        Ok(ended) => judge(&shown, &ended, exit_code.unwrap_or(0), seconds),
+        Ok(mut ended) => {
+            // Before anything is cut: half a secret would not be known.
+            ended.tail = (runs.mask)(&ended.tail);
+            judge(&shown, &ended, exit_code.unwrap_or(0), seconds)
+        }
         Err(why) => Verdict::Not(format!("`{shown}` could not be run: {why}")),
     }
 }

@@ -20,6 +20,6 @@ pub mod warden;
 mod xml;
 
 pub use check::{Site, check};
-pub use command::{Commands, Contain, Runs};
+pub use command::{Commands, Contain, Mask, Runs};
 pub use git::commits_for_agent;
 pub use judged::Judge;

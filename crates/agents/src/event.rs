@@ -62,6 +62,9 @@ pub(crate) struct EventRule {
     /// What went wrong, in the provider's words; `[[limit]]` rules are asked about it.
     #[serde(default, deserialize_with = "words_of_the_line")]
     pub(crate) fault: Option<Show>,
+    /// The words may be anybody's, as what servers and tools print: only the adapter's own `[[cause]]` rules judge them.
+    #[serde(default)]
+    pub(crate) own: bool,
     /// Where a provider says how many seconds to wait.
     pub(crate) retry_after: Option<String>,
     /// The line itself says that a provider's limit was reached.

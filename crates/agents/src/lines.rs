@@ -202,7 +202,8 @@ fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secret
         for part in read.split_inclusive(|byte| *byte == b'\n') {
             let room = ERROR_LIMIT.saturating_sub(line.len());
             line.extend_from_slice(&part[..part.len().min(room)]);
-            if part.ends_with(b"\n") {
+            // A secret that goes on in the next line is known only with that.
+            if part.ends_with(b"\n") && !(room > 0 && secrets.may_go_on(&line)) {
                 kept += line.len();
                 if kept <= ERRORS_LIMIT {
                     keep_error(events, &mut secrets, &line);
@@ -217,11 +218,13 @@ fn pass_through(mut errors: impl Read, events: &Mutex<File>, mut secrets: Secret
 }
 
 fn keep_error(events: &Mutex<File>, secrets: &mut Secrets, line: &[u8]) {
-    let line = secrets.masked(line);
-    let plain = text::plain(String::from_utf8_lossy(&line).trim());
-    if !plain.is_empty() {
-        // A disk that takes nothing is noticed where the agent's own lines are kept.
-        let _ = keep(events, format!("{}\n", serde_json::json!({ "stderr": plain })).as_bytes());
+    let printed = secrets.masked(line);
+    for line in String::from_utf8_lossy(&printed).lines() {
+        let plain = text::plain(line.trim());
+        if !plain.is_empty() {
+            // A disk that takes nothing is noticed where the agent's own lines are kept.
+            let _ = keep(events, format!("{}\n", serde_json::json!({ "stderr": plain })).as_bytes());
+        }
     }
 }
 

@@ -257,10 +257,14 @@ impl Recogniser {
     /// What a line says went wrong, if that is no fault of the agent's work.
     fn cause(&self, rule: &EventRule, part: &Value) -> Option<HoldUp> {
         let fault = EventRule::text(rule.fault.as_ref(), part)?;
-        match (cause::hold_up(&self.adapter, &fault), rule.cause) {
+        match (self.judged(rule, &fault), rule.cause) {
             (None, Some(cause)) => Some(HoldUp::new(cause, &fault, None)),
             (found, _) => found,
         }
+    }
+
+    fn judged(&self, rule: &EventRule, fault: &str) -> Option<HoldUp> {
+        if rule.own { cause::own_hold_up(&self.adapter, fault) } else { cause::hold_up(&self.adapter, fault) }
     }
 
     /// Whether this mark is none of the last ones of its rule; then it is now.
@@ -291,7 +295,8 @@ impl Recogniser {
         let found = fault.and_then(|fault| match rule.limited {
             true => Some(Limit { retry: limit::until(&fault) }),
             // An adapter's own rules may say that it is none.
-            false => cause::hold_up(&self.adapter, &fault)
+            false => self
+                .judged(rule, &fault)
                 .filter(|found| found.cause == Cause::RateLimit)
                 .map(|found| Limit { retry: found.retry }),
         });

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use domain::letters::Letters;
 
 /// The variable that names the file with the agent's own token, which changes from time to time.
 const TOKEN_FILE: &str = "SHOPFLOOR_TOKEN_FILE";
@@ -55,29 +57,51 @@ impl Secrets {
         secrets
     }
 
-    /// A line with one `•` for each character of a secret.
-    pub fn masked<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.known(line) {
-            Cow::Borrowed(line) => without_tokens(line),
-            Cow::Owned(line) => Cow::Owned(without_tokens(&line).into_owned()),
-        }
-    }
-
-    /// The same of a line that is text.
-    pub fn masked_text(&mut self, line: &str) -> String {
-        String::from_utf8_lossy(&self.masked(line.as_bytes())).into_owned()
-    }
-
-    fn known<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
+    /// What was printed, with one `•` for each character of a secret, also where colours or ends of lines are between them.
+    pub fn masked<'a>(&mut self, printed: &'a [u8]) -> Cow<'a, [u8]> {
         if let Some(token) = self.token_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) {
             self.add(&[token]);
         }
-        let Some(finder) = &self.finder else { return Cow::Borrowed(line) };
-        let mut masked = Vec::with_capacity(line.len());
-        finder.replace_all_with_bytes(line, &mut masked, |_, secret, out| {
-            out.extend("•".repeat(String::from_utf8_lossy(secret).chars().count()).as_bytes());
-            true
-        });
+        // First as it stands: what looks like the end of a line may be part of a secret.
+        let printed = self.hide(printed, Letters::plain);
+        match self.hide(&printed, Letters::quoted) {
+            Cow::Borrowed(_) => printed,
+            Cow::Owned(masked) => Cow::Owned(masked),
+        }
+    }
+
+    /// The same of what is text.
+    pub fn masked_text(&mut self, printed: &str) -> String {
+        String::from_utf8_lossy(&self.masked(printed.as_bytes())).into_owned()
+    }
+
+    /// Whether a line ends with what may be the beginning of a secret, which goes on in the next line.
+    pub fn may_go_on(&self, line: &[u8]) -> bool {
+        let letters = Letters::quoted(line).bytes;
+        let begins = |secret: &[u8]| (SHORTEST..secret.len()).any(|most| letters.ends_with(&secret[..most]));
+        let digits = letters.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let of_ours = digits < TOKEN.1 && letters[..letters.len() - digits].ends_with(TOKEN.0);
+        of_ours || self.values.iter().any(|value| begins(value.as_bytes()))
+    }
+
+    fn hide<'a>(&self, printed: &'a [u8], letters: fn(&[u8]) -> Letters) -> Cow<'a, [u8]> {
+        let letters = letters(printed);
+        let known = self.finder.iter().flat_map(|finder| finder.find_iter(&letters.bytes).map(|found| found.range()));
+        let mut found: Vec<Range<usize>> = known.chain(tokens(&letters.bytes)).collect();
+        if found.is_empty() {
+            return Cow::Borrowed(printed);
+        }
+        found.sort_by_key(|range| range.start);
+        let (mut masked, mut done) = (Vec::with_capacity(printed.len()), 0);
+        for range in found {
+            let (start, end) = (letters.raw(range.start).max(done), letters.raw(range.end - 1) + 1);
+            if start < end {
+                masked.extend_from_slice(&printed[done..start]);
+                letters.hide(printed, start, end, &mut masked);
+                done = end;
+            }
+        }
+        masked.extend_from_slice(&printed[done..]);
         Cow::Owned(masked)
     }
 
@@ -98,16 +122,15 @@ impl Secrets {
     }
 }
 
-/// A line with one `•` for each character of a token of ours, which is known by its form.
-fn without_tokens(line: &[u8]) -> Cow<'_, [u8]> {
+/// Where tokens of ours are, which are known by their form.
+fn tokens(letters: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let (start, digits) = TOKEN;
     let length = start.len() + digits;
-    let is_token = |part: &[u8]| part.starts_with(start) && part[start.len()..].iter().all(u8::is_ascii_hexdigit);
-    let Some(first) = line.windows(length).position(is_token) else { return Cow::Borrowed(line) };
-    let mut masked = line[..first].to_vec();
-    masked.extend("•".repeat(length).as_bytes());
-    masked.extend_from_slice(&without_tokens(&line[first + length..]));
-    Cow::Owned(masked)
+    let begins = memchr::memmem::find_iter(letters, start).map(move |at| at..at + length);
+    begins.filter(move |range| {
+        let rest = letters.get(range.start + start.len()..range.end);
+        rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
+    })
 }
 
 #[cfg(test)]
@@ -165,5 +188,39 @@ mod tests {
             check(token, "••••••");
         }
         check("sf_one, the older one", "••••••, the older one");
+    }
+
+    #[test]
+    fn colours_and_ends_of_lines_do_not_show_a_secret() {
+        let token = format!("sf_{}", "0123456789abcdef".repeat(4));
+        let mut secrets = Secrets::of([("API_KEY".to_owned(), "hunter2hunter2".to_owned())].into_iter());
+        for between in ["\u{1b}[31m", "\n", "\r\n", r"\u001b[0m", r"\n", r"\\n", "\u{1b}(B\u{1b}[1m"] {
+            for secret in ["hunter2hunter2", token.as_str()] {
+                for cut in 1..secret.len() {
+                    let (first, second) = secret.split_at(cut);
+                    let printed = format!("a {first}{between}{second} b");
+                    let masked = secrets.masked_text(&printed);
+                    let hidden = format!("a {}{between}{} b", "•".repeat(first.len()), "•".repeat(second.len()));
+                    assert_eq!(masked, hidden);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_may_go_on_is_known() {
+        let secrets = Secrets::of([("API_KEY".to_owned(), "hunter2hunter2".to_owned())].into_iter());
+        let token = format!("sf_{}", "0123456789abcdef".repeat(4));
+        for (line, goes_on) in [
+            ("login hunter2\n", true),
+            ("login hu\u{1b}[1mnter2\n", true),
+            ("login hun\n", false),
+            ("login hunter2hunter2\n", false),
+            (&token[..20], true),
+            (&token, false),
+            ("", false),
+        ] {
+            assert_eq!(secrets.may_go_on(line.as_bytes()), goes_on, "{line}");
+        }
     }
 }

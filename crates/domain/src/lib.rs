@@ -6,6 +6,7 @@ pub mod access;
 pub mod address;
 pub mod branch;
 pub mod ids;
+pub mod letters;
 pub mod limits;
 pub mod names;
 pub mod placement;

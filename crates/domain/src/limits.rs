@@ -10,3 +10,9 @@ pub const MAX_OPEN_LOGIN_LINKS: u32 = 100;
 pub const MAX_OBSERVERS: u32 = 200;
 /// Rows of a list that has no pages; the newest count.
 pub const MAX_LISTED: usize = 10_000;
+/// Characters of such a list, where its rows have long texts.
+pub const MAX_LISTED_CHARACTERS: usize = 8 << 20;
+/// Reports, attempts and questions of one task that are shown with it, each; the newest count.
+pub const MAX_OF_ONE_TASK: usize = 200;
+/// Late reports that are kept of one hold of a task.
+pub const MAX_LATE_REPORTS: u32 = 10;

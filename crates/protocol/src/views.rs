@@ -394,7 +394,8 @@ views! {
 
     /// Whether the hub is well.
     Health {
-        /// `ok`, `read_only` while changes are refused, or `unavailable` while the database cannot be reached.
+        /// `ok`, `degraded` while a connected runner cannot record its work, `read_only` while changes are refused, or
+        /// `unavailable` while the database cannot be reached.
         status: String,
         /// Why, when it is not `ok`.
         reason: Option<String>,

@@ -1,14 +1,11 @@
 //! Replaces known secret values in a stream of bytes, also when they arrive in pieces, or with colours or ends of lines
 //! between their letters.
 
-mod view;
-
 use std::time::{Duration, Instant};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use domain::letters::Letters;
 use memchr::memmem::Finder;
-
-use view::View;
 
 /// A value shorter than this is not masked: it would hit ordinary text.
 const SHORTEST: usize = 4;
@@ -61,7 +58,7 @@ impl Masks {
     /// A text of its own, beside the stream, with its secrets replaced.
     pub fn masked(&self, text: &str) -> String {
         let Some(finder) = &self.finder else { return text.to_owned() };
-        let (view, mut out, mut done) = (View::of(text.as_bytes()), Vec::with_capacity(text.len()), 0);
+        let (view, mut out, mut done) = (Letters::of(text.as_bytes()), Vec::with_capacity(text.len()), 0);
         for found in finder.find_iter(&view.bytes) {
             let (start, end) = (view.raw(found.start()), view.raw(found.end() - 1) + 1);
             out.extend_from_slice(&text.as_bytes()[done..start]);
@@ -85,7 +82,7 @@ impl Masks {
             return;
         }
         self.seen.extend_from_slice(bytes);
-        let view = View::of(&self.seen);
+        let view = Letters::of(&self.seen);
         let (done, unsure) = self.replace(&view, true, out);
         let start = unsure.or_else(|| self.possible_start(&view, done)).unwrap_or(self.seen.len());
         let shown = done.max(self.released);
@@ -115,12 +112,12 @@ impl Masks {
     }
 
     fn is_little(&self) -> bool {
-        self.seen.len() <= LET_THROUGH || View::of(&self.seen).bytes.len() <= LET_THROUGH
+        self.seen.len() <= LET_THROUGH || Letters::of(&self.seen).bytes.len() <= LET_THROUGH
     }
 
     /// Appends what was held back: the stream has ended.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
-        let (done, _) = self.replace(&View::of(&self.seen), false, out);
+        let (done, _) = self.replace(&Letters::of(&self.seen), false, out);
         out.extend_from_slice(&self.seen[done.max(self.released)..]);
         self.seen.clear();
         self.released = 0;
@@ -129,7 +126,7 @@ impl Masks {
 
     /// Appends what was seen up to the last secret, with what replaces them; returns where that ends, and where a secret
     /// begins that may turn out to be a longer one, if more is to come.
-    fn replace(&self, view: &View, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
+    fn replace(&self, view: &Letters, more: bool, out: &mut Vec<u8>) -> (usize, Option<usize>) {
         let mut done = 0;
         let none = self.few.as_ref().is_some_and(|few| few.iter().all(|one| one.find(&view.bytes).is_none()));
         let Some(finder) = self.finder.as_ref().filter(|_| !none) else { return (0, None) };
@@ -153,7 +150,7 @@ impl Masks {
     }
 
     /// Where the longest possible start of a secret at the end of what was seen begins.
-    fn possible_start(&self, view: &View, from: usize) -> Option<usize> {
+    fn possible_start(&self, view: &Letters, from: usize) -> Option<usize> {
         let tail = &view.bytes[view.visible(from)..];
         let longest = self
             .secrets

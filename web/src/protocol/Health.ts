@@ -5,7 +5,8 @@
  */
 export type Health = { 
 /**
- * `ok`, `read_only` while changes are refused, or `unavailable` while the database cannot be reached.
+ * `ok`, `degraded` while a connected runner cannot record its work, `read_only` while changes are refused, or
+ * `unavailable` while the database cannot be reached.
  */
 status: string, 
 /**

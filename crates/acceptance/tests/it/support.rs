@@ -90,6 +90,7 @@ pub(crate) fn runs(home: &Path) -> Commands {
         warden: vec![env!("CARGO_BIN_EXE_check-command").to_owned()],
         env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         contain: Arc::new(Ok),
+        mask: Arc::new(str::to_owned),
     })
 }
 

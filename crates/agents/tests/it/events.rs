@@ -188,7 +188,7 @@ fn holds(agent: &str, lines: &[&str]) -> Option<agents::Cause> {
 #[test]
 fn what_holds_an_agent_up_is_known_until_its_model_answers() {
     use agents::Cause::{Auth, Network, Overloaded, RateLimit, StartUp};
-    let check = |agent, line: &str, answer: &str, cause| {
+    let check = |agent: &str, line: &str, answer: &str, cause| {
         assert_eq!(holds(agent, &[line]), Some(cause), "{agent}: {line}");
         assert_eq!(holds(agent, &[line, answer]), None, "{agent}: {answer}");
         assert_eq!(holds(agent, &[answer, line]), Some(cause), "{agent}: {line}");
@@ -238,12 +238,52 @@ fn what_holds_an_agent_up_is_known_until_its_model_answers() {
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."}]},"session_id":"s"}"#,
         Auth,
     );
+    check_gemini_and_stderr(&check);
     let title = logged("small=true agent=title error.error=\"AI_APICallError: refused with 429\"");
     for line in [
         title.as_str(),
         r#"{"stderr":"timestamp=2026-11-18T00:38:25.470Z level=ERROR message=\"mcp\" error=\"connection refused\""}"#,
     ] {
         assert_eq!(holds("opencode", &[line]), None, "{line}");
+    }
+}
+
+/// As Gemini CLI 0.50 and the others print them; stack traces and what servers print are nothing.
+fn check_gemini_and_stderr(check: &dyn Fn(&str, &str, &str, agents::Cause)) {
+    use agents::Cause::{Auth, Network, Overloaded, RateLimit};
+    let gemini = r#"{"type":"message","role":"assistant","content":"I will","delta":true}"#;
+    let result =
+        |message: &str| serde_json::json!({ "type": "result", "status": "error", "error": { "message": message } });
+    let stderr = |line: &str| serde_json::json!({ "stderr": line });
+    let refused = |code: u16| format!(r#"{{"error":{{"message":"no","code":{code},"status":"X"}}}}"#);
+    let talking = "Error when talking to Gemini API Full report available at: /tmp/gemini-client-error.json";
+    for (line, cause) in [
+        (result(&format!("[API Error: {}]", refused(401))), Auth),
+        (result("[API Error: terminated]"), Network),
+        (serde_json::json!({ "type": "error", "message": "Model stream ended without a finish reason." }), Network),
+        (stderr("Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"), RateLimit),
+        (stderr("Attempt 2 failed with status 500. Retrying with backoff... _ApiError: {"), Overloaded),
+        (stderr("Attempt 1 failed. Retrying with backoff... Error: exception TypeError: fetch failed"), Network),
+        (stderr(&format!("{talking} _ApiError: {}", refused(403))), Auth),
+        (stderr(&format!("{talking} TypeError: terminated")), Network),
+        (stderr("Please set an Auth method in your /home/a/.gemini/settings.json or specify one of"), Auth),
+        (result("[API Error: API key not valid. Please pass a valid API key.]"), Auth),
+    ] {
+        check("gemini", &line.to_string(), gemini, cause);
+    }
+    let codex = r#"{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls"}}"#;
+    check("codex", &stderr("Error: Missing environment variable: `OPENAI_API_KEY`.").to_string(), codex, Auth);
+    let logged = "2026-11-18T00:00:00Z ERROR codex_core::client: unexpected status 503 Service Unavailable";
+    check("codex", &stderr(logged).to_string(), codex, Overloaded);
+    let claude = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."}]},"session_id":"s"}"#;
+    check("claude", &stderr("Invalid API key · Please run /login").to_string(), claude, Auth);
+    check("claude", &stderr("API Error: 500 Internal server error").to_string(), claude, Overloaded);
+    for agent in ["gemini", "codex", "claude"] {
+        for line in ["status: 500", "MCP server `x`: connection refused", "at f (file:///a.js:429:24)"] {
+            assert_eq!(holds(agent, &[&stderr(line).to_string()]), None, "{agent}: {line}");
+        }
+        let refused = result("[API Error: the input token count (1200000) exceeds the maximum]").to_string();
+        assert_eq!(holds(agent, &[&refused]), None, "{agent}: its own fault");
     }
 }
 

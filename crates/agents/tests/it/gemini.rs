@@ -1,6 +1,6 @@
 //! The real Gemini CLI, offline, against a scripted model.
 
-use agents::{Autonomy, Keys, Mode, Observation, Prompt, Recogniser, Seen, State, Typist, Usage, WaitingFor};
+use agents::{Autonomy, Cause, Keys, Mode, Observation, Prompt, Recogniser, Seen, State, Typist, Usage, WaitingFor};
 use testkit::model::Turn;
 
 use crate::place::{Place, adapter, two_files};
@@ -58,6 +58,31 @@ async fn a_folder_that_nobody_approved_is_refused_with_its_reason() {
     assert_eq!(ran.code, Some(55), "{}", ran.shown);
     assert!(ran.shown.contains("not running in a trusted directory"), "{}", ran.shown);
     assert_eq!(place.model.left(), 1, "nothing was asked");
+}
+
+/// The causes that were told, one after the other, and whether one still holds it up at the end.
+fn held_up(events: &str) -> (Vec<Cause>, bool) {
+    let mut recogniser = Recogniser::new(adapter("gemini"), Mode::Headless);
+    let seen: Vec<Seen> = events.lines().map(|line| recogniser.line(line)).collect();
+    let mut causes: Vec<Cause> = seen.iter().filter_map(|seen| Some(seen.hold_up.as_ref()?.cause)).collect();
+    causes.dedup();
+    (causes, seen.last().is_some_and(|seen| seen.held_up))
+}
+
+#[tokio::test]
+async fn what_its_provider_does_wrong_is_known() {
+    for (script, causes, to_the_end) in [
+        (vec![Turn::refuse(401, None); 2], vec![Cause::Auth], true),
+        (vec![Turn::say("I will do it at once.").broken()], vec![Cause::Network], true),
+        // It tries again by itself, says so on its standard error only, and goes on.
+        (vec![Turn::refuse(500, None), Turn::say("Done.")], vec![Cause::Overloaded], false),
+    ] {
+        let place = Place::new(script).await;
+        let mut request = place.request(Mode::Headless, "go on");
+        request.model = Some(MODEL.to_owned());
+        let ran = place.run(&adapter("gemini"), &request).await;
+        assert_eq!(held_up(&ran.events), (causes, to_the_end), "{}", ran.events);
+    }
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ pub(crate) async fn open(model: &Model) -> Floor {
     // Whoever wants to leave the machine meets nobody.
     let nobody = [("HTTP_PROXY", "http://127.0.0.1:9"), ("HTTPS_PROXY", "http://127.0.0.1:9")];
     let env = nobody.into_iter().chain([("NO_PROXY", "127.0.0.1,localhost")]).chain(Model::variables());
-    let env: Vec<_> = env.map(|(name, value)| (name, value.to_owned())).collect();
+    let env: Vec<_> = env.map(|(name, value)| (name, value.to_owned())).chain(model.addresses()).collect();
     let floor = Floor::open(&env, async |port| port).await;
     model.write_home(&floor.home());
     floor

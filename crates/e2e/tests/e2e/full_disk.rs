@@ -113,6 +113,14 @@ impl Place {
         .await;
     }
 
+    /// Whether `doctor` finds all in order, and what it says.
+    async fn doctor(&self) -> (bool, String) {
+        let mut command = tokio::process::Command::new(testkit::binary());
+        command.arg("doctor").env("SHOPFLOOR_HUB", &self.url).env("SHOPFLOOR_TOKEN", &self.token);
+        let output = command.env("SHOPFLOOR_DATA_DIR", self.path("doctor")).output().await.unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     async fn close(self, runners: Vec<RunnerProcess>) {
         for runner in runners {
             runner.kill().await;
@@ -153,11 +161,15 @@ async fn full_and_freed() {
     let refused = place.spawn().await.unwrap_err();
     assert!(refused.contains("`tiny` cannot work now: its disk is full"), "{refused}");
     let health = Client::anonymous(&place.url).unwrap().health().await.unwrap();
-    assert_eq!((health.status.as_str(), health.runners_in_trouble), ("ok", Some(1)));
+    assert_eq!((health.status.as_str(), health.runners_in_trouble), ("degraded", Some(1)));
+    let doctor = place.doctor().await;
+    assert!(!doctor.0 && doctor.1.contains("cannot work: its disk is full"), "{doctor:?}");
     let listed = shopfloor(&place.url, &place.token, &["runner", "list"]).await.unwrap();
     assert!(listed.contains("cannot work: its disk is full"), "{listed}");
     drop(filler);
     place.until_trouble(id, None).await;
+    let doctor = place.doctor().await;
+    assert!(doctor.0 && !doctor.1.contains("cannot work"), "{doctor:?}");
     let done = place.until_done(task).await;
     assert_eq!(done.attempts.len(), 1, "{:?}", done.attempts);
     place.until_session(shell, |status| status == SessionStatus::Exited).await;

@@ -18,7 +18,9 @@ async fn begin(model: &Model, agent: &str, tasks: serde_json::Value) -> (Floor, 
     // As on a machine whose owner uses git.
     std::fs::write(floor.home().join(".gitconfig"), "[user]\n\tname = Ann\n\temail = ann@example.com\n").unwrap();
     let project = floor.project(&floor.repository()).await;
-    let input = WorkerStart { agent: agent.into(), ..Default::default() };
+    // Without one that is named, Gemini CLI asks another model which one to take.
+    let model = (agent == "gemini").then(|| "gemini-2.5-pro".to_owned());
+    let input = WorkerStart { agent: agent.into(), model, ..Default::default() };
     let _: Vec<Worker> = floor.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
     let tasks = serde_json::from_value(tasks).unwrap();
     let call = Call::TaskAdd { project: project.id, input: TasksAdd { tasks } };
@@ -103,6 +105,17 @@ fn many(turn: Turn) -> Vec<Turn> {
 #[tokio::test]
 async fn codex_that_is_not_logged_in_loses_no_attempt() {
     survives("codex", two(), vec![Turn::refuse(401, None); 3], "is not logged in").await;
+}
+
+#[tokio::test]
+async fn gemini_that_is_not_logged_in_loses_no_attempt() {
+    survives("gemini", one(), vec![Turn::refuse(401, None); 2], "is not logged in").await;
+}
+
+#[tokio::test]
+async fn gemini_whose_answers_break_off_loses_no_attempt() {
+    let broken = Turn::say("I will do it at once.").broken();
+    survives("gemini", one(), vec![broken; 2], "does not answer, or breaks off").await;
 }
 
 /// A limit without a named end is tried again after a minute, or when a person says so.

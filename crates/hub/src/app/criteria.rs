@@ -78,7 +78,7 @@ fn unusable(criterion: &Criterion) -> Option<(&'static str, String)> {
             let wrong = |pattern: &Option<String>| pattern.as_ref().and_then(|pattern| criteria::regex(pattern).err());
             let no_regex = |why: String| format!("it is not a regular expression: {why}");
             let no_schema = |why: String| format!("it is not a JSON Schema that can be used: {why}");
-            let schema = || json_schema.as_ref().and_then(|schema| criteria::json_schema(schema).err());
+            let schema = || json_schema.as_ref().and_then(criteria::json_schema_fault);
             wrong(regex)
                 .map(|why| ("regex", no_regex(why)))
                 .or_else(|| wrong(not_regex).map(|why| ("not_regex", no_regex(why))))

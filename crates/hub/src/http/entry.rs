@@ -34,19 +34,21 @@ pub(crate) async fn sign_in(State(hub): State<Arc<Hub>>) -> Json<SignIn> {
 
 /// Whether the hub is well.
 #[utoipa::path(get, path = "/api/health", tag = "entry", security(()), responses(
-    (status = 200, body = Health, description = "it answers; `read_only`: changes are refused"),
+    (status = 200, body = Health, description = "it answers; `read_only`: changes are refused; `degraded`: a runner cannot work"),
     (status = 503, body = Health, description = "its database cannot be reached")))]
 pub(crate) async fn health(State(hub): State<Arc<Hub>>) -> Response {
     let outage = hub.well.outage(&hub.store).await;
+    let runners_in_trouble = hub.live.presence.runners_in_trouble();
     // The reasons may name files or hosts: they are for those who are in.
     let (code, status, reason) = if outage {
         (StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some("the database cannot be reached"))
     } else if hub.store.trouble().is_some() {
         (StatusCode::OK, "read_only", Some("the last change could not be written"))
+    } else if runners_in_trouble > 0 {
+        (StatusCode::OK, "degraded", Some("a runner cannot record its work"))
     } else {
         (StatusCode::OK, "ok", None)
     };
-    let runners_in_trouble = hub.live.presence.runners_in_trouble();
     let health = Health {
         status: status.to_owned(),
         reason: reason.map(str::to_owned),

@@ -1,7 +1,6 @@
 //! The hub's end of one runner's link: what is to be sent, and who waits for an answer.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -35,8 +34,6 @@ pub(super) struct Link {
     ids: AtomicU32,
     patience: Duration,
     heard: Mutex<Heard>,
-    /// What is stored of the runner's trouble.
-    pub(super) stored: Arc<Mutex<Option<String>>>,
     /// Cancelled when the link is over.
     pub(super) over: CancellationToken,
 }
@@ -64,7 +61,7 @@ impl Link {
         let (waiting, ids, over) = (Mutex::default(), AtomicU32::new(1), CancellationToken::new());
         let every = Duration::from_secs(HEARTBEAT_SECONDS);
         let heard = Mutex::new(Heard { at: Instant::now(), every, silent: BTreeMap::new(), trouble: None });
-        (Self { runner, journal, outgoing, waiting, ids, patience, heard, stored: Arc::default(), over }, queue)
+        (Self { runner, journal, outgoing, waiting, ids, patience, heard, over }, queue)
     }
 
     /// Notes that the runner was heard from; whether it had been silent for too long.

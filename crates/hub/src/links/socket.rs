@@ -13,16 +13,18 @@ use futures_util::SinkExt;
 use protocol::link::{Fact, FactBody, FromRunner, RunnerAsk, RunnerNamed, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{CloseCode, PROTOCOL, Problem, RunnerAbout};
-use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch, TroubleRunner};
+use store::{Caller, Credential, Desired, NameRunner, Say, SeeRunner, StoreError, TakeFacts, Touch};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::Terminal;
+use super::facts::{self, Facts};
 use super::link::Link;
 use super::minting::{Minting, mint};
 use super::pace::Pace;
 use super::ring::{Exit, Screen};
+use super::trouble::{self, remember};
 use crate::hub::Hub;
 use crate::live::socket::{End, Revocations, over};
 
@@ -34,12 +36,6 @@ const PING: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(250);
 /// How long one write may take.
 const WRITE: Duration = Duration::from_secs(10);
-/// How many facts may wait to be stored; further ones wait in the socket.
-const FACTS: usize = 1024;
-
-/// In place of a runner's trouble, when that could not be stored.
-const UNSTORED: &str = "not stored";
-
 /// Serves one runner until it goes, its token ends, or the hub stops.
 pub(crate) async fn serve(
     hub: Arc<Hub>,
@@ -101,8 +97,9 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
 
 /// Where what a runner says goes on: each has a queue of bounded length.
 struct Desks {
-    facts: mpsc::Sender<Fact>,
+    facts: Facts,
     tokens: Minting,
+    trouble: watch::Sender<trouble::Said>,
 }
 
 struct Session {
@@ -144,16 +141,17 @@ impl Session {
         });
         self.desire(&link).await?;
         self.hub.links.begin(&link);
-        if !self.seen(true, Some(about)).await {
-            *link.stored.lock() = Some(UNSTORED.to_owned());
-        }
+        // A runner that comes is not in trouble, as far as that could be stored.
+        let stored = self.seen(true, Some(about)).await.then_some(None);
         self.hub.untidy.at(self.runner);
-        let (facts, queue) = mpsc::channel(FACTS);
+        let (facts, queue) = Facts::new();
         let storing =
-            tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
+            tokio::spawn(facts::store(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
         let (tokens, wanted) = Minting::new();
         let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
-        let desks = Desks { facts, tokens };
+        let (trouble, said) = watch::channel(None);
+        let remembering = tokio::spawn(remember(self.hub.clone(), self.caller.clone(), self.runner, stored, said));
+        let desks = Desks { facts, tokens, trouble };
         let end = tokio::select! {
             biased;
             end = ended => Err(end),
@@ -163,6 +161,7 @@ impl Session {
         self.hub.links.end(&link);
         storing.abort();
         minting.abort();
+        remembering.abort();
         self.write_heard(&link).await;
         self.seen(false, None).await;
         end
@@ -218,7 +217,8 @@ impl Session {
         match frame {
             Some(Ok(Message::Binary(bytes))) => self.on_terminal(bytes),
             Some(Ok(Message::Text(text))) => match serde_json::from_str::<FromRunner>(&text) {
-                Ok(frame) => self.on_control(frame, link, desks).await,
+                Ok(FromRunner::Fact(fact)) => desks.facts.hand_on(fact, text.len()).await,
+                Ok(frame) => self.on_control(frame, link, desks),
                 Err(error) => {
                     tracing::warn!(runner = %self.runner, %error, "a runner sent an unreadable frame");
                     return Err(Some((CloseCode::Protocol, "a frame could not be read")));
@@ -230,13 +230,13 @@ impl Session {
         Ok(ControlFlow::Continue(()))
     }
 
-    async fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
+    fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
         match frame {
-            // The storing task ends only with the link.
-            FromRunner::Fact(fact) => drop(desks.facts.send(fact).await),
+            // Handed on where its length is known.
+            FromRunner::Fact(_) => {}
             FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
-                self.hears_trouble(link, trouble);
+                self.hears_trouble(link, trouble, desks);
                 self.hub.touch(self.runner.to_string());
             }
             FromRunner::Hello { .. } => self.hub.touch(self.runner.to_string()),
@@ -277,28 +277,14 @@ impl Session {
         }
     }
 
-    /// Takes in whether the runner can record what happens. What could not be stored is stored with the next sign of life.
-    fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>) {
+    /// Takes in whether the runner can record what happens.
+    fn hears_trouble(&self, link: &Link, trouble: Option<RunnerTrouble>, desks: &Desks) {
         let why = trouble.as_ref().map(|trouble| plain(&trouble.why.replace('\n', " "), 200));
         if link.hears_trouble(trouble.map(|trouble| Duration::from_millis(trouble.lasts_ms))) {
             self.hub.live.work.anywhere();
         }
         self.hub.live.presence.runner_trouble(self.runner, why.clone());
-        let mut stored = link.stored.lock();
-        if *stored == why {
-            return;
-        }
-        stored.clone_from(&why);
-        drop(stored);
-        let (hub, caller, runner, told) = (self.hub.clone(), self.caller.clone(), self.runner, link.stored.clone());
-        tokio::spawn(async move {
-            let command = TroubleRunner { runner, trouble: why.clone() };
-            if let Err(error) = hub.store.write(&caller, None, command).await {
-                tracing::warn!(%error, %runner, "could not remember whether a runner can write");
-                // Not what is stored: it is tried again.
-                *told.lock() = Some(UNSTORED.to_owned());
-            }
-        });
+        desks.trouble.send_replace(why);
     }
 
     /// Tells the runner what it should have.
@@ -372,28 +358,8 @@ async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem
     }
 }
 
-/// Stores facts as they come, many in one transaction, and says so.
-async fn store_facts(
-    hub: Arc<Hub>,
-    caller: Caller,
-    link: Arc<Link>,
-    journal: JournalId,
-    mut queue: mpsc::Receiver<Fact>,
-) {
-    let mut facts = Vec::new();
-    while queue.recv_many(&mut facts, FACTS).await > 0 {
-        match take(&hub, &caller, link.runner, journal, std::mem::take(&mut facts)).await {
-            Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
-            Err(error) => {
-                // What is not acknowledged comes again with the next link.
-                tracing::warn!(%error, runner = %link.runner, "a runner's facts could not be stored");
-                link.end();
-            }
-        }
-    }
-}
-
-async fn take(
+/// Stores facts, and has live sessions told what follows from them.
+pub(super) async fn take(
     hub: &Hub,
     caller: &Caller,
     runner: RunnerId,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use acceptance::{Commands, Runs, warden};
+use parking_lot::Mutex;
 use protocol::link::DesiredCheck;
 
 use crate::floor::Floor;
 use crate::sessions::contain;
-use crate::workspaces::Place;
+use crate::workspaces::{Place, secrets};
 
 /// What commands may know of the person's environment: where things are, and no secret.
 const ALLOWED: &[&str] = &[
@@ -57,12 +58,13 @@ pub(super) async fn commands(
     env.extend(place.port_variables());
     let exe = floor.options.exe.to_string_lossy().into_owned();
     let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
-    let (shared, project) = (floor.clone(), check.project);
+    let (shared, project, secrets) = (floor.clone(), check.project, Mutex::new(secrets(floor)));
     Ok(Commands::Run(Runs {
         warden: vec![exe, warden::COMMAND.to_owned()],
         env,
         contain: Arc::new(move |argv| {
             contain(&shared, &adapter, (project, sandbox.as_ref()), &place, Vec::new(), argv)
         }),
+        mask: Arc::new(move |printed| secrets.lock().masked_text(printed)),
     }))
 }

@@ -52,16 +52,19 @@ pub(crate) fn last_lines(log: &Path, most: usize, secrets: &mut Secrets) -> io::
     }
     let mut kept = Last { lines: VecDeque::new(), most, truncated: start > 0 };
     let mut screen = Screen::new(COLS, ROWS, usize::from(ROWS));
-    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+    // All of it at once, and once more as it is shown: colours, moves and ends of lines may lie in a secret.
+    for line in secrets.masked(whole).split_inclusive(|byte| *byte == b'\n') {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
-        screen.feed(&secrets.masked(text));
+        screen.feed(text);
         if text.len() < line.len() {
             screen.feed(b"\r\n");
         }
         kept.add(screen.take_history());
     }
     kept.add(screen.take_lines());
-    Ok(Printed { lines: kept.lines.into(), truncated: kept.truncated })
+    let shown = Vec::from(kept.lines).join("\n");
+    let lines = secrets.masked_text(&shown).split('\n').filter(|_| !shown.is_empty()).map(str::to_owned).collect();
+    Ok(Printed { lines, truncated: kept.truncated })
 }
 
 struct Last {
@@ -107,6 +110,9 @@ mod tests {
         check("login hunter2hunter2 ok\n", 9, &["login •••••••••••••• ok"], false);
         let token = format!("sf_{}", "a".repeat(64));
         check(&format!("token {token}\n"), 9, &[&format!("token {}", "•".repeat(67))], false);
+        check("login hunter2\x1b[31mhunter2\x1b[0m ok\n", 9, &["login •••••••••••••• ok"], false);
+        check("login hunter2\nhunter2 ok\n", 9, &["login •••••••", "••••••• ok"], false);
+        check("hunXter2hunter2\x1b[1G\x1b[4Gter2hunter2\x1b[K\n", 9, &["••••••••••••••"], false);
     }
 
     #[test]

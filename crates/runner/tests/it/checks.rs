@@ -106,6 +106,21 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
 }
 
 #[tokio::test]
+async fn what_a_command_prints_is_told_without_secrets() {
+    let hub = FakeHub::start().await;
+    let _runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let (half, colour) = ("0123456789abcdef".repeat(2), r"\033[31m");
+    let line = format!("printf 'whole sf_{half}{half} coloured sf_{half}{colour}{half} end'; exit 1");
+    let check = check(empty_workspace(), vec![command(&line)]);
+    hub.want_checked(vec![check.clone()]);
+    let reason = hub.checked(&check).await.unwrap().0.remove(0).reason;
+    let printed = reason.rsplit_once('\n').unwrap().1;
+    let hidden = format!("whole {} coloured {}[31m{} end", "•".repeat(67), "•".repeat(35), "•".repeat(32));
+    assert_eq!(printed, hidden);
+}
+
+#[tokio::test]
 async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);

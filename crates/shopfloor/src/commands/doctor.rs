@@ -76,8 +76,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Failure> {
     checks.push(database::check(&serve.database.value, beside.as_ref(), health.as_ref()).await);
     checks.push(network::check_port(serve.listen.value, beside.as_ref(), health.is_some()));
     checks.push(network::check_hub(context, beside.as_ref(), health.as_ref()).await);
-    checks.extend(runner::check(context));
-    checks.extend(runner::check_troubles(context).await);
+    checks.extend(runner::check(context).await);
     context.out.show(&checks, |out| lines(&checks, out))?;
     Ok(if checks.iter().any(Check::is_broken) { Exit::Other } else { Exit::Done })
 }

@@ -121,7 +121,7 @@ fn criterion_faults(criterion: &Criterion) -> Vec<(&'static str, String)> {
                 let wrong = regex.as_ref().and_then(|regex| criteria::regex(regex).err());
                 faults.extend(wrong.map(|why| (field, format!("is not a regular expression: {why}"))));
             }
-            let wrong = json_schema.as_ref().and_then(|schema| criteria::json_schema(schema).err());
+            let wrong = json_schema.as_ref().and_then(criteria::json_schema_fault);
             faults.extend(wrong.map(|why| ("json_schema", format!("is not a JSON Schema that can be used: {why}"))));
             let says =
                 [regex.is_some(), not_regex.is_some(), min_words.is_some(), json_schema.is_some(), parses.is_some()];

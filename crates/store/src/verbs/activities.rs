@@ -1,12 +1,15 @@
 //! Activities.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use domain::limits::MAX_LISTED;
 use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
 use domain::{Action, ActivityId, ActivityStatus, ProjectFacts, ProjectId, Resource};
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link, Veil, of_execution};
 use serde::Serialize;
 
+use super::fitting::Fitting;
+use super::tasks::reach::list;
 use super::{projects, users, versions};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -223,17 +226,23 @@ async fn shares(c: &mut Connection<'_>, caller: &Caller, project: ProjectId) -> 
 }
 
 impl Store {
-    /// The activities of one project, or of all that the caller may see.
+    /// The activities of one project, or of all that the caller may see, oldest first: those that changed last, as many as
+    /// fit into one answer.
     pub async fn activities(&self, caller: &Caller, project: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
-        let visible: HashSet<ProjectId> = match project {
-            Some(id) => [projects::check(&mut c, caller, id, Action::See, "project").await?.id].into(),
-            None => projects::visible(&mut c, caller).await?.into_iter().map(|project| project.id).collect(),
+        let facts: HashMap<ProjectId, ProjectFacts> = match project {
+            Some(id) => [(id, projects::check(&mut c, caller, id, Action::See, "project").await?)].into(),
+            None => projects::seen(&mut c, caller).await?,
         };
-        let mut found = of(&mut c, project).await?;
-        found.retain(|activity| visible.contains(&activity.project));
-        let facts = projects::all_facts(&mut c).await?;
+        if facts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (places, values) = list(&facts.keys().collect::<Vec<_>>());
+        let (size, among) = ("LENGTH(content) + LENGTH(links)", format!("project IN ({places})"));
+        let listed = Fitting { table: "activities", size, newest: "updated_at", among: &among, most: MAX_LISTED };
+        let sql = format!("{COLUMNS} WHERE a.id IN ({}) ORDER BY a.created_at, a.id", listed.ids());
+        let mut found = c.all(&sql, values).await?.iter().map(activity).collect::<Result<Vec<_>, _>>()?;
         let shared = |activity: &Activity| facts.get(&activity.project).is_some_and(|facts| looks(caller, facts));
         found.iter_mut().filter(|activity| !shared(activity)).for_each(Veil::veil);
         Ok(found)

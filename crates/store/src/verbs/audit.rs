@@ -60,7 +60,7 @@ impl Store {
         let mut c = reader.borrow();
         let facts: HashMap<ProjectId, ProjectFacts> = match page.project {
             Some(id) => [(id, projects::check(&mut c, caller, id, Action::See, "project").await?)].into(),
-            None => projects::visible(&mut c, caller).await?.iter().map(|seen| (seen.id, seen.facts())).collect(),
+            None => projects::seen(&mut c, caller).await?,
         };
         let may = |action, facts: &ProjectFacts| caller.may(action, Resource::Project(facts), "project").is_ok();
         let mut values: Vec<Value> = args![before, limit];

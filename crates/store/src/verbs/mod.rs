@@ -6,6 +6,7 @@ mod audit;
 mod chat;
 mod credentials;
 mod events;
+mod fitting;
 mod invites;
 mod observers;
 pub(crate) mod projects;

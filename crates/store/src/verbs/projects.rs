@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use domain::limits::MAX_LISTED;
 use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, TEARDOWN, title};
 use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
 use serde::Serialize;
 
+use super::fitting::Fitting;
+use super::tasks::reach::list;
 use super::{users, versions, workspaces};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -88,6 +91,16 @@ pub(crate) async fn all_facts(c: &mut Connection<'_>) -> Result<HashMap<ProjectI
     let sql = "SELECT id, owner, visibility, share_execution FROM projects";
     let rows = c.all(sql, args![]).await?;
     rows.iter().map(|row| facts(row).map(|facts| (facts.id, facts))).collect()
+}
+
+/// What access to every project depends on that the caller may see.
+pub(crate) async fn seen(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+) -> Result<HashMap<ProjectId, ProjectFacts>, StoreError> {
+    let mut all = all_facts(c).await?;
+    all.retain(|_, facts| caller.may(Action::See, Resource::Project(facts), "project").is_ok());
+    Ok(all)
 }
 
 /// Every project that the caller may see, oldest first.
@@ -443,9 +456,19 @@ impl Command for DeleteProject {
 }
 
 impl Store {
-    /// The projects that the caller may see.
+    /// The projects that the caller may see, oldest first: those that changed last, as many as fit into one answer.
     pub async fn projects(&self, caller: &Caller) -> Result<Vec<Project>, StoreError> {
-        visible(&mut self.readers.get().await?.borrow(), caller).await
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let ids: Vec<ProjectId> = seen(&mut c, caller).await?.into_keys().collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (places, values) = list(&ids);
+        let (size, among) = ("LENGTH(content) + LENGTH(repositories)", format!("id IN ({places})"));
+        let listed = Fitting { table: "projects", size, newest: "updated_at", among: &among, most: MAX_LISTED };
+        let sql = format!("{COLUMNS} WHERE p.id IN ({}) ORDER BY p.created_at, p.id", listed.ids());
+        c.all(&sql, values).await?.iter().map(project).collect()
     }
 
     /// One project.

@@ -1,13 +1,15 @@
 //! Runners: identity and owner; what they run comes with their link.
 
-use domain::limits::MAX_RUNNERS;
+use domain::limits::{MAX_LISTED, MAX_RUNNERS};
 use domain::text::{NAME, plain};
 use domain::{Action, Resource, RunnerId, RunnerPolicy, Timestamp, TokenKind, UserId};
 use protocol::link::RunnerNamed;
 use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate};
 use serde::Serialize;
 
+use super::fitting::Fitting;
 use super::room::room;
+use super::workers::outage;
 use super::{approvals, credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -160,6 +162,7 @@ impl Command for RemoveRunner {
         let tokens = tx.read().all("SELECT id FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         let tokens = tokens.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
         approvals::forget(tx, self.runner).await?;
+        outage::runner_removed(tx, self.runner).await?;
         tx.run("DELETE FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         tx.run("DELETE FROM runners WHERE id = $1", vec![text(self.runner)]).await?;
         tx.revoke(tokens);
@@ -302,9 +305,13 @@ fn harmless(about: RunnerAbout) -> RunnerAbout {
 }
 
 impl Store {
-    /// The runners of this hub.
+    /// The runners of this hub: the newest, as many as fit into one answer.
     pub async fn runners(&self, caller: &Caller) -> Result<Vec<Runner>, StoreError> {
         caller.may(Action::TakePart, Resource::Hub, "runner")?;
-        all(&mut self.readers.get().await?.borrow(), self.now()).await
+        let size = "LENGTH(name) + COALESCE(LENGTH(about), 0)";
+        let listed = Fitting { table: "runners", size, newest: "created_at", among: "1 = 1", most: MAX_LISTED };
+        let sql = format!("{COLUMNS} WHERE r.id IN ({}) ORDER BY u.name_key, r.name", listed.ids());
+        let rows = self.readers.get().await?.borrow().all(&sql, args![]).await?;
+        rows.iter().map(|row| runner(row, self.now())).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Activities: started, changed, with every version kept.
 
+use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ActivityStatus, LinkKind, ProjectId, Visibility};
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Link, VersionPage};
 use store::{CreateActivity, StoreError, UpdateActivity};
@@ -12,6 +13,7 @@ both!(
     each_text_is_a_version,
     a_stale_version_is_a_conflict,
     lists_are_by_project_and_by_what_one_sees,
+    a_list_ends_before_its_answer_is_too_long,
 );
 
 async fn start(floor: &Floor, project: ProjectId, content: &str) -> Activity {
@@ -76,4 +78,19 @@ async fn lists_are_by_project_and_by_what_one_sees(floor: Floor) {
     assert_eq!(list, vec![first.clone(), second.clone()]);
     assert_eq!(floor.store.activities(&floor.ada, None).await.unwrap(), vec![first.clone(), second.clone()]);
     assert_eq!(floor.store.activities(&floor.bo, None).await.unwrap(), vec![first, second, hidden]);
+}
+
+async fn a_list_ends_before_its_answer_is_too_long(floor: Floor) {
+    let (project, long) = (floor.project(Visibility::ReadWrite).await, "x".repeat(60_000));
+    let many = MAX_LISTED_CHARACTERS / long.len() + 2;
+    for number in 0..many {
+        floor.pass(1);
+        start(&floor, project.id, &format!("{number}\n{long}")).await;
+    }
+    for only in [Some(project.id), None] {
+        let listed = floor.store.activities(&floor.ada, only).await.unwrap();
+        assert!(listed.iter().map(|one| one.content.len()).sum::<usize>() <= MAX_LISTED_CHARACTERS);
+        assert_eq!(listed.last().unwrap().name, (many - 1).to_string(), "the newest are there");
+        assert!(listed.len() + 5 > many && listed[0].name != "0", "{} of {many}", listed.len());
+    }
 }

@@ -1,5 +1,6 @@
 //! Projects: created, changed, deleted, with every version kept.
 
+use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ProjectId, Visibility};
 use protocol::{
     ActivityCreate, Change, DiffRange, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, Repository, VersionPage,
@@ -23,6 +24,7 @@ both!(
     a_change_of_access_remembers_the_facts_before,
     deleting_a_project_removes_all_that_is_in_it,
     deleting_twice_is_not_found,
+    a_list_ends_before_its_answer_is_too_long,
 );
 
 fn update(project: ProjectId, input: ProjectUpdate) -> UpdateProject {
@@ -222,4 +224,19 @@ async fn deleting_twice_is_not_found(floor: Floor) {
     floor.done(&floor.ada, DeleteProject { project: made.id }).await;
     let error = floor.refused(&floor.ada, DeleteProject { project: made.id }).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
+}
+
+async fn a_list_ends_before_its_answer_is_too_long(floor: Floor) {
+    let long = "x".repeat(60_000);
+    let many = MAX_LISTED_CHARACTERS / long.len() + 2;
+    for number in 0..many {
+        floor.pass(1);
+        floor.done(&floor.bo, create_project(&format!("{number}\n{long}"), Visibility::Private)).await;
+    }
+    let listed = floor.store.projects(&floor.bo).await.unwrap();
+    assert!(listed.iter().map(|one| one.content.len()).sum::<usize>() <= MAX_LISTED_CHARACTERS);
+    assert_eq!(listed.last().unwrap().name, (many - 1).to_string(), "the newest are there");
+    assert!(listed.len() + 5 > many && listed[0].name != "0", "{} of {many}", listed.len());
+    // Those that do not fit can still be found.
+    assert_eq!(floor.store.projects(&floor.ada).await.unwrap(), []);
 }

@@ -13,7 +13,9 @@ use super::{OFTEN, strict};
 use crate::support::{Socket, ann, begin, call, calls, operations, send, view};
 
 /// What bounds the answer of each verb. `one`: one thing, or that it is done. `pages N`: N at most, and asking for more is
-/// refused. `cut at N`: asking for more gets N. `newest`: the newest 10,000. `at most N`: one more is not made. `runner`: what fits into a runner's frame.
+/// refused. `cut at N`: asking for more gets N. `newest`: the newest 10,000. `fits`: the newest, 10,000 of them and 8 Mi
+/// characters at most. `at most N`: one more is not made. `runner`: what fits into a runner's frame. `recent`: one thing with the
+/// newest 200 of what belongs to it.
 /// `made`: what people have made, each with a request of its own, and with texts of bounded length.
 const TABLE: &str = "
     me                   one
@@ -22,14 +24,14 @@ const TABLE: &str = "
     user.show            one
     user.disable         one
     user.enable          one
-    project.list         made
+    project.list         fits
     project.show         one
     project.create       one
     project.update       one
     project.delete       one
     project.versions     pages 100
     project.diff         one
-    activity.list        made
+    activity.list        fits
     activity.show        one
     activity.create      one
     activity.update      one
@@ -54,7 +56,7 @@ const TABLE: &str = "
     observer.list        at most 200
     observer.create      one
     observer.revoke      one
-    runner.list          at most 200
+    runner.list          fits
     runner.create        one
     runner.update        one
     runner.remove        one
@@ -83,7 +85,7 @@ const TABLE: &str = "
     recording.keep       one
     task.list            pages 1000
     task.export          pages 200
-    task.show            one
+    task.show            recent
     task.add             one
     task.cancel          one
     task.retry           one
@@ -94,7 +96,7 @@ const TABLE: &str = "
     task.release         one
     task.ask             one
     task.take_over       one
-    escalation.list      newest
+    escalation.list      fits
     escalation.show      one
     escalation.answer    one
     worker.list          made
@@ -128,7 +130,7 @@ fn every_verb_has_its_bound() {
         assert!(table.contains_key(verb), "say in `TABLE` what bounds the answer of {verb}");
     }
     assert_eq!(table.len(), Call::VERBS.len(), "a row is about no verb");
-    let known = ["one", "newest", "made", "runner"];
+    let known = ["one", "newest", "made", "runner", "fits", "recent"];
     let counted = |bound: &str| ["pages ", "at most ", "cut at "].iter().any(|word| bound.starts_with(word));
     assert!(table.values().all(|bound| known.contains(bound) || counted(bound)), "{table:?}");
 }

@@ -227,7 +227,7 @@ async fn a_runner_that_cannot_write_is_shown_so_and_given_nothing() {
     let listed = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
     assert!(listed.iter().any(|runner| runner.id == floor.runner.id && runner.trouble == told.trouble));
     let health = client::Client::anonymous(floor.hub.url()).unwrap().health().await.unwrap();
-    assert_eq!((health.status.as_str(), health.runners_in_trouble), ("ok", Some(1)));
+    assert_eq!((health.status.as_str(), health.runners_in_trouble), ("degraded", Some(1)));
     let spawn = Call::SessionSpawn { input: super::plan(floor.project, "x") };
     let reply = call(&floor.hub, &floor.olga, &spawn).await;
     assert!(reply.status == 409 && reply.text.contains("cannot work now: its disk is full"), "{}", reply.text);

@@ -18,7 +18,8 @@ pub(crate) async fn check(url: &str, beside: Option<&HubFile>, health: Option<&H
     let shown = without_password(url);
     if let (Some(hub), Some(health)) = (beside, health) {
         let holder = format!("{shown}, held by the hub at {} (process {})", hub.url, hub.pid);
-        return match &health.reason {
+        // That a runner cannot work is not the database's fault.
+        return match health.reason.as_ref().filter(|_| health.status != "degraded") {
             None => Check::ok(NAME, holder),
             Some(reason) => {
                 let advice = "make room or make it writable; the hub recovers by itself";

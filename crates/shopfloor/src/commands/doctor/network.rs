@@ -45,12 +45,22 @@ pub(crate) async fn check_hub(context: &Context, beside: Option<&HubFile>, healt
     };
     let state = format!("{url} runs version {}: {}", health.version, health.status);
     let Ok(client) = context.client() else {
-        return Check::warn("hub", format!("{state}, but there is no token for it"), "pass --token T");
+        return Check::warn(
+            "hub",
+            format!("{state}, but there is no token for it"),
+            "put the token into a file and pass `--token-file FILE`",
+        );
+    };
+    let advice = match health.status.as_str() {
+        "degraded" => "`shopfloor runner list` says which; it recovers by itself once its disk has room",
+        _ => "free the disk; it recovers by itself",
     };
     match (health.reason, client.ask::<protocol::Me>(protocol::Call::Me {}).await) {
-        (Some(reason), _) => Check::warn("hub", format!("{state}: {reason}"), "free the disk; it recovers by itself"),
+        (Some(reason), _) => Check::warn("hub", format!("{state}: {reason}"), advice),
         (None, Ok(_)) => Check::ok("hub", state),
-        (None, Err(error)) => Check::warn("hub", format!("{state}, but {error}"), "pass a valid token with --token T"),
+        (None, Err(error)) => {
+            Check::warn("hub", format!("{state}, but {error}"), "pass a file with a valid token: `--token-file FILE`")
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use protocol::{Call, Runner};
+use protocol::{Call, Me, Runner};
 
 use super::Check;
 use crate::Context;
@@ -16,31 +16,41 @@ const WATCHES: u64 = 65_536;
 const INSTANCES: u64 = 128;
 
 /// Looks at all of it.
-pub(crate) fn check(context: &Context) -> Vec<Check> {
+pub(crate) async fn check(context: &Context) -> Vec<Check> {
     let dir = context.settings.data_dir.value.join("runner");
     let (watches, instances) = (limit("max_user_watches"), limit("max_user_instances"));
-    let mut checks = vec![check_running(&dir), check_room(&dir, room(&dir))];
+    let mut checks = check_troubles(context).await;
+    // A runner that runs is not well if it cannot work.
+    if !checks.iter().any(Check::is_broken) {
+        checks.insert(0, check_running(&dir));
+    }
+    checks.push(check_room(&dir, room(&dir)));
     checks.extend(watches.zip(instances).map(|(watches, instances)| check_watches(watches, instances)));
     checks
 }
 
 /// The runners of the hub that say that they cannot work.
-pub(crate) async fn check_troubles(context: &Context) -> Vec<Check> {
+async fn check_troubles(context: &Context) -> Vec<Check> {
     let Ok(client) = context.client() else { return Vec::new() };
     // Whether the hub answers is another check's to say.
+    let Ok(me) = client.ask::<Me>(Call::Me {}).await else { return Vec::new() };
     let runners: Vec<Runner> = client.ask(Call::RunnerList {}).await.unwrap_or_default();
-    runners.iter().filter(|runner| runner.connected).filter_map(trouble).collect()
+    let own = |runner: &Runner| me.user.as_ref().is_some_and(|me| me.id == runner.owner.id);
+    runners.iter().filter(|runner| runner.connected).filter_map(|runner| trouble(runner, own(runner))).collect()
 }
 
-fn trouble(runner: &Runner) -> Option<Check> {
+/// That a runner cannot work. Its owner's `doctor` fails with it; others only hear of it.
+fn trouble(runner: &Runner, own: bool) -> Option<Check> {
     let why = runner.trouble.as_ref()?;
     let detail = format!("`{}` of {} cannot work: {why}", runner.name, runner.owner.name);
-    Some(Check::missing("runner", detail, "make room on its disk; it recovers by itself"))
+    let check = Check::missing("runner", detail, "make room on its disk; it recovers by itself");
+    Some(if own { check.required() } else { check })
 }
 
 fn check_running(dir: &Path) -> Check {
     match Noted::of_running(dir) {
-        Ok(Some(noted)) => Check::ok("runner", format!("process {} for {}", noted.pid, noted.hub)),
+        Ok(Some(noted)) if noted.pid == 0 => Check::ok("runner", format!("one runs; {}", noted.process())),
+        Ok(Some(noted)) => Check::ok("runner", format!("{} for {}", noted.process(), noted.hub)),
         Ok(None) => {
             let advice = "`shopfloor up` has one beside the hub; elsewhere, `shopfloor runner --hub URL` runs one";
             Check::warn("runner", "none runs on this machine for you", advice)

@@ -1,6 +1,6 @@
 //! Reading tasks and escalations.
 
-use domain::limits::MAX_LISTED;
+use domain::limits::{MAX_LISTED, MAX_OF_ONE_TASK};
 use domain::{Action, EscalationId, ProjectId, TaskId};
 use protocol::{Attempt, Escalation, EscalationFilter, Report, Task, TaskDetail, TaskFilter, TaskLine, Usage, Veil};
 
@@ -10,6 +10,7 @@ use super::row::{self, TaskRow, id_or_none};
 use super::tried::tried;
 use crate::sql::{Connection, Row, Value, args, text};
 use crate::verbs::chat::page_size;
+use crate::verbs::fitting::Fitting;
 use crate::verbs::projects;
 use crate::verbs::sight::{self, Sight};
 use crate::{Caller, Store, StoreError};
@@ -22,6 +23,15 @@ const WHOLE_PAGE: (u32, u32) = (100, 200);
 
 /// How many dependants are shown with a task.
 const DEPENDANTS: u32 = 500;
+
+/// How long a report is, and a question, as SQL.
+const REPORT: &str = "LENGTH(summary) + LENGTH(deliverables) + LENGTH(results)";
+const QUESTION: &str = "LENGTH(question) + LENGTH(options) + LENGTH(context)";
+
+/// What is shown of a task, which is the first value.
+fn of_task(table: &str) -> Fitting<'_> {
+    Fitting { table, size: "1", newest: "id", among: "task = $1", most: MAX_OF_ONE_TASK }
+}
 
 const LINE: &str = "SELECT id, project, activity, title, status, reason, priority, attempt, worker, session, progress, \
     deps, waits_for, created_at, updated_at FROM tasks t";
@@ -76,7 +86,7 @@ async fn among(
         values.push(text(project));
         return Ok(Some(format!("= ${}", values.len())));
     }
-    let visible: Vec<ProjectId> = projects::visible(c, caller).await?.iter().map(|project| project.id).collect();
+    let visible: Vec<ProjectId> = projects::seen(c, caller).await?.into_keys().collect();
     if visible.is_empty() {
         return Ok(None);
     }
@@ -145,7 +155,7 @@ impl Store {
         Ok(listed)
     }
 
-    /// One task with everything that happened to it.
+    /// One task with what happened to it last.
     pub async fn task_detail(&self, caller: &Caller, id: TaskId) -> Result<TaskDetail, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
@@ -161,13 +171,18 @@ impl Store {
         let sql =
             format!("{LINE} WHERE id IN (SELECT task FROM task_deps WHERE dep = $1) ORDER BY id LIMIT {DEPENDANTS}");
         let dependants = c.all(&sql, vec![text(id)]).await?.iter().map(line).collect::<Result<_, _>>()?;
-        let sql = "SELECT * FROM all_attempts WHERE task = $1 ORDER BY number";
-        let mut attempts = c.all(sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<Vec<_>, _>>()?;
-        let sql = format!("{} WHERE r.task = $1 ORDER BY r.at, r.id", judge::COLUMNS);
+        let sql = format!(
+            "SELECT * FROM all_attempts WHERE task = $1 AND number > (SELECT COALESCE(MAX(number), 0) - {MAX_OF_ONE_TASK} \
+             FROM all_attempts WHERE task = $1) ORDER BY number"
+        );
+        let mut attempts = c.all(&sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<Vec<_>, _>>()?;
+        let listed = Fitting { size: REPORT, newest: "at", ..of_task("reports") };
+        let sql = format!("{} WHERE r.id IN ({}) ORDER BY r.at, r.id", judge::COLUMNS, listed.ids());
         let rows = c.all(&sql, vec![text(id)]).await?;
         let mut reports = rows.iter().map(judge::report).collect::<Result<Vec<Report>, _>>()?;
         let checkers = sight::checkers(&mut c, id).await?;
-        let sql = format!("{} WHERE e.task = $1 ORDER BY e.created_at, e.id", ask::COLUMNS);
+        let listed = Fitting { size: QUESTION, newest: "created_at", ..of_task("escalations") };
+        let sql = format!("{} WHERE e.id IN ({}) ORDER BY e.created_at, e.id", ask::COLUMNS, listed.ids());
         let sight = Sight::on(&mut c, caller, facts).await?;
         let seen = |row: &Row| evidence::seen_by(row, &sight);
         let escalations = c.all(&sql, vec![text(id)]).await?.iter().map(seen).collect::<Result<_, _>>()?;
@@ -183,17 +198,18 @@ impl Store {
         Ok(detail)
     }
 
-    /// What people are asked, oldest first.
+    /// What people are asked, oldest first: what was asked last, as much as fits into one answer.
     pub async fn escalations(&self, caller: &Caller, filter: EscalationFilter) -> Result<Vec<Escalation>, StoreError> {
         let mut reader = self.readers.snapshot().await?;
         let mut c = reader.borrow();
         let mut values = Vec::new();
         let Some(among) = among(&mut c, caller, filter.project, &mut values).await? else { return Ok(Vec::new()) };
-        let open = if filter.answered.unwrap_or(false) { "" } else { " AND e.answered_at IS NULL" };
-        let newest = format!("ORDER BY e.created_at DESC, e.id DESC LIMIT {MAX_LISTED}");
-        let sql = format!("{} WHERE e.project {among}{open} {newest}", ask::COLUMNS);
-        let mut rows = c.all(&sql, values).await?;
-        rows.reverse();
+        let open = if filter.answered.unwrap_or(false) { "" } else { " AND answered_at IS NULL" };
+        let among = format!("project {among}{open}");
+        let newest = "created_at";
+        let listed = Fitting { table: "escalations", size: QUESTION, newest, among: &among, most: MAX_LISTED };
+        let sql = format!("{} WHERE e.id IN ({}) ORDER BY e.created_at, e.id", ask::COLUMNS, listed.ids());
+        let rows = c.all(&sql, values).await?;
         let sight = Sight::anywhere(&mut c, caller).await?;
         let mut asked = rows.iter().map(|row| evidence::seen_by(row, &sight)).collect::<Result<Vec<_>, _>>()?;
         tried(&mut c, &sight, &mut asked).await?;

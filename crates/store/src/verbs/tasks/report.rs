@@ -1,5 +1,6 @@
 //! Reporting: what a worker hands back under its fence, or too late.
 
+use domain::limits::MAX_LATE_REPORTS;
 use domain::{Action, Actor, SessionId, TaskId, UserId};
 use protocol::{Report, TaskReport};
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use super::lease::holding;
 use super::moves::{self, NewReport};
 use crate::sql::args;
 use crate::tx::Tx;
+use crate::verbs::room::room;
 use crate::{Caller, Command, StoreError};
 
 /// What became of a report when it came in.
@@ -74,6 +76,9 @@ pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) ->
     if !had_it(tx, task, input.fence).await? {
         return Err(StoreError::Conflict(why));
     }
+    let sql = "SELECT COUNT(*) AS total FROM reports WHERE task = $1 AND fence = $2 AND verdict = 'late'";
+    let full = || format!("{why}; {MAX_LATE_REPORTS} late reports of that hold are kept already");
+    room(tx, sql, args![task.to_string(), input.fence], MAX_LATE_REPORTS, full).await?;
     let report = moves::late(tx, task, input.fence, new).await?;
     Ok(Reported::Late { report, why })
 }

@@ -1,5 +1,6 @@
 //! Leases and fences: renewed by signs of life, lost without, and a zombie writes nothing.
 
+use domain::limits::MAX_LATE_REPORTS;
 use domain::{AttemptOutcome, EscalationKind, TaskStatus, Timestamp};
 use protocol::{Change, TaskHeartbeat, TaskRelease};
 use store::{EventBody, HeartbeatTask, ReleaseTask, Reported, StoreError};
@@ -11,6 +12,7 @@ both! {
     a_lease_ends_unless_it_is_renewed,
     a_zombie_writes_nothing,
     a_late_report_is_kept_and_shown,
+    late_reports_of_one_hold_end,
     a_heartbeat_without_news_tells_nobody,
     progress_is_told,
     only_the_holder_writes,
@@ -80,6 +82,21 @@ async fn a_zombie_writes_nothing(floor: Floor) {
     finish(&floor, &held).await;
     assert_eq!(status(&floor, id).await, TaskStatus::Done);
     assert!(conflict(&floor.refused(&floor.ada, beat(id, held.lease.fence)).await).contains("it is done"));
+}
+
+async fn late_reports_of_one_hold_end(floor: Floor) {
+    let project = shared(&floor).await;
+    let id = add_one(&floor, project, task("one")).await;
+    let zombie = taken(&floor, project, "zombie").await;
+    floor.pass(LEASE);
+    expire(&floor).await;
+    for _ in 0..MAX_LATE_REPORTS {
+        let late = floor.done(&floor.ada, report(id, zombie.lease.fence, "look what I did")).await;
+        assert!(matches!(late, Reported::Late { .. }), "{late:?}");
+    }
+    let refused = floor.refused(&floor.ada, report(id, zombie.lease.fence, "and once more")).await;
+    assert!(conflict(&refused).contains("10 late reports of that hold are kept already"), "{refused}");
+    assert_eq!(detail(&floor, id).await.reports.len(), MAX_LATE_REPORTS as usize);
 }
 
 async fn a_late_report_is_kept_and_shown(floor: Floor) {

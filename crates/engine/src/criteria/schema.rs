@@ -1,0 +1,125 @@
+//! JSON Schemas of criteria. Nothing outside of a schema is ever fetched.
+
+use jsonschema::{PatternOptions, ValidationError, ValidationOptions, Validator};
+use serde_json::{Value, json};
+
+use super::walk::{Seen, walk};
+use super::{LARGEST_REGEX, MOST_PATTERNS, short};
+
+/// What a JSON Schema may stand for when its references are followed; with more, a few lines take longer than anybody waits.
+const HEAVIEST: u64 = 100_000;
+
+/// A JSON Schema that values can be checked against, or why it is none, with the place in it. To build it can take very long:
+/// only a process that can be ended does it.
+pub fn json_schema(schema: &Value) -> Result<Validator, String> {
+    bounded(schema)?;
+    options().build(schema).map_err(|error| told(&error))
+}
+
+/// Why a JSON Schema cannot be used, found without building it: the time that takes grows with its length only.
+pub fn json_schema_fault(schema: &Value) -> Option<String> {
+    fault(schema).err()
+}
+
+fn fault(schema: &Value) -> Result<(), String> {
+    let seen = bounded(schema)?;
+    jsonschema::meta::validate(schema).map_err(|error| told(&error))?;
+    if seen.patterns.len() > MOST_PATTERNS {
+        return Err(format!("there are more than {MOST_PATTERNS} patterns"));
+    }
+    for pattern in seen.patterns {
+        options().build(&json!({ "pattern": pattern })).map_err(|error| told(&error))?;
+    }
+    Ok(())
+}
+
+fn bounded(schema: &Value) -> Result<Seen, String> {
+    let seen = walk(schema).map_err(|why| short(&why))?;
+    if seen.weight > HEAVIEST {
+        return Err(format!("its references stand for more than {HEAVIEST} values"));
+    }
+    Ok(seen)
+}
+
+fn options() -> ValidationOptions<'static> {
+    jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(LARGEST_REGEX))
+}
+
+fn told(error: &ValidationError<'_>) -> String {
+    let at = error.instance_path().to_string();
+    let at = if at.is_empty() { String::new() } else { format!("`{at}`: ") };
+    short(&format!("{at}{error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both say the same, built or not.
+    fn check(schema: Value, why: &str) {
+        let built = json_schema(&schema).err();
+        for said in [json_schema_fault(&schema), built] {
+            let said = said.unwrap_or_default();
+            assert!(said.contains(why), "{schema}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_says_why() {
+        let usable = json!({ "type": "object", "required": ["a"] });
+        assert_eq!(json_schema_fault(&usable), None);
+        assert!(json_schema(&usable).unwrap().is_valid(&json!({ "a": 1 })));
+        check(json!({ "type": "objekt" }), "`/type`: \"objekt\"");
+        check(json!({ "properties": { "a": { "minimum": "1" } } }), "`/properties/a/minimum`");
+        check(json!({ "properties": { "a": { "pattern": "(" } } }), "(");
+        check(json!({ "patternProperties": { "(": {} } }), "(");
+        check(json!({ "$ref": "https://example.org/schema.json" }), "example.org");
+        check(json!({ "$ref": "#/$defs/missing" }), "missing");
+        check(json!("object"), "object");
+    }
+
+    #[test]
+    fn references_that_double_are_refused_however_they_are_written() {
+        // Plain, with an encoded letter, and by the name of an anchor.
+        let ways: [fn(usize) -> String; 3] =
+            [|n| format!("#/$defs/d{n}"), |n| format!("#/%24defs/%64{n}"), |n| format!("#d{n}")];
+        for way in ways {
+            let doubled = |n: usize| {
+                let next = json!({ "$ref": way(n + 1) });
+                json!({ "$anchor": format!("d{n}"), "allOf": [next, next] })
+            };
+            let mut defs: serde_json::Map<String, Value> = (0..45).map(|n| (format!("d{n}"), doubled(n))).collect();
+            defs.insert("d45".to_owned(), json!({ "$anchor": "d45", "type": "object" }));
+            let schema = json!({ "$ref": way(0), "unevaluatedProperties": false, "$defs": defs });
+            check(schema, "more than 100000");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_leads_back_to_itself_in_many_ways_is_not_built_by_the_hub() {
+        // Each of them leads to all of them: the ways through are countless, although few values are there.
+        let all: Vec<Value> = (0..24).map(|n| json!({ "$ref": format!("#/$defs/d{n}") })).collect();
+        let defs: serde_json::Map<String, Value> =
+            (0..24).map(|n| (format!("d{n}"), json!({ "anyOf": all }))).collect();
+        let schema = json!({ "$ref": "#/$defs/d0", "unevaluatedProperties": false, "$defs": defs });
+        // That this ends is the test.
+        let _ = json_schema_fault(&schema);
+    }
+
+    #[test]
+    fn usable_schemas_stay_usable() {
+        for schema in [
+            json!({ "$id": "https://example.org/a/b", "$ref": "c#/$defs/x",
+                "$defs": { "c": { "$id": "c", "$defs": { "x": { "type": "object" } } } } }),
+            json!({ "$ref": "https://json-schema.org/draft/2020-12/schema" }),
+            json!({ "$schema": "http://json-schema.org/draft-07/schema#", "definitions": { "a b": {} },
+                "properties": { "$ref": { "$ref": "#/definitions/a%20b" }, "const": { "$ref": "#" } } }),
+            json!({ "const": { "$ref": "#/no/reference" }, "examples": [{ "$ref": "nor this" }] }),
+            json!({ "properties": { "left": { "$ref": "#" }, "right": { "$ref": "#" } } }),
+            json!(true),
+        ] {
+            assert_eq!(json_schema_fault(&schema), None, "{schema}");
+            assert_eq!(json_schema(&schema).err(), None, "{schema}");
+        }
+    }
+}
