@@ -383,6 +383,14 @@ impl Sandbox {
     pub fn and(&self, other: &Self) -> Self {
         Self { network: self.network && other.network, home: self.home && other.home }
     }
+
+    /// What both allow; `None` is no sandbox, which allows everything.
+    pub fn both(one: Option<&Self>, other: Option<&Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other).cloned(),
+        }
+    }
 }
 
 /// Tells `null` (present, empty) from absent.

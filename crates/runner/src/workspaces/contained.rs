@@ -15,8 +15,8 @@ use crate::sessions::contain;
 use crate::workspaces::Place;
 
 impl Workspaces {
-    /// How something that wants this sandbox, or none, runs in a workspace. From now on everything there runs in one, also
-    /// after a restart, if this does.
+    /// The sandbox in which something that wants this one, or none, runs in a workspace: never a wider one than what ran
+    /// there before had. From now on everything there runs in it, also after a restart.
     pub(crate) async fn contained(
         &self,
         floor: &Floor,
@@ -25,13 +25,12 @@ impl Workspaces {
     ) -> Result<Option<Sandbox>, String> {
         let _alone = self.counting.lock().await;
         let Some(row) = self.row(floor, workspace).await? else { return Ok(wanted.cloned()) };
-        let kept = both(row.sandbox.as_ref(), wanted);
-        let effective = wanted.cloned().or_else(|| row.sandbox.clone());
+        let kept = Sandbox::both(row.sandbox.as_ref(), wanted);
         if kept != row.sandbox {
-            let row = WorkspaceRow { sandbox: kept, ..row };
+            let row = WorkspaceRow { sandbox: kept.clone(), ..row };
             floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
-        Ok(effective)
+        Ok(kept)
     }
 
     /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.
@@ -62,14 +61,6 @@ impl Workspaces {
     }
 }
 
-/// What both sandboxes allow.
-fn both(one: Option<&Sandbox>, other: Option<&Sandbox>) -> Option<Sandbox> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.and(other)),
-        (one, other) => one.or(other).cloned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +69,7 @@ mod tests {
     fn a_workspace_allows_what_all_its_sandboxes_allow() {
         let of = |network, home| Sandbox { network, home };
         let check = |one: Option<Sandbox>, other: Option<Sandbox>, both_of_them: Option<Sandbox>| {
-            assert_eq!(both(one.as_ref(), other.as_ref()), both_of_them);
+            assert_eq!(Sandbox::both(one.as_ref(), other.as_ref()), both_of_them);
         };
         check(None, None, None);
         check(Some(of(true, true)), None, Some(of(true, true)));
