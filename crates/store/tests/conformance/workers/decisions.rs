@@ -1,11 +1,11 @@
 //! What is decided about a worker is in its history, with the reason.
 
-use domain::{SessionStatus, TaskStatus, WorkerId, WorkerStatus};
-use protocol::{Freeze, WorkerStart, WorkerUpdate};
-use store::{FreezeFloor, ThawFloor, UpdateWorker};
+use domain::{Actor, AuthorKind, SessionId, SessionStatus, TaskStatus, WorkerId, WorkerStatus};
+use protocol::{AuditPage, Freeze, TaskReason, TasksAdd, VersionPage, WorkerStart, WorkerUpdate};
+use store::{AddTasks, Caller, CancelTask, FreezeFloor, ThawFloor, UpdateWorker, Who};
 
 use super::{Shop, checked, plain};
-use crate::floor::Floor;
+use crate::floor::{Floor, id};
 
 both!(
     a_failed_session_sends_its_task_to_another_worker,
@@ -15,6 +15,7 @@ both!(
     a_raised_budget_lets_a_worker_go_on,
     a_reason_is_of_the_status_that_it_stands_at,
     a_program_that_is_not_there_is_named,
+    the_text_of_a_tasks_activity_is_its_authors,
 );
 
 impl Shop {
@@ -105,6 +106,30 @@ async fn a_program_that_is_not_there_is_named(floor: Floor) {
     shop.exits(session, 127).await;
     let reason = shop.detail(task).await.attempts[0].reason.clone().unwrap();
     assert_eq!(reason, "its session exited with 127: `./agnet.sh`, or something that it runs, was not found");
+}
+
+async fn the_text_of_a_tasks_activity_is_its_authors(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let session = SessionId::generate();
+    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    for (author, kind, name) in [(&agent, AuthorKind::Agent, "Ada"), (&shop.floor.bo, AuthorKind::User, "Bo")] {
+        let input = TasksAdd { tasks: vec![plain("Remember: Ada said so")] };
+        let added = shop.floor.done(author, AddTasks { project: shop.project.id, input }).await;
+        let task = added.tasks[0].id;
+        shop.dispatch().await;
+        let activity = shop.task(task).await.activity.unwrap();
+        let page = VersionPage::default();
+        let versions = shop.floor.store.activity_versions(&shop.floor.ada, activity, page).await.unwrap();
+        let by = (versions[0].author_kind, versions[0].author.name.as_str(), versions[0].author_session);
+        assert_eq!(by, (kind, name, author.session()), "the words are not the worker's owner's");
+        let entries = shop.floor.store.audit(&shop.floor.ada, AuditPage::default()).await.unwrap();
+        let made =
+            entries.iter().find(|entry| entry.verb == "activity.create" && entry.subject == activity.to_string());
+        assert_eq!(made.unwrap().actor, None, "the hub started it, no person did");
+        shop.floor.done(&shop.floor.ada, CancelTask { task, input: TaskReason::default() }).await;
+    }
 }
 
 async fn a_reason_is_of_the_status_that_it_stands_at(floor: Floor) {
