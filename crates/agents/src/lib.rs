@@ -38,6 +38,8 @@ pub use limit::{Limit, Retry, limit};
 pub use log::{find_log, find_log_in_sandbox};
 pub use price::Prices;
 pub use recogniser::{Observation, Recogniser, Seen, State, Usage, WaitingFor};
-pub use sandbox::{Home, Reach, SandboxError, SandboxSpec, Tries, homes, sandbox, sandbox_reach, sandbox_works};
+pub use sandbox::{
+    Home, Reach, SandboxError, SandboxSpec, Tries, account_home, homes, sandbox, sandbox_reach, sandbox_works,
+};
 pub use secrets::{Secrets, secrets_in};
 pub use typist::{Keys, Typist};

@@ -112,6 +112,7 @@ impl Veil for Escalation {
         let context = &mut self.context;
         context.screen = None;
         context.diff = None;
+        context.missing = None;
         // A question and its context are words for people; two outputs that meet are named by the hub.
         let words =
             matches!(self.kind, EscalationKind::Question | EscalationKind::SameLines | EscalationKind::Contradiction);

@@ -5,11 +5,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::Options;
+use crate::places::{DATA, noted_places};
 
 /// What a hub leaves in its data directory.
 const OF_A_HUB: [&str; 2] = ["hub.json", "shopfloor.db"];
 
-const DATA: &str = ".local/share/shopfloor";
 const SETTINGS: &str = ".config/shopfloor";
 
 /// The paths to hide. The person's usual folders are made if they are missing: nothing can be hidden where nothing is, and
@@ -24,7 +24,9 @@ pub(crate) fn hidden(options: &Options, person: &BTreeMap<String, String>) -> Ve
     let account = agents::homes(person).into_iter().flat_map(|home| [home.join(DATA), home.join(SETTINGS)]);
     let above = options.data_dir.ancestors().skip(1).filter(|folder| is_of_a_hub(folder)).map(Path::to_owned);
     let own = [options.data_dir.clone(), options.config_dir.clone()];
-    usual.into_iter().chain(account).chain(options.hidden.iter().cloned()).chain(above).chain(own).collect()
+    let noted = noted_places(&|name| person.get(name).cloned());
+    let named = options.hidden.iter().cloned().chain(noted);
+    usual.into_iter().chain(account).chain(named).chain(above).chain(own).collect()
 }
 
 /// Where hubs, runners and settings of the person are unless somebody says otherwise.
@@ -41,7 +43,7 @@ fn is_of_a_hub(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Secret;
+    use crate::{Secret, note_places};
 
     #[test]
     fn every_folder_of_ours_is_hidden() {
@@ -54,6 +56,7 @@ mod tests {
         std::fs::write(hub.join("hub.json"), "{}").unwrap();
         let mut options = Options::new("http://127.0.0.1:1", Secret::new("secret"), &data_dir, "/bin/true");
         options.hidden = vec!["/elsewhere".into()];
+        note_places(&|name| (name == "HOME").then(|| home.display().to_string()), &["/srv/hub".into()]).unwrap();
         options.config_dir = "/settings".into();
         let text = |path: &Path| path.display().to_string();
         let person = BTreeMap::from([
@@ -65,6 +68,7 @@ mod tests {
             data_dir,
             hub,
             "/elsewhere".into(),
+            "/srv/hub".into(),
             "/settings".into(),
             place.path().join("xdg/shopfloor"),
             home.join(".local/share/shopfloor"),

@@ -16,6 +16,7 @@ mod journal;
 mod lease;
 mod link;
 mod options;
+mod places;
 mod programs;
 mod reconcile;
 mod recordings;
@@ -28,6 +29,7 @@ mod workspaces;
 
 pub use journal::JournalError;
 pub use options::{Options, Patience};
+pub use places::{note_places, noted_places};
 pub use run::{RunError, run};
 pub use secret::Secret;
 pub use terminal::Limits as SessionLimits;

@@ -171,8 +171,8 @@ pub fn homes(person: &BTreeMap<String, String>) -> Vec<PathBuf> {
     homes
 }
 
-/// The home that the system's list of users names for whoever runs this.
-fn account_home() -> Option<PathBuf> {
+/// The home that the system's list of users names for the account of this process.
+pub fn account_home() -> Option<PathBuf> {
     let uid = rustix::process::getuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>());

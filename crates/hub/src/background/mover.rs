@@ -31,6 +31,7 @@ const TRIES: u32 = 3;
 
 const IS_AWAY: &str = "the runner that has the work went away, and it starts afresh";
 const IS_ELSEWHERE: &str = "the runner that has the work is connected to another hub, and it starts afresh";
+const NOT_BROUGHT: &str = "the work could not be brought along, and starts afresh";
 const WRITES_ON: &str = "its session did not end in time: what it wrote since stayed behind";
 
 /// Works until the hub stops.
@@ -128,8 +129,8 @@ impl Carrier {
         if problem.kind == ProblemKind::Unavailable && self.tries < TRIES {
             return Ok(false);
         }
-        let note = format!("the work could not be brought along, and starts afresh: {}", problem.detail);
-        self.end(workspace, None, Some(note)).await
+        // The detail is the old runner's: it can name folders of its machine. Everybody reads the note.
+        self.end(workspace, None, Some(NOT_BROUGHT.to_owned())).await
     }
 
     async fn end(

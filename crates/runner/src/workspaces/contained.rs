@@ -16,8 +16,8 @@ use crate::sessions::contain;
 use crate::workspaces::Place;
 
 impl Workspaces {
-    /// How something that wants this sandbox, or none, runs in a workspace. From now on everything there runs in one, also
-    /// after a restart, if this does.
+    /// The sandbox in which something that wants this one, or none, runs in a workspace: never a wider one than what ran
+    /// there before had. From now on everything there runs in it, also after a restart.
     pub(crate) async fn contained(
         &self,
         floor: &Floor,
@@ -27,12 +27,11 @@ impl Workspaces {
         let _alone = self.counting.lock().await;
         let Some(row) = self.row(floor, workspace).await? else { return Ok(wanted.cloned()) };
         let kept = Sandbox::both(row.sandbox.as_ref(), wanted);
-        let effective = wanted.cloned().or_else(|| row.sandbox.clone());
         if kept != row.sandbox {
-            let row = WorkspaceRow { sandbox: kept, ..row };
+            let row = WorkspaceRow { sandbox: kept.clone(), ..row };
             floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
-        Ok(effective)
+        Ok(kept)
     }
 
     /// The sandbox that something which wants this one, or none, would run in.
@@ -47,7 +46,7 @@ impl Workspaces {
             (None, Some(StartFrom::Bundle { contained, .. })) => contained.clone(),
             (None, _) => None,
         };
-        Ok(wanted.cloned().or(kept))
+        Ok(Sandbox::both(kept.as_ref(), wanted))
     }
 
     /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.

@@ -116,6 +116,26 @@ async fn whatever_runs_where_something_contained_worked_is_contained_too() {
 }
 
 #[tokio::test]
+async fn a_later_session_or_check_gets_no_wider_sandbox() {
+    let (origin, hub) = (fixture(&[]), FakeHub::start().await);
+    let runner = TestRunner::start(&hub);
+    hub.connected(1).await;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let knock = format!("if bash -c 'echo > /dev/tcp/127.0.0.1/{port}'; then exit 9; fi");
+    let place = workspace(origin.path(), "true", None);
+    let mut all = Vec::new();
+    let closed = Some(Sandbox { network: false, home: false });
+    worked(&hub, &mut all, &session(&place, closed, &knock)).await;
+    let wide = Some(Sandbox { network: true, home: true });
+    worked(&hub, &mut all, &session(&place, wide.clone(), &knock)).await;
+    let checked = check(&place, wide, &knock);
+    hub.want_checked(vec![checked.clone()]);
+    let (results, _) = hub.checked(&checked).await.unwrap();
+    assert_eq!(results[0].passed, Some(true), "{results:?} {}", runner.log());
+}
+
+#[tokio::test]
 async fn a_workspace_that_was_never_contained_is_not() {
     let (origin, marks) = (fixture(&[]), Marks::new());
     let hub = FakeHub::start().await;

@@ -13,7 +13,7 @@ use client::Client;
 use domain::{RunnerId, RunnerPolicy};
 use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Workspace};
 
-pub(crate) use hidden::{hidden, of_hub};
+pub(crate) use hidden::{hidden, note, of_hub};
 pub(crate) use noted::Noted;
 pub(crate) use options::{RunArgs, machine_name};
 pub(crate) use registration::Registration;

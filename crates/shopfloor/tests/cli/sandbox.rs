@@ -1,6 +1,11 @@
 //! What a sandbox keeps away on a floor of the real binary, and what `doctor` says of it.
 
+use std::process::Command;
+
+use serde_json::Value;
+
 use crate::floor::Floor;
+use crate::process::{Ended, Running, shopfloor, wait_until};
 
 #[test]
 fn what_a_hub_keeps_is_hidden_from_sandboxes_of_its_runner() {
@@ -72,4 +77,86 @@ fn doctor_says_what_a_sandbox_keeps_away() {
     let without = checks(&floor, empty.to_str());
     let of = |name: &str| without.iter().find(|(of, ..)| of == name).map(|(_, status, _)| status.as_str());
     assert_eq!((of("bwrap"), of("sandbox writes")), (Some("missing"), None));
+}
+
+/// Processes that were started one by one, each with a folder that only its own flag names.
+struct Apart {
+    hub: Running,
+    url: String,
+    place: tempfile::TempDir,
+}
+
+impl Apart {
+    fn serve() -> Self {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        std::fs::create_dir(place.path().join("home")).unwrap();
+        let data = place.path().join("srv/hub").display().to_string();
+        let args = ["serve", "--listen", "127.0.0.1:0", "--data-dir", &data];
+        let hub = Running::spawn(shopfloor(&place.path().join("home")).args(args));
+        assert!(hub.line().starts_with("log in once: "));
+        let url = hub.line().strip_prefix("shopfloor is up: ").expect("it is up").to_owned();
+        Self { hub, url, place }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.place.path().join(name).display().to_string()
+    }
+
+    fn command(&self) -> Command {
+        shopfloor(&self.place.path().join("home"))
+    }
+
+    fn run(&self, args: &[&str]) -> Ended {
+        let token = self.path("srv/hub/token");
+        self.command().args(["--hub", &self.url, "--token-file", &token]).args(args).output().unwrap().into()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let ended = self.run(&[&["--json"], args].concat());
+        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
+        serde_json::from_str(&ended.stdout).unwrap()
+    }
+
+    /// A runner whose folder is `srv/NAME`, and whose token is in `srv/NAME.token`.
+    fn runner(&self, name: &str) -> Running {
+        let made = self.json(&["runner", "create", name]);
+        let (token, data) = (self.path(&format!("srv/{name}.token")), self.path(&format!("srv/{name}")));
+        std::fs::write(&token, made["secret"].as_str().unwrap()).unwrap();
+        let args = ["runner", "--hub", &self.url, "--token-file", &token, "--data-dir", &data];
+        let runner = Running::spawn(self.command().args(args));
+        wait_until("it is connected", || self.json(&["runner", "show", name])["connected"] == true);
+        runner
+    }
+}
+
+#[test]
+fn what_a_hub_and_another_runner_keep_is_hidden_however_they_were_started() {
+    let floor = Apart::serve();
+    let _one = floor.runner("one");
+    // Started after the runner whose sandboxes must not see it.
+    let _two = floor.runner("two");
+    floor.json(&["project", "create", "Parser"]);
+    let secrets = ["hub/token", "hub/shopfloor.db", "hub/hub.json", "two/journal.db", "two.token", "one/journal.db"];
+    let secrets: Vec<String> = secrets.iter().map(|name| floor.path(&format!("srv/{name}"))).collect();
+    for secret in &secrets {
+        assert!(std::path::Path::new(secret).exists(), "{secret}");
+    }
+    let tries: Vec<String> = secrets.iter().map(|path| format!("cat '{path}' && echo LEAKED;")).collect();
+    let script = format!("{} echo finished", tries.join(" "));
+    for more in [&["--home"][..], &[]] {
+        let spawn = ["session", "spawn", "--project", "Parser", "--runner", "one", "--sandbox"];
+        let session = floor.json(&[&spawn, more, &["--", "sh", "-c", &script]].concat());
+        let id = session["id"].as_str().unwrap();
+        let log = || floor.run(&["session", "log", id]).stdout;
+        wait_until("the session has looked", || log().contains("finished"));
+        assert!(!log().contains("LEAKED"), "{more:?}: {}", log());
+    }
+    let checks = floor.command().args(["doctor", "--json"]).output().unwrap();
+    let checks: Value = serde_json::from_slice(&checks.stdout).unwrap();
+    let data = checks.as_array().unwrap().iter().find(|check| check["name"] == "sandbox data").unwrap();
+    assert_eq!(data["status"], "ok", "{data}");
+    for folder in ["srv/hub", "srv/one", "srv/two"] {
+        assert!(data["detail"].as_str().unwrap().contains(&floor.path(folder)), "{folder} is not tried: {data}");
+    }
+    floor.hub.terminate();
 }

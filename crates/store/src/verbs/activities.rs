@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use domain::limits::MAX_LISTED;
 use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
 use domain::{Action, ActivityId, ActivityStatus, ProjectFacts, ProjectId, Resource};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link, Veil, of_execution};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link, UserRef, Veil, WrittenBy, of_execution};
 use serde::Serialize;
 
 use super::fitting::Fitting;
@@ -87,38 +87,62 @@ impl Command for CreateActivity {
         let owner = tx.caller.person()?;
         ACTIVITY_CONTENT.check(&self.input.content)?;
         check_links(&self.input.links)?;
-        let created = Activity {
-            id: ActivityId::generate(),
+        let begun = Begun {
             project: self.project,
-            name: title(&self.input.content),
+            by: tx.caller.writer()?,
             owner,
             status: self.input.status.unwrap_or(ActivityStatus::Active),
             content: self.input.content.clone(),
-            version: 1,
             links: self.input.links.clone(),
-            created_at: tx.now,
-            updated_at: tx.now,
         };
-        let head =
-            "INSERT INTO activities (id, project, owner, status, content, version, links, created_at, updated_at)";
-        let row = args![
-            created.id.to_string(),
-            created.project.to_string(),
-            created.owner.id.to_string(),
-            created.status.word(),
-            &created.content,
-            created.version,
-            to_json(&created.links),
-            tx.now,
-            tx.now,
-        ];
-        tx.later(head, row);
-        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content);
-        announce(tx, created.clone());
-        let detail = format!("started `{}`, {}", created.name, created.status);
-        tx.audit(Self::VERB, created.id, AuditScope::Project(created.project), detail);
-        Ok(created)
+        Ok(begin(tx, begun))
     }
+}
+
+/// What an activity begins with.
+pub(crate) struct Begun {
+    pub(crate) project: ProjectId,
+    /// Whose line of work it is.
+    pub(crate) owner: UserRef,
+    /// Who wrote its text.
+    pub(crate) by: WrittenBy,
+    pub(crate) status: ActivityStatus,
+    pub(crate) content: String,
+    pub(crate) links: Vec<Link>,
+}
+
+/// Begins an activity, whoever asks. The audit trail names the caller.
+pub(crate) fn begin(tx: &mut Tx<'_>, begun: Begun) -> Activity {
+    let created = Activity {
+        id: ActivityId::generate(),
+        project: begun.project,
+        name: title(&begun.content),
+        owner: begun.owner,
+        status: begun.status,
+        content: begun.content,
+        version: 1,
+        links: begun.links,
+        created_at: tx.now,
+        updated_at: tx.now,
+    };
+    let head = "INSERT INTO activities (id, project, owner, status, content, version, links, created_at, updated_at)";
+    let row = args![
+        created.id.to_string(),
+        created.project.to_string(),
+        created.owner.id.to_string(),
+        created.status.word(),
+        &created.content,
+        created.version,
+        to_json(&created.links),
+        tx.now,
+        tx.now,
+    ];
+    tx.later(head, row);
+    versions::add(tx, &created.id.to_string(), 1, &begun.by, &created.content);
+    announce(tx, created.clone());
+    let detail = format!("started `{}`, {}", created.name, created.status);
+    tx.audit(CreateActivity::VERB, created.id, AuditScope::Project(created.project), detail);
+    created
 }
 
 /// Changes an activity.
@@ -137,7 +161,7 @@ impl Command for UpdateActivity {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         let caller = tx.caller;
         let before = find(tx.read(), caller, self.activity, Action::Write).await?;
-        let (author, _) = tx.caller.author()?;
+        let author = tx.caller.writer()?;
         let input = &self.input;
         versions::expect(input.expected_version, before.version)?;
         if let Some(content) = &input.content {
@@ -180,7 +204,7 @@ impl Command for UpdateActivity {
         ];
         tx.run(sql, values).await?;
         if edited {
-            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
+            versions::add(tx, &after.id.to_string(), after.version, &author, &after.content);
         }
         announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), changes.join("; "));
@@ -188,17 +212,22 @@ impl Command for UpdateActivity {
     }
 }
 
-/// Ends an activity, whoever asks.
-pub(crate) async fn end(tx: &mut Tx<'_>, id: ActivityId, status: ActivityStatus, why: &str) -> Result<(), StoreError> {
+/// Gives an activity another status, whoever asks.
+pub(crate) async fn turn(
+    tx: &mut Tx<'_>,
+    id: ActivityId,
+    status: ActivityStatus,
+    why: &str,
+) -> Result<Activity, StoreError> {
     let row = tx.read().first(&format!("{COLUMNS} WHERE a.id = $1"), vec![text(id)]).await?;
     let before = activity(&row.ok_or(StoreError::NotFound("activity"))?)?;
     let sql = "UPDATE activities SET status = $1, updated_at = $2 WHERE id = $3";
     tx.run(sql, args![status.word(), tx.now, id.to_string()]).await?;
     let detail = format!("status {} → {status}: {why}", before.status);
-    let scope = AuditScope::Project(before.project);
-    announce(tx, Activity { status, updated_at: tx.now, ..before });
-    tx.audit(UpdateActivity::VERB, id, scope, detail);
-    Ok(())
+    let after = Activity { status, updated_at: tx.now, ..before };
+    announce(tx, after.clone());
+    tx.audit(UpdateActivity::VERB, id, AuditScope::Project(after.project), detail);
+    Ok(after)
 }
 
 /// What differs, in words for the audit trail.

@@ -257,7 +257,8 @@ impl Command for CreateProject {
             created.sandbox_others,
         ];
         tx.run(sql, values).await?;
-        versions::add(tx, &created.id.to_string(), 1, created.owner.id, &created.content);
+        let by = tx.caller.writer()?;
+        versions::add(tx, &created.id.to_string(), 1, &by, &created.content);
         announce(tx, created.clone(), None);
         let detail = format!("created `{}`, {}", created.name, created.visibility);
         tx.audit(Self::VERB, created.id, AuditScope::Project(created.id), detail);
@@ -295,7 +296,7 @@ impl Command for UpdateProject {
         let action = if self.governs() { Action::Govern } else { Action::Write };
         let caller = tx.caller;
         let before = find(tx.read(), caller, self.project, action).await?;
-        let author = author?;
+        author?;
         let input = &self.input;
         versions::expect(input.expected_version, before.version)?;
         if let Some(content) = &input.content {
@@ -346,7 +347,8 @@ impl Command for UpdateProject {
         ];
         tx.run(sql, values).await?;
         if edited {
-            versions::add(tx, &after.id.to_string(), after.version, author.id, &after.content);
+            let by = tx.caller.writer()?;
+            versions::add(tx, &after.id.to_string(), after.version, &by, &after.content);
         }
         if after.retention_days != before.retention_days {
             let sql = "SELECT DISTINCT runner FROM sessions WHERE project = $1";

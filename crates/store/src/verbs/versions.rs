@@ -1,7 +1,7 @@
 //! Earlier texts of projects and activities.
 
-use domain::{Action, ActivityId, AuthorKind, ProjectFacts, ProjectId, UserId};
-use protocol::{DiffRange, Veil, Version, VersionPage};
+use domain::{Action, ActivityId, AuthorKind, ProjectFacts, ProjectId};
+use protocol::{DiffRange, Veil, Version, VersionPage, WrittenBy};
 
 use super::chat::page_size;
 use super::tasks::row::id_or_none;
@@ -12,11 +12,11 @@ use crate::tx::Tx;
 use crate::{Caller, Store, StoreError};
 
 /// Keeps a text as version `version` of its subject.
-pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, author: UserId, content: &str) {
+pub(crate) fn add(tx: &mut Tx<'_>, subject: &str, version: u32, by: &WrittenBy, content: &str) {
     let head = "INSERT INTO versions (subject, version, author, at, content, author_kind, author_session)";
-    let session = tx.caller.session().map(|id| id.to_string());
-    let kind = if session.is_some() || tx.caller.by_agent { AuthorKind::Agent } else { AuthorKind::User };
-    tx.later(head, args![subject, version, author.to_string(), tx.now, content, kind.word(), session]);
+    let kind = if by.agent.is_some() || by.by_agent { AuthorKind::Agent } else { AuthorKind::User };
+    let session = by.agent.map(|id| id.to_string());
+    tx.later(head, args![subject, version, by.user.id.to_string(), tx.now, content, kind.word(), session]);
 }
 
 /// Refuses when somebody else wrote a newer version meanwhile.

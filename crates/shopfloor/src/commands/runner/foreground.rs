@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use client::Token;
 
+use super::hidden::note;
 use super::noted::Noted;
-use super::options::{RunArgs, dir};
+use super::options::{RunArgs, dir, token_file};
 use super::registration::Registration;
 use crate::commands::serve_args::Log;
 use crate::commands::up::{Stop, log};
@@ -33,6 +34,9 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
         tracing::warn!(%error, "the number of open files could not be raised");
     }
     let mut stop = Stop::listen()?;
+    let own: Vec<PathBuf> =
+        std::iter::once(dir.clone()).chain(token_file(context).filter(|file| file.is_file())).collect();
+    note(context, &own);
     let options = args.options(context, &hub, token)?;
     if let Err(failure) = (Noted { pid: std::process::id(), hub: hub.clone() }).write(&dir) {
         // Only those who look for this process need it; on a full disk the runner looks after its sessions without.

@@ -8,7 +8,8 @@ use crate::{Context, Failure, places};
 /// What SQLite keeps beside a database.
 const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-/// Everything of ours that settings, environment and the usual places name; `more` was named for this runner.
+/// Everything of ours that settings, environment, the usual places and other processes name; `more` was named for this
+/// runner.
 pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let layers = &context.layers;
     let variable = |name: &str| layers.variable(name);
@@ -20,6 +21,7 @@ pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>
     let serve = ServeArgs::default().settle(layers, &context.settings.data_dir.value)?;
     all.extend(of_hub(&serve, &context.settings.data_dir.value));
     all.extend(layers.list("hide", Vec::new())?.value.into_iter().map(PathBuf::from));
+    all.extend(::runner::noted_places(&variable));
     all.extend_from_slice(more);
     all.sort();
     all.dedup();
@@ -28,6 +30,14 @@ pub(crate) fn hidden(context: &Context, more: &[PathBuf]) -> Result<Vec<PathBuf>
             .map_err(|error| Failure::usage(format!("could not find {}: {error}", path.display())))
     };
     all.into_iter().map(found).collect()
+}
+
+/// Notes what this process keeps, so that runners which other processes start hide it, too.
+pub(crate) fn note(context: &Context, paths: &[PathBuf]) {
+    // A hub or runner starts on a full disk as well; it noted its places when it was started first.
+    if let Err(error) = ::runner::note_places(&|name| context.layers.variable(name), paths) {
+        tracing::warn!(%error, "other runners may not know what to hide of this process: its places could not be noted");
+    }
 }
 
 /// What a hub with these settings must not show: its data directory, its database, and files with secrets.
@@ -51,7 +61,7 @@ fn around(database: &Path) -> Vec<PathBuf> {
         Some(folder) if !shared(&folder) => vec![folder],
         _ => {
             let beside = |end: &str| PathBuf::from(format!("{}{end}", database.display()));
-            BESIDE.into_iter().map(beside).filter(|file| file.exists()).collect()
+            BESIDE.into_iter().map(beside).collect()
         }
     }
 }
@@ -82,6 +92,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.db");
         assert_eq!(around(&file), [folder.path().to_owned()]);
-        assert_eq!(around(Path::new("/not-there.db")), Vec::<PathBuf>::new());
+        let files = around(Path::new("/not-there.db"));
+        for file in ["/not-there.db", "/not-there.db-wal"] {
+            assert!(files.contains(&file.into()), "a file that is made later is hidden, too: {files:?}");
+        }
     }
 }

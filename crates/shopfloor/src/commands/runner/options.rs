@@ -79,11 +79,7 @@ impl RunArgs {
             processes: processes.map(|found| found.value),
             cpu_seconds: cpu_seconds.map(|found| found.value),
         };
-        let token_file = context.settings.token.as_ref().and_then(|token| match &token.value {
-            client::Token::File(path) => Some(path.clone()),
-            _ => None,
-        });
-        let named: Vec<PathBuf> = self.hide.iter().cloned().chain(token_file).collect();
+        let named: Vec<PathBuf> = self.hide.iter().cloned().chain(token_file(context)).collect();
         options.hidden = hidden(context, &named)?;
         options.stop_grace = self.stop_grace.map_or(options.stop_grace, Duration::from_secs);
         if let Some(config) = context.layers.path().and_then(std::path::Path::parent) {
@@ -119,6 +115,14 @@ pub(crate) fn dir(context: &Context) -> Result<PathBuf, Failure> {
         _ => data_dir.value.join("runner"),
     };
     std::path::absolute(dir).map_err(|error| Failure::usage(format!("could not find the data directory: {error}")))
+}
+
+/// The file with the token that this process was given.
+pub(super) fn token_file(context: &Context) -> Option<PathBuf> {
+    match &context.settings.token.as_ref()?.value {
+        client::Token::File(path) => Some(path.clone()),
+        client::Token::Given(_) => None,
+    }
 }
 
 /// What this machine is called.

@@ -5,7 +5,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::runner::Beside as RunnerBeside;
 use super::{browser, log};
-use crate::commands::runner::of_hub;
+use crate::commands::runner::{note, of_hub};
 use crate::commands::serve_args::{ServeArgs, ServeSettings};
 use crate::failure::chain;
 use crate::{Context, Failure};
@@ -30,6 +30,8 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
         tracing::warn!(%error, "the number of open files could not be raised");
     }
     let mut stop = Stop::listen()?;
+    let hidden = of_hub(&settings, &data_dir);
+    note(context, &hidden);
     let mut running = hub::start(options(&settings, data_dir.clone())?).await.map_err(refused)?;
     // A hub that cannot write still shows what it has, to those who are logged in.
     match running.login_link().await {
@@ -46,7 +48,7 @@ pub(crate) async fn run(args: ServeArgs, beside: Beside, context: &Context) -> R
         )),
     }
     out.line(&format!("shopfloor is up: {}", running.url()))?;
-    let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir, of_hub(&settings, &data_dir)));
+    let runner = beside.runner.then(|| RunnerBeside::start(running.url(), &data_dir, hidden));
     tokio::select! {
         () = stop.asked() => {}
         () = running.stopped() => return Err(Failure::other("the hub stopped by itself; its log says why")),

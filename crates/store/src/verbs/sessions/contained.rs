@@ -25,16 +25,37 @@ pub(crate) async fn sandbox_of(c: &mut Connection<'_>, workspace: WorkspaceId) -
     Ok(all.into_iter().reduce(|one, other| one.and(&other)))
 }
 
-/// Puts the sessions that wait in a workspace into the sandbox that the work was made in, unless they have one.
+/// Refuses a sandbox beside a session without one: that session could run what a contained one writes.
+pub(crate) async fn refuse_beside_uncontained(
+    c: &mut Connection<'_>,
+    workspace: WorkspaceId,
+) -> Result<(), StoreError> {
+    let sql = "SELECT title FROM sessions WHERE workspace = $1 AND sandbox IS NULL AND ended_at IS NULL LIMIT 1";
+    let Some(live) = c.first(sql, vec![text(workspace)]).await? else { return Ok(()) };
+    Err(StoreError::Conflict(format!(
+        "`{}` works in that workspace without a sandbox and could run what a sandboxed session writes there: stop it \
+         first, or spawn into a workspace of its own",
+        live.text("title")?
+    )))
+}
+
+/// Puts the sessions that wait in a workspace into the sandbox that the work was made in; one that has its own keeps what
+/// both allow.
 pub(crate) async fn contain_waiting(
     tx: &mut Tx<'_>,
     workspace: WorkspaceId,
     sandbox: &Sandbox,
 ) -> Result<(), StoreError> {
-    let sql = "SELECT id FROM sessions WHERE workspace = $1 AND sandbox IS NULL AND ended_at IS NULL";
+    let sql = "SELECT id, sandbox FROM sessions WHERE workspace = $1 AND ended_at IS NULL";
     for row in tx.read().all(sql, vec![text(workspace)]).await? {
         let id: SessionId = row.parsed("id")?;
-        tx.run("UPDATE sessions SET sandbox = $1 WHERE id = $2", args![to_json(sandbox), id.to_string()]).await?;
+        let own: Option<Sandbox> = json_or_none(&row, "sandbox")?;
+        let both = Sandbox::both(own.as_ref(), Some(sandbox));
+        if both == own {
+            continue;
+        }
+        let sql = "UPDATE sessions SET sandbox = $1 WHERE id = $2";
+        tx.run(sql, args![both.as_ref().map(to_json), id.to_string()]).await?;
         if let Some((after, _)) = get(tx.read(), id).await? {
             announce(tx, after);
         }

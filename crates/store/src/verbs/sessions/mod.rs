@@ -8,7 +8,7 @@ mod fits;
 pub(crate) mod spawn;
 mod tokens;
 
-pub(crate) use contained::{contain_waiting, sandbox_of};
+pub(crate) use contained::{contain_waiting, refuse_beside_uncontained, sandbox_of};
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub(crate) use fits::counts;

@@ -13,7 +13,7 @@ use protocol::{
 };
 use serde::Serialize;
 
-use super::{announce, branches, find, fits, sandbox_of};
+use super::{announce, branches, find, fits, refuse_beside_uncontained, sandbox_of};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::approvals::{others_in_sandbox, unless_own};
@@ -51,6 +51,11 @@ impl Command for SpawnSession {
         let place = self.place(tx, owner.id).await?;
         let asked_by = if host.is_some() || tx.caller.by_agent { Some(tx.caller.writer()?) } else { None };
         let contained = others_in_sandbox(tx, place.runner, place.project.id, asked_by.as_ref()).await?;
+        if let Some(workspace) =
+            place.workspace.as_ref().filter(|_| self.input.sandbox.is_some() || contained.is_some())
+        {
+            refuse_beside_uncontained(tx.read(), workspace.id).await?;
+        }
         // Nothing is refused from here on.
         let activity = match place.activity {
             Some(activity) => activity,
@@ -338,6 +343,9 @@ impl Command for ResumeSession {
         let needs = Needs { runner: Some(before.runner), agent: &before.agent, labels: &[] };
         place(needs, &candidates).map_err(StoreError::Conflict)?;
         let mode = fits::resumes(tx, before.runner, &before.agent).await?;
+        if before.sandbox {
+            refuse_beside_uncontained(tx.read(), workspace.id).await?;
+        }
         // Without a screen nobody could say anything.
         let prompt = if mode == SessionMode::Headless { GO_ON.to_owned() } else { String::new() };
         let plan = Plan {
@@ -397,12 +405,7 @@ pub(crate) async fn add(
 ) -> Result<Session, StoreError> {
     let asked_by = unless_own(plan.asked_by, workspace.owner.id);
     let kept = sandbox_of(tx.read(), workspace.id).await?;
-    // Who owns the machine may choose another sandbox than the workspace has; nobody else may widen it.
-    let sandbox = match (plan.sandbox, &asked_by) {
-        (None, _) => kept,
-        (Some(wanted), None) => Some(wanted),
-        (Some(wanted), Some(_)) => Sandbox::both(Some(&wanted), kept.as_ref()),
-    };
+    let sandbox = Sandbox::both(plan.sandbox.as_ref(), kept.as_ref());
     let made = Session {
         id: SessionId::generate(),
         project: activity.project,

@@ -13,7 +13,7 @@ use super::able::{self, Money};
 use super::log::decided;
 use super::outage::{self, Held};
 use super::rows::{Slot, get, put, sum};
-use super::{Say, holds, launch, stop};
+use super::{Say, holds, how, launch, stop};
 use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
@@ -125,36 +125,16 @@ async fn ended(tx: &mut Tx<'_>, session: &Session, under: Under, row: TaskRow) -
             None => collect(tx, session, under).await,
         };
     }
-    let how = match (session.state.code, session.state.signal) {
-        _ if session.state.status == SessionStatus::Lost => "its session was lost".to_owned(),
-        // As shells and we ourselves say it.
-        (Some(code @ (126 | 127)), _) => {
-            let program = program(tx, session).await?;
-            let what = if code == 127 { "was not found" } else { "could not be run" };
-            format!("its session exited with {code}: `{program}`, or something that it runs, {what}")
-        }
-        (Some(code), _) => format!("its session exited with {code}"),
-        (None, Some(signal)) => format!("its session exited by signal {signal}"),
-        (None, None) => "its session exited".to_owned(),
-    };
-    let detail = session.state.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-    let (outcome, reason) = match () {
-        () if session.stopping => (AttemptOutcome::Released, "its session was stopped".to_owned()),
-        () if session.state.status == SessionStatus::Lost => (AttemptOutcome::Lost, format!("{how}{detail}")),
-        () => (AttemptOutcome::Failed, format!("{how}{detail}")),
+    let (outcome, why) = match () {
+        () if session.stopping => (AttemptOutcome::Released, Why::open(Some("its session was stopped".to_owned()))),
+        () if session.state.status == SessionStatus::Lost => (AttemptOutcome::Lost, how::lost(session)),
+        () => (AttemptOutcome::Failed, how::ended(tx, session).await?),
     };
     match outcome {
         // Whoever killed its host, or cut it off, did not ask its agent.
-        AttemptOutcome::Lost => moves::session_gone(tx, under.task, Why::first_line_of(&reason)).await.map(|_| ()),
-        outcome => moves::let_go_because(tx, under.task, outcome, Why::first_line_of(&reason)).await.map(|_| ()),
+        AttemptOutcome::Lost => moves::session_gone(tx, under.task, why).await.map(|_| ()),
+        outcome => moves::let_go_because(tx, under.task, outcome, why).await.map(|_| ()),
     }
-}
-
-/// What a session runs: the program that somebody named, else its agent.
-async fn program(tx: &mut Tx<'_>, session: &Session) -> Result<String, StoreError> {
-    let row = tx.read().first("SELECT argv FROM sessions WHERE id = $1", vec![text(session.id)]).await?;
-    let argv: Vec<String> = row.map_or(Ok(Vec::new()), |row| row.json("argv"))?;
-    Ok(plain(argv.first().unwrap_or(&session.agent), 200))
 }
 
 /// The last report that came while this session worked, with its verdict.

@@ -3,22 +3,21 @@
 use domain::text::plain;
 use domain::{Action, ActivityStatus, AttemptOutcome, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
 use protocol::link::StartFrom;
-use protocol::{
-    Activity, ActivityCreate, ActivityUpdate, Project, RunnerAbout, Sandbox, Session, SessionWorker, Workspace,
-};
+use protocol::{Activity, Project, RunnerAbout, Sandbox, Session, SessionWorker, Workspace};
 
 use super::log::decided;
 use super::rows::{Slot, get};
 use super::{able, lines, moving};
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::activities::Begun;
 use crate::verbs::approvals::others_in_sandbox;
 use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::tasks::{brief_of, moves};
 use crate::verbs::workspaces::{self, json_or_none};
 use crate::verbs::{activities, projects, sessions};
-use crate::{Caller, Command, CreateActivity, StoreError, UpdateActivity};
+use crate::{Caller, StoreError};
 
 /// How a task's session begins.
 #[derive(Debug, Default)]
@@ -104,19 +103,27 @@ pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> R
     launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
 }
 
-/// The activity of a task; one is started with its first session.
+/// The activity of a task; one is started with its first session. It is the worker's owner's line of work, and its text is
+/// its author's: an agent's or a colleague's words are not recorded as the owner's.
 pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &Slot, row: &TaskRow) -> Result<Activity, StoreError> {
-    let caller = owner_of(slot);
+    let hub = Caller::hub(format!("worker `{}`", slot.name));
     if let Some(id) = row.activity {
-        let found = activities::find(tx.read(), &Caller::hub("worker"), id, Action::Write).await?;
+        let found = activities::find(tx.read(), &hub, id, Action::Write).await?;
         if found.status == ActivityStatus::Active {
             return Ok(found);
         }
-        let input = ActivityUpdate { status: Some(ActivityStatus::Active), ..Default::default() };
-        return UpdateActivity { activity: id, input }.run(&mut tx.acting(&caller)).await;
+        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker goes on with its task")
+            .await;
     }
-    let input = ActivityCreate { content: plain(&row.description, 60_000), ..Default::default() };
-    let made = CreateActivity { project: row.project, input }.run(&mut tx.acting(&caller)).await?;
+    let begun = Begun {
+        project: row.project,
+        owner: slot.owner.clone(),
+        by: row.writer(),
+        status: ActivityStatus::Active,
+        content: plain(&row.description, 60_000),
+        links: Vec::new(),
+    };
+    let made = activities::begin(&mut tx.acting(&hub), begun);
     let mut row = row.clone();
     row.activity = Some(made.id);
     tx.put_task(row);

@@ -33,5 +33,5 @@ pub(crate) async fn look(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), St
         0 => (ActivityStatus::Abandoned, "its tasks were given up"),
         _ => (ActivityStatus::Completed, "its tasks are done"),
     };
-    activities::end(&mut tx.acting(&Caller::hub("worker")), activity, status, why).await
+    activities::turn(&mut tx.acting(&Caller::hub("worker")), activity, status, why).await.map(|_| ())
 }

@@ -12,6 +12,7 @@ pub(crate) mod facts;
 mod fill_in;
 pub(crate) mod freeze;
 pub(crate) mod holds;
+mod how;
 pub(crate) mod launch;
 pub(crate) mod leases;
 pub(crate) mod lines;

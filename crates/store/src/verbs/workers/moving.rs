@@ -244,7 +244,11 @@ async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<
     tx.settle().await?;
     let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
-    let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| format!("{reason}; {note}"));
+    let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| match reason.split_once('\n') {
+        // The first line is for everybody, and so is the note.
+        Some((open, detail)) => format!("{open}; {note}\n{detail}"),
+        None => format!("{reason}; {note}"),
+    });
     let sql = "UPDATE attempts SET reason = $1 WHERE task = $2 AND number = $3";
     tx.run(sql, args![reason, task.to_string(), row.count("number")?]).await.map(|_| ())
 }

@@ -85,23 +85,26 @@ async fn whoever_works_where_a_contained_session_worked_is_contained(floor: Floo
     let mine = runner(&floor, &floor.ada, "box", 8).await;
     let of = |network, home| Some(Sandbox { network, home });
     let first = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await;
+    let more = |sandbox| SessionSpawn {
+        activity: Some(first.activity),
+        workspace: Some(first.workspace),
+        project: None,
+        sandbox,
+        ..in_project(&project, "more")
+    };
+    let refused = floor.refused(&floor.ada, spawn(more(of(true, true)), &[mine])).await;
+    assert!(refused.to_string().contains("without a sandbox"), "{refused}");
+    Memory::new(mine).at(&floor, first.id, SessionStatus::Exited).await;
     // What it wants, in the same workspace; and what it gets.
     for (wanted, got) in [
-        (None, None),
         (of(true, true), of(true, true)),
         (None, of(true, true)),
         (of(false, true), of(false, true)),
-        (of(true, false), of(true, false)),
+        (of(true, true), of(false, true)),
+        (of(true, false), of(false, false)),
         (None, of(false, false)),
     ] {
-        let input = SessionSpawn {
-            activity: Some(first.activity),
-            workspace: Some(first.workspace),
-            project: None,
-            sandbox: wanted,
-            ..in_project(&project, "more")
-        };
-        let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
+        let made = floor.done(&floor.ada, spawn(more(wanted), &[mine])).await;
         let plans = floor.store.desired(mine).await.unwrap().unwrap().sessions;
         let plan = plans.iter().find(|plan| plan.session == made.id).unwrap();
         assert_eq!((plan.sandbox.clone(), made.sandbox), (got.clone(), got.is_some()));

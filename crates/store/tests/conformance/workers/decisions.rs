@@ -1,11 +1,14 @@
 //! What is decided about a worker is in its history, with the reason.
 
-use domain::{SessionStatus, TaskStatus, WorkerId, WorkerStatus};
-use protocol::{Freeze, WorkerStart, WorkerUpdate};
-use store::{FreezeFloor, ThawFloor, UpdateWorker};
+use domain::{Actor, AuthorKind, SessionId, SessionStatus, TaskStatus, WorkerId, WorkerStatus};
+use protocol::link::FactBody;
+use protocol::{
+    AuditPage, Freeze, SessionState, TaskReason, TasksAdd, VersionPage, WorkConfigure, WorkerStart, WorkerUpdate,
+};
+use store::{AddTasks, Caller, CancelTask, FreezeFloor, ShowEvidence, ThawFloor, UpdateWorker, Who};
 
 use super::{Shop, checked, plain};
-use crate::floor::Floor;
+use crate::floor::{Floor, id};
 
 both!(
     a_failed_session_sends_its_task_to_another_worker,
@@ -15,6 +18,8 @@ both!(
     a_raised_budget_lets_a_worker_go_on,
     a_reason_is_of_the_status_that_it_stands_at,
     a_program_that_is_not_there_is_named,
+    why_a_session_failed_is_for_those_who_may_look,
+    the_text_of_a_tasks_activity_is_its_authors,
 );
 
 impl Shop {
@@ -103,8 +108,82 @@ async fn a_program_that_is_not_there_is_named(floor: Floor) {
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.exits(session, 127).await;
-    let reason = shop.detail(task).await.attempts[0].reason.clone().unwrap();
-    assert_eq!(reason, "its session exited with 127: `./agnet.sh`, or something that it runs, was not found");
+    let detail = shop.detail(task).await;
+    let open = "its session exited with 127: its program, or something that it runs, was not found";
+    assert_eq!(detail.attempts[0].reason.clone().unwrap(), format!("{open}\nit ran `./agnet.sh`"));
+    let theirs = shop.floor.store.task_detail(&shop.floor.bo, task).await.unwrap();
+    assert_eq!(theirs.attempts[0].reason.as_deref(), Some(open), "a command line is for those who may look");
+}
+
+async fn why_a_session_failed_is_for_those_who_may_look(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    // One worker after another fails, and a person is asked.
+    shop.configure(WorkConfigure { workers_per_task: Some(3), ..Default::default() }).await;
+    shop.start(3).await;
+    let task = shop.add(vec![plain("Set it up")]).await[0];
+    let secret = "`make setup` ended with 2; its output is in /home/ada/workspaces/wsp_0/setup.log";
+    let open = ["its session could not be started", "its session exited with 1", "its workspace could not be made"];
+    for (number, code) in [None, Some(1), None].into_iter().enumerate() {
+        shop.dispatch().await;
+        let session = shop.session(task).await;
+        if number == 2 {
+            let workspace = shop.detail(task).await.attempts[number].workspace.unwrap();
+            let detail = secret.to_owned();
+            shop.memory.happened(&shop.floor, FactBody::WorkspaceFailed { workspace, detail }).await;
+        }
+        let (detail, since) = (Some(secret.to_owned()), shop.floor.store.now());
+        let state = SessionState { status: SessionStatus::Exited, detail, code, signal: None, since };
+        shop.memory.happened(&shop.floor, FactBody::SessionState { session, state }).await;
+    }
+    let mine = shop.detail(task).await;
+    for (attempt, open) in mine.attempts.iter().zip(open) {
+        assert_eq!(attempt.reason.as_deref(), Some(format!("{open}\n{secret}").as_str()));
+    }
+    assert!(mine.escalations[0].context.text.contains(secret), "{:?}", mine.escalations[0]);
+    let missing = Some("the runner could not read /home/ada/workspaces/wsp_0".to_owned());
+    let escalation = mine.escalations[0].id;
+    let evidence = ShowEvidence { escalation, screen: None, diff: None, missing };
+    shop.floor.done(&Caller::hub("test"), evidence).await;
+    for caller in [&shop.floor.bo, &Floor::observer(shop.project.id)] {
+        let store = &shop.floor.store;
+        let theirs = store.task_detail(caller, task).await.unwrap();
+        for (attempt, open) in theirs.attempts.iter().zip(open) {
+            assert_eq!(attempt.reason.as_deref(), Some(open));
+        }
+        assert_eq!(theirs.attempts.len(), 3);
+        let log = store.work_log(caller, shop.project.id, Default::default()).await.unwrap();
+        let state = store.state(caller).await.unwrap().1;
+        let all = serde_json::to_string(&(theirs, log, state)).unwrap();
+        assert!(!all.contains("/home/ada") && !all.contains("make setup"), "{caller:?}: {all}");
+    }
+    for event in shop.floor.heard().iter().filter(|event| event.execution_of.is_none()) {
+        let text = serde_json::to_string(&event.body).unwrap();
+        assert!(!text.contains("/home/ada"), "{text}");
+    }
+}
+
+async fn the_text_of_a_tasks_activity_is_its_authors(floor: Floor) {
+    let shop = Shop::open(floor).await;
+    shop.start(1).await;
+    let session = SessionId::generate();
+    let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    for (author, kind, name) in [(&agent, AuthorKind::Agent, "Ada"), (&shop.floor.bo, AuthorKind::User, "Bo")] {
+        let input = TasksAdd { tasks: vec![plain("Remember: Ada said so")] };
+        let added = shop.floor.done(author, AddTasks { project: shop.project.id, input }).await;
+        let task = added.tasks[0].id;
+        shop.dispatch().await;
+        let activity = shop.task(task).await.activity.unwrap();
+        let page = VersionPage::default();
+        let versions = shop.floor.store.activity_versions(&shop.floor.ada, activity, page).await.unwrap();
+        let by = (versions[0].author_kind, versions[0].author.name.as_str(), versions[0].author_session);
+        assert_eq!(by, (kind, name, author.session()), "the words are not the worker's owner's");
+        let entries = shop.floor.store.audit(&shop.floor.ada, AuditPage::default()).await.unwrap();
+        let made =
+            entries.iter().find(|entry| entry.verb == "activity.create" && entry.subject == activity.to_string());
+        assert_eq!(made.unwrap().actor, None, "the hub started it, no person did");
+        shop.floor.done(&shop.floor.ada, CancelTask { task, input: TaskReason::default() }).await;
+    }
 }
 
 async fn a_reason_is_of_the_status_that_it_stands_at(floor: Floor) {

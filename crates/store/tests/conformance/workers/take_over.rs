@@ -169,10 +169,10 @@ async fn work_of_a_sandbox_goes_on_in_one(floor: Floor) {
         sandbox: Some(sandbox.clone()),
         ..Default::default()
     };
-    half.shop.floor.done(&ada, spawn(input, &[half.shop.runner])).await;
     half.taken().await;
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
+    half.shop.floor.done(&ada, spawn(input, &[half.shop.runner])).await;
     let bundle = "d".repeat(64);
     half.end(&moving, Some(&bundle), None).await;
     let desired = half.desired().await;

@@ -163,10 +163,10 @@ impl Why {
         Self { open: reason, whole: None }
     }
 
-    /// The first line says what happened; what follows was printed by what ran.
-    pub(crate) fn first_line_of(reason: &str) -> Self {
-        let open = first_line(reason);
-        Self { whole: (open != reason).then(|| reason.to_owned()), open: Some(open) }
+    /// What happened, in words that say nothing of the machine or the work; the detail is for those who may look.
+    pub(crate) fn with_detail(open: impl Into<String>, detail: Option<String>) -> Self {
+        let open = open.into();
+        Self { whole: detail.map(|detail| format!("{open}\n{detail}")), open: Some(open) }
     }
 
     fn whole(&self) -> Option<&str> {
@@ -259,7 +259,9 @@ async fn hold_ends(
     }
     let settings = tx.work_settings(row.project).await?;
     let worker = row.worker;
-    attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
+    // A refused report keeps what its checks found. Of other details an attempt shows the first line to everybody.
+    let kept = if outcome == AttemptOutcome::Refused { reason.as_deref() } else { because.whole() };
+    attempt::close(tx, &mut row, outcome, kept).await?;
     if let Some(worker) = worker {
         holds::let_go(tx, worker, task, ended).await?;
     }

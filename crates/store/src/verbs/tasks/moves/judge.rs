@@ -392,7 +392,8 @@ pub(crate) async fn judged(
     Ok(true)
 }
 
-/// What was only to be compared with other outputs, and could not be: `true`, and it goes on without that.
+/// What was only to be compared with other outputs, and could not be: `true`, and it goes on without that. `why` is for
+/// everybody who sees the project.
 pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -> Result<bool, StoreError> {
     let Some((row, _)) = waiting(tx, report).await? else { return Ok(false) };
     let sql = "SELECT summary, collected FROM reports WHERE id = $1";
@@ -401,7 +402,7 @@ pub(crate) async fn not_compared(tx: &mut Tx<'_>, report: ReportId, why: &str) -
     if !asks::words_only(&row.acceptance) || (found.flag("collected")? && summary == asks::SILENT) {
         return Ok(false);
     }
-    let reason = format!("it was not compared with other outputs: {}", first_line(why));
+    let reason = format!("it was not compared with other outputs: {why}");
     decided(tx, row.project, row.worker, Some(row.id), "not_compared", reason).await?;
     match row.acceptance.is_empty() {
         true => accept(tx, report, &[]).await?,

@@ -1,0 +1,129 @@
+//! The paths that hubs and runners of one account noted: their data directories, databases and keys.
+//!
+//! A flag can name any folder. A runner hides the folders of hubs and runners that other processes started, so each of
+//! them notes its paths in one private file of the account, and runners read that file at every launch.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Where the data of a person is by default, below the home.
+pub(crate) const DATA: &str = ".local/share/shopfloor";
+
+const FILE: &str = "places.json";
+
+/// Paths that are deleted meanwhile make room when there are more.
+const MOST: usize = 1000;
+
+/// The value of an environment variable.
+pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Notes paths that no sandbox of this account may see, from the next launch on.
+pub fn note_places(variable: Variable, paths: &[PathBuf]) -> io::Result<()> {
+    let paths: Vec<PathBuf> = paths.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
+    for folder in folders(variable) {
+        note_in(&folder, &paths)?;
+    }
+    Ok(())
+}
+
+/// Everything that was noted.
+pub fn noted_places(variable: Variable) -> Vec<PathBuf> {
+    let account = agents::account_home().map(|home| home.join(DATA));
+    let all: BTreeSet<PathBuf> =
+        folders(variable).into_iter().chain(account).flat_map(|folder| read(&folder)).collect();
+    all.into_iter().collect()
+}
+
+/// Where the person's file is: at each place that other processes of theirs may look at.
+fn folders(variable: Variable) -> BTreeSet<PathBuf> {
+    let named = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = named("HOME").or_else(agents::account_home).map(|home| home.join(DATA));
+    named("XDG_DATA_HOME").map(|data| data.join("shopfloor")).into_iter().chain(home).collect()
+}
+
+fn note_in(folder: &Path, paths: &[PathBuf]) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let private =
+        |name: &str| File::options().write(true).create(true).truncate(true).mode(0o600).open(folder.join(name));
+    let lock = private(&format!("{FILE}.lock"))?;
+    lock.lock()?;
+    let mut all = read(folder);
+    // The root has no folder around it: hiding it would leave nothing.
+    all.extend(paths.iter().filter(|path| path.parent().is_some()).cloned());
+    if all == read(folder) {
+        return Ok(());
+    }
+    if all.len() > MOST {
+        all.retain(|path| path.exists() || paths.contains(path));
+    }
+    let fresh = format!("{FILE}.new");
+    let mut file = private(&fresh)?;
+    file.write_all(&serde_json::to_vec(&all)?)?;
+    file.sync_all()?;
+    std::fs::rename(folder.join(&fresh), folder.join(FILE))
+}
+
+fn read(folder: &Path) -> BTreeSet<PathBuf> {
+    let path = folder.join(FILE);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return BTreeSet::new(),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "the places of hubs and runners cannot be read");
+            return BTreeSet::new();
+        }
+    };
+    serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+        tracing::warn!(path = %path.display(), %error, "the places of hubs and runners cannot be understood");
+        BTreeSet::new()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_several_processes_note_is_read_by_each() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().display().to_string();
+        let variable = |name: &str| (name == "HOME").then(|| home.clone());
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn(move || note_places(&variable, &[format!("/srv/hub{number}").into(), "/".into()]).unwrap());
+            }
+        });
+        let noted = noted_places(&variable);
+        for number in 0..8 {
+            assert!(noted.contains(&format!("/srv/hub{number}").into()), "{noted:?}");
+        }
+        assert!(!noted.contains(&"/".into()), "nothing is left where the root is hidden");
+        let mode = place.path().join(DATA).join(FILE).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "the file is the person's alone");
+    }
+
+    #[test]
+    fn a_deleted_path_makes_room_only_when_there_are_too_many() {
+        let place = tempfile::tempdir().unwrap();
+        note_in(place.path(), &["/gone/before".into()]).unwrap();
+        note_in(place.path(), &["/usr".into()]).unwrap();
+        assert_eq!(read(place.path()).len(), 2, "a disk that is not mounted now may come back");
+        let many: Vec<PathBuf> = (0..MOST).map(|number| format!("/gone/{number}").into()).collect();
+        note_in(place.path(), &many).unwrap();
+        note_in(place.path(), &["/bin".into()]).unwrap();
+        assert_eq!(read(place.path()), BTreeSet::from(["/bin".into(), "/usr".into()]));
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_is_written_again() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join(FILE), "[\"/half").unwrap();
+        note_in(place.path(), &["/srv/hub".into()]).unwrap();
+        assert_eq!(read(place.path()), BTreeSet::from(["/srv/hub".into()]));
+    }
+}
