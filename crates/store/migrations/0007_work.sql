@@ -1,5 +1,5 @@
--- Tasks, who holds them, what was handed back, who is asked. Leases and fences are columns of the task, so that the
--- statement that writes is the one that checks.
+-- Tasks, attempts, reports, escalations and workers. Leases and fences are columns of the task, so that the statement
+-- that writes a task also checks them.
 
 CREATE TABLE tasks (
     id TEXT PRIMARY KEY,
@@ -16,6 +16,8 @@ CREATE TABLE tasks (
     status TEXT NOT NULL,
     reason TEXT,
     attempt BIGINT NOT NULL,
+    -- Whether the current attempt has a row of its own.
+    noted BIGINT NOT NULL DEFAULT 1,
     fence BIGINT NOT NULL,
     worker TEXT,
     lease_until BIGINT,
@@ -25,20 +27,32 @@ CREATE TABLE tasks (
     -- How often the current worker's work was refused, and how many workers have had it refused for good.
     refusals BIGINT NOT NULL,
     workers_tried BIGINT NOT NULL,
-    -- Whose work was refused for good: others go first.
+    -- The workers whose work was refused for good: others go first.
     not_by TEXT NOT NULL,
+    -- Whether a person was ever asked about the task: then its open questions are closed when it ends.
+    asked BIGINT NOT NULL DEFAULT 0,
     waits_for BIGINT NOT NULL,
     queue_key BIGINT NOT NULL,
     ready_at BIGINT,
     taken_at BIGINT,
     created_by TEXT NOT NULL REFERENCES users (id),
+    -- The session whose agent added the task on behalf of the person.
+    author_session TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX tasks_by_project ON tasks (project, id);
-CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready';
-CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX tasks_by_session ON tasks (session) WHERE session IS NOT NULL;
+CREATE INDEX tasks_by_activity ON tasks (activity) WHERE activity IS NOT NULL;
+
+-- Ready tasks, in order. A table of its own: a change of status touches no index of `tasks`, so that PostgreSQL writes
+-- the new version of the row beside the old one.
+CREATE TABLE task_queue (
+    project TEXT NOT NULL,
+    queue_key BIGINT NOT NULL,
+    task TEXT NOT NULL,
+    PRIMARY KEY (project, queue_key, task)
+);
 
 -- Tables about tasks do not refer to them by constraint: rows of one transaction are written in any order, and a task is
 -- deleted only with its project.
@@ -48,7 +62,7 @@ CREATE TABLE task_deps (
     PRIMARY KEY (dep, task)
 );
 
--- What open tasks say, shortened to a number: nearly equal texts are likely to share one.
+-- Hashes of the texts of open tasks: nearly equal texts are likely to share one.
 CREATE TABLE task_gists (
     project TEXT NOT NULL,
     gist BIGINT NOT NULL,
@@ -73,7 +87,7 @@ CREATE TABLE attempts (
     last_sign_at BIGINT,
     outcome TEXT NOT NULL,
     reason TEXT,
-    -- What its agent said last: the report of one that does not report itself.
+    -- What the agent said last: the report of an agent that does not report itself.
     said TEXT,
     usage TEXT NOT NULL,
     PRIMARY KEY (task, number)
@@ -88,6 +102,9 @@ CREATE TABLE reports (
     attempt BIGINT NOT NULL,
     fence BIGINT NOT NULL,
     worker TEXT NOT NULL,
+    worker_name TEXT,
+    agent TEXT,
+    began BIGINT,
     at BIGINT NOT NULL,
     summary TEXT NOT NULL,
     deliverables TEXT NOT NULL,
@@ -98,13 +115,15 @@ CREATE TABLE reports (
     results TEXT NOT NULL,
     reason TEXT,
     changes TEXT,
-    -- Where its acceptance is being checked.
+    -- Where the acceptance is being checked.
     runner TEXT,
     workspace TEXT
 );
 CREATE INDEX reports_by_task ON reports (task, at);
-CREATE INDEX reports_by_project ON reports (project, at);
 CREATE INDEX reports_to_check ON reports (runner) WHERE verdict = 'pending';
+CREATE INDEX reports_as_attempts ON reports (project, began) WHERE began IS NOT NULL;
+CREATE INDEX reports_with_scores ON reports (project, at) WHERE context_score IS NOT NULL;
+CREATE INDEX reports_with_changes ON reports (project, at) WHERE changes IS NOT NULL;
 
 CREATE TABLE escalations (
     id TEXT PRIMARY KEY,
@@ -116,6 +135,8 @@ CREATE TABLE escalations (
     question TEXT NOT NULL,
     options TEXT NOT NULL,
     context TEXT NOT NULL,
+    -- The owner of the other work in a conflict: they, and people who may see that work, see its patch.
+    other_owner TEXT,
     created_at BIGINT NOT NULL,
     answered_by TEXT REFERENCES users (id),
     answered_at BIGINT,
@@ -152,7 +173,7 @@ CREATE TABLE workers (
     budget_micros BIGINT,
     scores BIGINT NOT NULL,
     score_sum BIGINT NOT NULL,
-    -- The scale made it, and may take it away again.
+    -- Whether the scale made the worker, and may remove it again.
     scaled BIGINT NOT NULL,
     seen_at BIGINT,
     idle_since BIGINT,
@@ -160,6 +181,7 @@ CREATE TABLE workers (
     removed_at BIGINT
 );
 CREATE INDEX workers_by_project ON workers (project) WHERE removed_at IS NULL;
+CREATE INDEX workers_by_name ON workers (project, name) WHERE removed_at IS NULL;
 CREATE INDEX workers_by_runner ON workers (runner) WHERE removed_at IS NULL;
 CREATE INDEX workers_by_session ON workers (session) WHERE session IS NOT NULL;
 
@@ -188,10 +210,18 @@ CREATE TABLE freezes (
     PRIMARY KEY (user_id, project)
 );
 
--- The task that a session works on, and the fence of the lease that it works under.
-ALTER TABLE sessions ADD COLUMN task TEXT;
-ALTER TABLE sessions ADD COLUMN fence BIGINT;
-CREATE INDEX sessions_by_task ON sessions (task) WHERE task IS NOT NULL;
-
--- Work that a fresh workspace goes on with.
-ALTER TABLE workspaces ADD COLUMN start_from TEXT;
+-- All attempts, also those that have no row of their own.
+CREATE VIEW all_attempts AS
+SELECT task, number, project, fence, worker, worker_name, agent, sessions, workspace, branch, started_at, ended_at,
+    last_sign_at, outcome, reason, said, usage
+FROM attempts
+UNION ALL
+SELECT task, attempt, project, fence, worker, worker_name, agent, '[]', NULL, NULL, began, at,
+    NULL, 'accepted', NULL, NULL, '{"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_micros":null}'
+FROM reports
+WHERE began IS NOT NULL
+UNION ALL
+SELECT t.id, t.attempt, w.project, t.fence, w.id, w.name,
+    CASE WHEN w.model IS NULL THEN w.agent ELSE w.agent || ' ' || w.model END, '[]', NULL, NULL, t.taken_at, NULL,
+    NULL, 'open', NULL, NULL, '{"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_micros":null}'
+FROM workers w JOIN tasks t ON t.id = w.task AND t.worker = w.id AND t.noted = 0;
