@@ -16,8 +16,6 @@ CREATE TABLE tasks (
     status TEXT NOT NULL,
     reason TEXT,
     attempt BIGINT NOT NULL,
-    -- Whether the current attempt has a row of its own.
-    noted BIGINT NOT NULL DEFAULT 1,
     fence BIGINT NOT NULL,
     worker TEXT,
     lease_until BIGINT,
@@ -102,9 +100,6 @@ CREATE TABLE reports (
     attempt BIGINT NOT NULL,
     fence BIGINT NOT NULL,
     worker TEXT NOT NULL,
-    worker_name TEXT,
-    agent TEXT,
-    began BIGINT,
     at BIGINT NOT NULL,
     summary TEXT NOT NULL,
     deliverables TEXT NOT NULL,
@@ -121,7 +116,6 @@ CREATE TABLE reports (
 );
 CREATE INDEX reports_by_task ON reports (task, at);
 CREATE INDEX reports_to_check ON reports (runner) WHERE verdict = 'pending';
-CREATE INDEX reports_as_attempts ON reports (project, began) WHERE began IS NOT NULL;
 CREATE INDEX reports_with_scores ON reports (project, at) WHERE context_score IS NOT NULL;
 CREATE INDEX reports_with_changes ON reports (project, at) WHERE changes IS NOT NULL;
 
@@ -209,19 +203,3 @@ CREATE TABLE freezes (
     at BIGINT NOT NULL,
     PRIMARY KEY (user_id, project)
 );
-
--- All attempts, also those that have no row of their own.
-CREATE VIEW all_attempts AS
-SELECT task, number, project, fence, worker, worker_name, agent, sessions, workspace, branch, started_at, ended_at,
-    last_sign_at, outcome, reason, said, usage
-FROM attempts
-UNION ALL
-SELECT task, attempt, project, fence, worker, worker_name, agent, '[]', NULL, NULL, began, at,
-    NULL, 'accepted', NULL, NULL, '{"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_micros":null}'
-FROM reports
-WHERE began IS NOT NULL
-UNION ALL
-SELECT t.id, t.attempt, w.project, t.fence, w.id, w.name,
-    CASE WHEN w.model IS NULL THEN w.agent ELSE w.agent || ' ' || w.model END, '[]', NULL, NULL, t.taken_at, NULL,
-    NULL, 'open', NULL, NULL, '{"input_tokens":0,"cached_tokens":0,"output_tokens":0,"cost_micros":null}'
-FROM workers w JOIN tasks t ON t.id = w.task AND t.worker = w.id AND t.noted = 0;

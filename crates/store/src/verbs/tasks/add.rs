@@ -242,7 +242,6 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: Wr
         queue_key: engine::order::queue_key(tx.now, priority),
         ready_at: Some(tx.now),
         taken_at: None,
-        noted: true,
         asked: false,
         created_by: author.user,
         author_session: author.agent,

@@ -161,7 +161,7 @@ impl Store {
         let sql =
             format!("{LINE} WHERE id IN (SELECT task FROM task_deps WHERE dep = $1) ORDER BY id LIMIT {DEPENDANTS}");
         let dependants = c.all(&sql, vec![text(id)]).await?.iter().map(line).collect::<Result<_, _>>()?;
-        let sql = "SELECT * FROM all_attempts WHERE task = $1 ORDER BY number";
+        let sql = "SELECT * FROM attempts WHERE task = $1 ORDER BY number";
         let mut attempts = c.all(sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<Vec<_>, _>>()?;
         let sql = format!("{} WHERE r.task = $1 ORDER BY r.at, r.id", judge::COLUMNS);
         let rows = c.all(&sql, vec![text(id)]).await?;

@@ -169,9 +169,8 @@ pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &st
 
 /// Takes a task from whoever has it until a person has decided; `ends`: the attempt is over, too.
 async fn put_aside(tx: &mut Tx<'_>, mut row: TaskRow, question: &str, ends: bool) -> Result<TaskRow, StoreError> {
-    match ends {
-        true => attempt::close(tx, &mut row, AttemptOutcome::Escalated, Some(question)).await?,
-        false => attempt::note(tx, &mut row).await?,
+    if ends {
+        attempt::close(tx, &row, AttemptOutcome::Escalated, Some(question));
     }
     if let Some(worker) = row.worker.take() {
         holds::let_go(tx, worker, row.id, Ended::Released).await?;

@@ -1,7 +1,7 @@
 //! Holding a task: handing it out, signs of life, letting go.
 
 use domain::{
-    AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkerKind, WorkspaceId,
+    AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId,
 };
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, WorkSettings};
@@ -36,11 +36,7 @@ pub(crate) async fn hand_out(
     row.lease_until = Some(until);
     row.taken_at = Some(tx.now);
     row.refusals = 0;
-    row.noted = false;
-    // Much will be said about it while it lasts.
-    if slot.kind == WorkerKind::Managed {
-        attempt::note(tx, &mut row).await?;
-    }
+    attempt::begin(tx, &row, &slot);
     let fence = row.fence;
     tx.put_task(row);
     Ok(fence)
@@ -76,7 +72,6 @@ pub(crate) async fn works_in(
     branch: Option<String>,
 ) -> Result<(), StoreError> {
     let mut row = held(tx, task, fence).await?;
-    attempt::note(tx, &mut row).await?;
     row.session = Some(session);
     row.workspace = Some(workspace);
     let (number, worker) = (row.attempt, row.worker);
@@ -259,7 +254,7 @@ async fn hold_ends(
     }
     let settings = tx.work_settings(row.project).await?;
     let worker = row.worker;
-    attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
+    attempt::close(tx, &row, outcome, reason.as_deref());
     if let Some(worker) = worker {
         holds::let_go(tx, worker, task, ended).await?;
     }
