@@ -8,12 +8,12 @@ use std::time::Instant;
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::bulk::{self, Part, Update, Whole};
+use crate::bulk::{Part, Update};
 use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
-use crate::verbs::tasks::{Book, EDGES};
+use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
 use crate::{Event, EventBody, StoreError};
 
@@ -51,16 +51,6 @@ pub(crate) struct PendingRequest {
     pub(crate) answer: String,
 }
 
-/// What a transaction came to.
-pub(crate) enum Outcome {
-    /// There was nothing to write.
-    Nothing,
-    /// Everything was written, and must be committed.
-    Written(Vec<Event>),
-    /// A whole transaction, to be sent.
-    Whole(Vec<Event>, Whole),
-}
-
 /// What one transaction still has to write.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -72,31 +62,20 @@ pub(crate) struct Batch {
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
-    /// Whether the database is in a transaction. Before that it is only read, and what was read and remembered is true
-    /// if the ledger is found as it was when it is written.
-    begun: bool,
     /// Whether anything was written other than from what is remembered.
     by_hand: bool,
     /// Whether something was written only in part, or not as it must be: nothing of it may be committed, whatever the
     /// command that it was written for makes of that.
     pub(crate) torn: bool,
-    /// Whether somebody else wrote since what is remembered was true.
-    moved: bool,
     began: Option<Instant>,
 }
 
 impl Batch {
-    /// What a transaction that found the ledger so has to write: nothing yet. What is remembered counts if nobody wrote
-    /// since.
-    pub(crate) fn begun(ledger: Option<Ledger>, memory: Memory) -> Self {
+    /// A transaction that found the ledger like this. What is remembered counts if nobody wrote since.
+    pub(crate) fn new(ledger: Option<Ledger>, memory: Memory) -> Self {
         let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
-        Self { ledger, begun: true, ..Self::ahead(memory) }
-    }
-
-    /// The same for a transaction that begins when it writes.
-    pub(crate) fn ahead(memory: Memory) -> Self {
         let began = memory.began();
-        let Memory { book, crew, known, ledger, .. } = memory;
+        let Memory { book, crew, known, .. } = memory;
         Self { book, crew, known, ledger, began, ..Self::default() }
     }
 
@@ -109,11 +88,6 @@ impl Batch {
         self.crew.settle_down();
         self.known.settle_down();
         Memory::new(self.book, self.crew, self.known, self.ledger, self.began)
-    }
-
-    /// Whether the transaction must be committed.
-    pub(crate) fn is_begun(&self) -> bool {
-        self.begun
     }
 
     /// Leaves a row to be inserted with others like it; `head` names table and columns.
@@ -134,38 +108,12 @@ impl Batch {
         self.by_hand = true;
     }
 
-    /// Begins the transaction, if it has not begun; refuses if somebody wrote meanwhile.
-    pub(crate) async fn begin(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        if self.begun {
-            return Ok(());
-        }
-        // Also if it fails half-way: then there is something to roll back.
-        self.begun = true;
-        let ledger = c.begin_write().await?;
-        self.still(ledger == self.ledger)
-    }
-
-    /// What is remembered counts only if nobody else wrote since. Nobody may take this for a refusal: it is run again.
-    fn still(&mut self, same: bool) -> Result<(), StoreError> {
-        self.moved |= !same;
-        match same {
-            true => Ok(()),
-            false => Err(StoreError::Unavailable("another hub wrote meanwhile".into())),
-        }
-    }
-
-    /// Whether somebody else wrote since what is remembered was true.
-    pub(crate) fn has_moved(&self) -> bool {
-        self.moved
-    }
-
     /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
     pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
         let (inserts, updates) = self.parts();
         if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
             self.by_hand = true;
             self.torn = true;
-            self.begin(c).await?;
             write(c, inserts, updates).await?;
             self.torn = false;
         }
@@ -176,11 +124,9 @@ impl Batch {
 
     /// What was left for later: rows to insert, and rows to update.
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
-        let runs = !self.begun;
-        self.book.edges_aloft = self.is_waiting(EDGES);
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
-        self.book.write(&mut inserts, &mut updates, runs);
+        self.book.write(&mut inserts, &mut updates);
         self.crew.write(&mut inserts, &mut updates);
         self.known.write(&mut updates);
         (inserts, updates)
@@ -197,9 +143,8 @@ impl Batch {
         self.requests.retain(|request| !request.answer.contains(&id));
     }
 
-    /// Writes everything, and gives the events their positions. Of a transaction that has not begun nothing is written
-    /// yet: it is sent whole.
-    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Outcome, StoreError> {
+    /// Writes everything, and gives the events their positions.
+    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
@@ -210,35 +155,14 @@ impl Batch {
         rest.push(Part::insert(head, requests.collect()));
         let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
-            // What has begun must end.
-            return match self.begun {
-                true => Ok(Outcome::Written(Vec::new())),
-                false => self.look_again(c).await.map(|()| Outcome::Nothing),
-            };
-        }
-        let rows = [self.events.len(), self.audits.len()].into_iter();
-        let mut rows = rows.chain(inserts.iter().chain(&rest).map(Part::len));
-        if rows.any(|rows| rows > bulk::ROWS) || rest.iter().any(|part| part.follows(&inserts)) {
-            self.begin(c).await?;
+            return Ok(Vec::new());
         }
         let events = self.enter(&mut rest, now)?;
-        if self.begun {
-            write(c, inserts, rest).await?;
-            return Ok(Outcome::Written(events));
-        }
-        // The ledger comes first: whoever has it locked is waited for before anything else is.
-        rest.rotate_right(1);
-        rest.extend(inserts);
-        Ok(Outcome::Whole(events, Whole::of(rest)?))
+        write(c, inserts, rest).await?;
+        Ok(events)
     }
 
-    /// What was answered from what is remembered counts only if that is still true.
-    async fn look_again(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        let writes = c.writes().await?;
-        self.still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
-    }
-
-    /// Gives events and audit entries their positions, to be written; the ledger is the last part.
+    /// Gives events and audit entries their positions, to be written with the ledger.
     fn enter(&mut self, parts: &mut Vec<Part>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let ledger = self.ledger.as_mut().ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
         let pending = std::mem::take(&mut self.events);
@@ -247,7 +171,6 @@ impl Batch {
         let head = "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)";
         parts.push(Part::insert(head, events.iter().map(event_row).collect()));
         let mut rows = Vec::new();
-        let before = ledger.writes;
         ledger.seq += events.len() as u64;
         ledger.writes += 1;
         for entry in self.audits.drain(..) {
@@ -259,17 +182,17 @@ impl Batch {
                     detail, hash, via)";
         parts.push(Part::insert(head, rows));
         let Ledger { seq, audit, hash, writes } = ledger;
-        parts.push(Part::update(LEDGER, vec![args![1_i64, before, *seq, *audit, &*hash, *writes]]));
+        parts.push(Part::update(LEDGER, vec![args![1_i64, *seq, *audit, &*hash, *writes]]));
         Ok(events)
     }
 }
 
 const LEDGER: Update = Update {
     table: "ledger",
-    keys: &["one", "writes"],
+    keys: &["one"],
     columns: &["seq", "audit", "audit_hash", "writes"],
     only: "",
-    every: Some("the ledger is not as it was"),
+    every: None,
 };
 
 /// Writes all of it: together, unless a row is inserted and then updated.

@@ -7,10 +7,10 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use crate::StoreError;
-use crate::sql::{Connection, Free, Value};
+use crate::sql::{Connection, Value};
 
 /// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
-pub(crate) const ROWS: usize = 1000;
+const ROWS: usize = 1000;
 const TUPLES: usize = 64;
 
 /// From how many rows on it is worth looking for columns in which all are the same. Fewer rows are alike by chance,
@@ -30,34 +30,6 @@ enum Kind {
     Insert(&'static str, &'static str),
     Update(Update),
     Delete(Delete),
-    DeleteRun(Run, usize),
-}
-
-/// Where the rows that go stand, one after the other: from a first one to a last one, with no other between them.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) table: &'static str,
-    /// What they have in common.
-    pub(crate) of: &'static str,
-    /// What they are in the order of: a number, then an id.
-    pub(crate) order: [&'static str; 2],
-    /// Why it is refused if there are more or fewer.
-    pub(crate) every: &'static str,
-}
-
-impl Run {
-    /// The statement, given how bytes are compared and the places of its five arguments: what they have in common, the
-    /// first and the last.
-    fn sql(&self, bytes: &str, place: impl Fn(usize) -> String) -> String {
-        let Self { table, of, order: [number, id], .. } = self;
-        let [of_value, first, first_id, last, last_id] = [0, 1, 2, 3, 4].map(place);
-        // Ids are in the order of their bytes, whatever the language of the database.
-        let at = format!("({number}, {id} COLLATE {bytes})");
-        format!(
-            "DELETE FROM {table} WHERE {of} = {of_value} AND {number} BETWEEN {first} AND {last} AND \
-             {at} >= ({first}, {first_id}) AND {at} <= ({last}, {last_id})"
-        )
-    }
 }
 
 /// Which rows of a table go.
@@ -115,20 +87,9 @@ impl Part {
         Self { kind: Kind::Delete(delete), rows }
     }
 
-    /// So many rows to delete that stand one after the other: what they have in common, number and id of the first, and of
-    /// the last.
-    pub(crate) fn delete_run(run: Run, row: Vec<Value>, count: usize) -> Self {
-        Self { kind: Kind::DeleteRun(run, count), rows: vec![row] }
-    }
-
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
-    }
-
-    /// How many rows there are to write.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
     }
 
     /// Whether it updates a row that one of these inserts: then they must be written first.
@@ -156,7 +117,6 @@ impl Part {
             Kind::Delete(Delete { table, keys }) => {
                 format!("DELETE FROM {table} WHERE ({}) IN (VALUES {tuples})", keys.join(", "))
             }
-            Kind::DeleteRun(run, _) => run.sql("BINARY", |at| format!("${}", at + 1)),
         }
     }
 
@@ -179,7 +139,6 @@ impl Part {
                 let fits = fits.collect::<Vec<_>>().join(" AND ");
                 format!("DELETE FROM {table}{} WHERE {fits}", source.replacen("FROM", "USING", 1))
             }
-            Kind::DeleteRun(run, _) => run.sql("\"C\"", place),
         }
     }
 
@@ -189,22 +148,12 @@ impl Part {
             Kind::Update(update) => update.keys.len(),
             Kind::Delete(delete) => delete.keys.len(),
             Kind::Insert(..) => 1,
-            Kind::DeleteRun(..) => 0,
-        }
-    }
-
-    /// How many rows of the table so many rows of arguments stand for.
-    fn reach(&self, rows: usize) -> usize {
-        match &self.kind {
-            Kind::DeleteRun(_, count) => *count,
-            _ => rows,
         }
     }
 
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
-            Kind::DeleteRun(run, _) => Some(run.every),
             Kind::Delete(_) | Kind::Insert(..) => None,
         }
     }
@@ -214,13 +163,13 @@ impl Connection<'_> {
     /// Writes all parts. None of them may need what another one writes.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
         parts.retain(|part| !part.is_empty());
-        match self.free().await? {
-            Free::Sqlite(_) => {
+        match self {
+            Self::Sqlite(_) => {
                 for part in parts {
                     self.write_tuples(part).await?;
                 }
             }
-            Free::Postgres(connection) => {
+            Self::Postgres(connection) => {
                 while !parts.is_empty() {
                     write_columns(connection, &mut parts).await?;
                     parts.retain(|part| !part.is_empty());
@@ -238,7 +187,7 @@ impl Connection<'_> {
             let some: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
             let sql = part.on_sqlite(some.first().map_or(0, Vec::len), count);
             let written = self.run(&sql, some.into_iter().flatten().collect()).await?;
-            counted(&part, written, part.reach(count))?;
+            counted(&part, written, count)?;
         }
         Ok(())
     }
@@ -263,44 +212,6 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
     parts.iter().zip(&mut written).try_for_each(|(part, (written, size))| counted(part, written.cast_unsigned(), size))
 }
 
-/// The code of the error that a statement makes itself fail with.
-const DIVISION_BY_ZERO: &str = "22012";
-
-/// A transaction that is one statement, ready to be sent.
-pub(crate) struct Whole {
-    sql: String,
-    arguments: PgArguments,
-}
-
-impl Whole {
-    /// All parts together. None of them may need what another one writes. The rows that must be as they are said to be
-    /// are locked in the order of the parts, before anything else is written.
-    pub(crate) fn of(mut parts: Vec<Part>) -> Result<Self, StoreError> {
-        parts.retain(|part| !part.is_empty());
-        let mut statement = Statement::of(&mut parts);
-        let mut checks = Vec::new();
-        for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
-            if part.every().is_some() {
-                statement.arguments.push(Column::Integer(i64::try_from(*size).ok()));
-                checks.push(format!("1 / ({count} = ${}::bigint)::int", statement.arguments.len()));
-            }
-        }
-        let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), checks.join(", "));
-        Ok(Self { sql, arguments: statement.bound()? })
-    }
-
-    /// Writes all of it and commits; `false`: a row is not as it must be, and nothing was written.
-    pub(crate) async fn write(self, connection: &mut PgConnection) -> Result<bool, StoreError> {
-        let query = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments);
-        // To the end of its answer, which is sent when it is durable.
-        match query.fetch_all(connection).await {
-            Ok(_) => Ok(true),
-            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DIVISION_BY_ZERO) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
 /// Parts of one statement with their arguments.
 struct Statement {
     parts: Vec<String>,
@@ -317,7 +228,7 @@ impl Statement {
         for (at, part) in parts.iter_mut().enumerate() {
             let rest = part.rows.split_off(part.rows.len().min(ROWS));
             let rows = std::mem::replace(&mut part.rows, rest);
-            all.sizes.push(part.reach(rows.len()));
+            all.sizes.push(rows.len());
             let columns = columns(rows, part.naming());
             let sql = part.on_postgres(&columns, all.arguments.len());
             match part.every() {

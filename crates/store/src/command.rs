@@ -29,11 +29,6 @@ pub trait Command: Serialize + Send + Sync + 'static {
         true
     }
 
-    /// How much there is to decide: so many tasks are taken or handed back.
-    fn weight(&self) -> usize {
-        0
-    }
-
     /// The project whose queue it makes longer: who waits there for a task may come along in the same transaction.
     fn fills(&self) -> Option<ProjectId> {
         None

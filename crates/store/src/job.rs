@@ -18,12 +18,8 @@ use crate::{Caller, Command, Committed, Event, StoreError};
 pub(crate) trait Job: Send {
     /// The scope and key of the request, if it has one.
     fn key(&self) -> Option<RequestKey>;
-    /// Whether the command may run before the transaction has begun.
-    fn appends(&self) -> bool;
     /// Says what the command will read.
     fn foresee(&self, wanted: &mut Wanted);
-    /// How much there is to decide.
-    fn weight(&self) -> usize;
     /// The project whose queue it makes longer.
     fn fills(&self) -> Option<ProjectId>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
@@ -86,14 +82,6 @@ fn earlier_answer(tx: &mut Tx<'_>, scope: &str, key: &str, fingerprint: &str) ->
 impl<C: Command> Job for Queued<C> {
     fn key(&self) -> Option<RequestKey> {
         self.key.clone().map(|key| (self.caller.key_scope(), key))
-    }
-
-    fn appends(&self) -> bool {
-        C::APPENDS
-    }
-
-    fn weight(&self) -> usize {
-        self.command.weight()
     }
 
     fn fills(&self) -> Option<ProjectId> {

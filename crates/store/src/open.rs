@@ -243,7 +243,7 @@ fn private_file(path: &Path) -> std::io::Result<File> {
 async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
     let done = match connection {
         Owned::Sqlite(connection) => MIGRATIONS.run(&mut **connection).await,
-        Owned::Postgres(line) => MIGRATIONS.run(line.free().await?).await,
+        Owned::Postgres(connection) => MIGRATIONS.run(&mut **connection).await,
     };
     done.map_err(|error| match error {
         MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => OpenError::Newer(version),

@@ -6,7 +6,6 @@ use domain::Timestamp;
 use sqlx::{AssertSqlSafe, Column, PgConnection, Row as _, SqliteConnection};
 
 use crate::StoreError;
-use crate::line::Line;
 
 /// A value that both databases store alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -55,14 +54,6 @@ pub(crate) use args;
 pub(crate) enum Connection<'c> {
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
-    /// The writer's, which waits for what is on its way.
-    Writer(&'c mut Line),
-}
-
-/// A connection on which nothing is on its way.
-pub(crate) enum Free<'c> {
-    Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
 }
 
 macro_rules! bind_all {
@@ -86,57 +77,31 @@ impl Connection<'_> {
         match self {
             Self::Sqlite(connection) => Connection::Sqlite(connection),
             Self::Postgres(connection) => Connection::Postgres(connection),
-            Self::Writer(line) => Connection::Writer(line),
         }
-    }
-
-    /// The connection to whichever database it is, once nothing is on its way.
-    pub(crate) async fn free(&mut self) -> Result<Free<'_>, StoreError> {
-        Ok(match self {
-            Self::Sqlite(connection) => Free::Sqlite(connection),
-            Self::Postgres(connection) => Free::Postgres(connection),
-            Self::Writer(line) => Free::Postgres(line.free().await?),
-        })
     }
 
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self.free().await? {
-            Free::Sqlite(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
-            Free::Postgres(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
+        Ok(match self {
+            Self::Sqlite(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
+            Self::Postgres(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
         })
     }
 
     /// All rows of a query.
     pub(crate) async fn all(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self.free().await? {
-            Free::Sqlite(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(connection).await?;
+        Ok(match self {
+            Self::Sqlite(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
-            Free::Postgres(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(connection).await?;
+            Self::Postgres(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
         })
-    }
-
-    /// Begins a query that may or may not see what is on its way, and so need not wait for it; `false`: it cannot.
-    pub(crate) async fn read_on(&mut self, sql: String, values: Vec<Value>) -> bool {
-        match self {
-            Self::Writer(line) => line.read_on(sql, values).await,
-            Self::Sqlite(_) | Self::Postgres(_) => false,
-        }
-    }
-
-    /// All rows of the query that was begun so.
-    pub(crate) async fn read(&mut self) -> Option<Vec<Row>> {
-        match self {
-            Self::Writer(line) => line.read().await,
-            Self::Sqlite(_) | Self::Postgres(_) => None,
-        }
     }
 
     /// The first row of a query, if there is one.
@@ -147,9 +112,9 @@ impl Connection<'_> {
     /// Runs statements without arguments or results.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql);
-        match self.free().await? {
-            Free::Sqlite(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
-            Free::Postgres(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
+        match self {
+            Self::Sqlite(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
+            Self::Postgres(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
         }
         Ok(())
     }
@@ -158,15 +123,15 @@ impl Connection<'_> {
     /// true until it is committed. Says where the ledger stands, if there is one.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
-        let row = match self.free().await? {
-            Free::Sqlite(_) => {
+        let row = match self {
+            Self::Sqlite(_) => {
                 self.script("BEGIN IMMEDIATE").await?;
                 self.first(LEDGER, Vec::new()).await?
             }
-            Free::Postgres(connection) => {
+            Self::Postgres(connection) => {
                 // One round trip.
                 let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
-                sqlx::raw_sql(sql).fetch_all(connection).await?.pop().map(Row::Postgres)
+                sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)
             }
         };
         row.map(|row| {
@@ -175,16 +140,10 @@ impl Connection<'_> {
         })
         .transpose()
     }
-
-    /// How often anybody wrote so far.
-    pub(crate) async fn writes(&mut self) -> Result<Option<u64>, StoreError> {
-        let row = self.first("SELECT writes FROM ledger WHERE one = 1", Vec::new()).await?;
-        row.map(|row| Ok(row.integer("writes")?.cast_unsigned())).transpose()
-    }
 }
 
-/// Where the ledger stands: the last event's and the last audit entry's numbers, the latter's hash, and how often anybody
-/// wrote.
+/// Where the ledger stands: the numbers of the last event and the last audit entry, the hash of that entry, and the
+/// number of transactions that wrote anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) seq: u64,

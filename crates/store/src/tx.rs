@@ -40,7 +40,6 @@ impl<'c> Tx<'c> {
     /// Runs a statement that writes; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         self.wrote = true;
-        self.batch.begin(&mut self.connection).await?;
         let rows = self.connection.run(sql, values).await?;
         if rows > 0 {
             self.batch.wrote_by_hand();

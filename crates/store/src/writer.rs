@@ -10,9 +10,9 @@ use std::time::Duration;
 use domain::{ProjectId, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
-use crate::batch::{Batch, Outcome};
+use crate::batch::Batch;
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
 use crate::memory::Memory;
@@ -27,9 +27,6 @@ const GROUP: usize = 128;
 /// How long a server may take over one transaction, also waiting for another hub's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// After how many transactions during which nobody else wrote a transaction begins only when it writes.
-const ALONE: u32 = 8;
-
 /// Why a transaction is not known to be durable.
 enum Failure {
     /// The database takes no transaction now: nothing was run.
@@ -40,8 +37,6 @@ enum Failure {
     Undone(StoreError),
     /// The answer to the commit was lost.
     Unknown(StoreError),
-    /// What was remembered was not true any more: nothing was written.
-    Stale,
 }
 
 impl Failure {
@@ -50,7 +45,6 @@ impl Failure {
         match self {
             Self::Away(error) | Self::Undone(error) | Self::Unknown(error) => Some(error),
             Self::Spoiled(error) => error.as_ref(),
-            Self::Stale => None,
         }
     }
 }
@@ -101,8 +95,6 @@ impl Writer {
             clock,
             trouble: trouble.clone(),
             memory: Memory::default(),
-            alone: 0,
-            flight: None,
             answered: 0,
             coming: coming.clone(),
         };
@@ -170,51 +162,20 @@ async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
     }
 }
 
-/// How much there is to decide from which on it is worth doing in two parts, one while the other is on its way.
-const WORTH: usize = 64;
-
-/// How much one transaction decides at most, unless it is one command that is so much.
-const MUCH: usize = 2048;
-
-/// How many of these jobs, the first ones, go into the next transaction; `halved`: while nothing is on its way.
-fn share(jobs: &[Box<dyn Job>], halved: bool) -> usize {
-    let weights: Vec<usize> = jobs.iter().map(|job| job.weight()).collect();
-    let all: usize = weights.iter().sum();
-    let most = if halved && all >= WORTH { all / 2 } else { all };
-    let mut sum = 0;
-    let first = weights.iter().take_while(|weight| {
-        sum += **weight;
-        sum <= most.min(MUCH)
-    });
-    first.count().max(1)
-}
-
-/// Waits until nothing is on its way, or it has been for too long.
-async fn arrival(connection: &mut Option<Owned>, until: Instant) {
-    if let Some(Owned::Postgres(line)) = connection {
-        // Whether it has arrived is asked of the line.
-        let _ = timeout_at(until, line.wait()).await;
-    }
-}
-
-fn no_answer() -> StoreError {
-    StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))
-}
-
-/// Runs the jobs and says what is to be written. Of a transaction that has begun, everything is written.
+/// Runs the jobs and writes everything that they leave to be written.
 async fn run(
     connection: &mut Owned,
     batch: &mut Batch,
     jobs: &mut [Box<dyn Job>],
     now: Timestamp,
-) -> Result<Outcome, Failure> {
+) -> Result<Vec<Event>, Failure> {
     let keys = jobs.iter().filter_map(|job| job.key()).collect();
     batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
     let mut wanted = Wanted::default();
     jobs.iter().for_each(|job| job.foresee(&mut wanted));
     let hub = Caller::hub("hub");
     let mut tx = Tx::new(connection.borrow(), batch, &hub, now);
-    tx.read_ahead(wanted).await.map_err(Failure::Undone)?;
+    tx.read_wanted(wanted).await.map_err(Failure::Undone)?;
     for job in jobs.iter_mut() {
         if let Ran::Spoiled(trouble) = job.run(connection.borrow(), batch, now).await {
             return Err(Failure::Spoiled(trouble));
@@ -223,25 +184,12 @@ async fn run(
     batch.write(&mut connection.borrow(), now).await.map_err(Failure::Undone)
 }
 
-/// Commits what was written; if the answer is lost, nobody knows.
+/// Commits; if the answer is lost, the outcome is unknown.
 async fn commit(connection: &mut Owned) -> Result<(), Failure> {
-    connection.borrow().script("COMMIT").await.map_err(unsure)
-}
-
-/// Why a commit is not known to have happened.
-fn unsure(error: StoreError) -> Failure {
-    match error {
+    connection.borrow().script("COMMIT").await.map_err(|error| match error {
         StoreError::Unavailable(_) => Failure::Unknown(error),
         _ => Failure::Undone(error),
-    }
-}
-
-/// Jobs whose transaction is on its way.
-struct Flight {
-    jobs: Vec<Box<dyn Job>>,
-    events: Vec<Event>,
-    /// Until when the server may take over it.
-    until: Instant,
+    })
 }
 
 struct Task {
@@ -251,9 +199,6 @@ struct Task {
     clock: Clock,
     trouble: Arc<Mutex<Option<Trouble>>>,
     memory: Memory,
-    /// How many transactions in a row found that nobody else had written.
-    alone: u32,
-    flight: Option<Flight>,
     /// How many commands were answered last.
     answered: usize,
     coming: broadcast::Sender<ProjectId>,
@@ -264,13 +209,8 @@ impl Task {
         let mut group = Vec::with_capacity(GROUP);
         loop {
             gather(&jobs, std::mem::take(&mut self.answered)).await;
-            let until = self.flight.as_ref().map_or_else(Instant::now, |flight| flight.until);
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
-                () = arrival(&mut self.connection, until), if self.flight.is_some() => {
-                    self.land().await;
-                    continue;
-                }
                 () = stop.notified() => {
                     jobs.close();
                     continue;
@@ -287,13 +227,8 @@ impl Task {
                     group.push(job);
                 }
             }
-            let mut halved = self.flight.is_none() && self.may_fly(&group);
-            while !group.is_empty() {
-                let rest = group.split_off(share(&group, std::mem::take(&mut halved)));
-                self.write(std::mem::replace(&mut group, rest)).await;
-            }
+            self.commit_all(std::mem::take(&mut group)).await;
         }
-        self.land().await;
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
@@ -311,19 +246,6 @@ impl Task {
         projects.into_iter().filter(|project| self.coming.send(*project).is_ok()).count() > 0
     }
 
-    /// Runs the jobs: ahead of what is on its way if they may, otherwise after it.
-    async fn write(&mut self, jobs: Vec<Box<dyn Job>>) {
-        let jobs = match self.may_fly(&jobs) {
-            true => match self.fly(jobs).await {
-                Ok(()) => return,
-                Err(jobs) => jobs,
-            },
-            false => jobs,
-        };
-        self.land().await;
-        self.commit_all(jobs).await;
-    }
-
     /// Runs the jobs together, or one by one if that fails, and waits until they are durable.
     async fn commit_all(&mut self, jobs: Vec<Box<dyn Job>>) {
         if let Err(rest) = self.commit(jobs).await {
@@ -332,110 +254,6 @@ impl Task {
                 let _ = self.commit(vec![job]).await;
             }
         }
-    }
-
-    /// Whether these only add to what is remembered, while no other hub writes, too: then what is remembered is mostly
-    /// still true, and the transaction begins when it writes, in the same round trip.
-    fn may_fly(&self, jobs: &[Box<dyn Job>]) -> bool {
-        matches!(self.connection, Some(Owned::Postgres(_)))
-            && self.alone >= ALONE
-            && self.memory.is_fresh()
-            && jobs.iter().all(|job| job.appends())
-    }
-
-    /// Decides what the jobs come to while what was sent before is on its way, and sends it. `Err` gives them back:
-    /// nothing of them was written, and nothing is on its way.
-    async fn fly(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let mut batch = Batch::ahead(self.memory.take());
-        let now = (self.clock)();
-        let connection = self.connection.as_mut().expect("only those with a connection fly");
-        let ran = timeout(PATIENCE, run(connection, &mut batch, &mut jobs, now)).await;
-        let landed = self.land().await;
-        let outcome = match ran {
-            Ok(Ok(outcome)) if landed => outcome,
-            other => {
-                // The same commands say what ails them when they are run again.
-                self.memory = Memory::default();
-                if batch.has_moved() {
-                    self.alone = 0;
-                }
-                match other {
-                    Err(_) => self.connection = None,
-                    Ok(_) if batch.is_begun() => self.recover(&Failure::Stale).await,
-                    Ok(_) => {}
-                }
-                return Err(jobs);
-            }
-        };
-        let events = match outcome {
-            Outcome::Nothing => Vec::new(),
-            Outcome::Whole(events, whole) => {
-                self.memory = batch.remember();
-                if let Some(Owned::Postgres(line)) = &mut self.connection {
-                    line.send(whole);
-                }
-                self.flight = Some(Flight { jobs, events, until: Instant::now() + PATIENCE });
-                return Ok(());
-            }
-            // A command wrote by hand, and so began the transaction.
-            Outcome::Written(events) => {
-                let connection = self.connection.as_mut().expect("it has just begun");
-                match timeout(PATIENCE, commit(connection)).await {
-                    Ok(Ok(())) => events,
-                    Ok(Err(failure @ Failure::Undone(_))) => {
-                        self.recover(&failure).await;
-                        return Err(jobs);
-                    }
-                    Ok(Err(failure)) => {
-                        self.give_up(failure, jobs).await;
-                        return Ok(());
-                    }
-                    Err(_) => {
-                        self.connection = None;
-                        self.give_up(Failure::Unknown(no_answer()), jobs).await;
-                        return Ok(());
-                    }
-                }
-            }
-        };
-        self.memory = batch.remember();
-        self.answer(jobs, events);
-        Ok(())
-    }
-
-    /// Waits for what is on its way, and answers whoever waits for it; `false`: it was not written, and its commands
-    /// have been run again or refused.
-    async fn land(&mut self) -> bool {
-        let Some(flight) = self.flight.take() else { return true };
-        arrival(&mut self.connection, flight.until).await;
-        let landed = match &mut self.connection {
-            Some(Owned::Postgres(line)) => line.landed(),
-            _ => None,
-        };
-        let failure = match landed {
-            Some(Ok(true)) => {
-                self.answer(flight.jobs, flight.events);
-                return true;
-            }
-            Some(Ok(false)) => None,
-            Some(Err(error)) => Some(unsure(error)),
-            None => {
-                self.connection = None;
-                Some(Failure::Unknown(no_answer()))
-            }
-        };
-        self.memory = Memory::default();
-        self.alone = 0;
-        match failure {
-            // Somebody else wrote meanwhile.
-            None => self.commit_all(flight.jobs).await,
-            Some(failure @ Failure::Unknown(_)) => self.give_up(failure, flight.jobs).await,
-            Some(failure) => {
-                self.recover(&failure).await;
-                self.commit_all(flight.jobs).await;
-            }
-        }
-        false
     }
 
     /// Tells of what is durable.
@@ -453,7 +271,7 @@ impl Task {
     async fn give_up(&mut self, failure: Failure, mut jobs: Vec<Box<dyn Job>>) {
         self.recover(&failure).await;
         let error = match failure {
-            Failure::Spoiled(_) | Failure::Stale => None,
+            Failure::Spoiled(_) => None,
             Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
         };
         let last = jobs.pop();
@@ -485,25 +303,17 @@ impl Task {
             return outcome;
         }
         self.connection = None;
-        Err(Failure::Unknown(no_answer()))
+        Err(Failure::Unknown(StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))))
     }
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         let clock = self.clock.clone();
         let memory = self.memory.take();
-        let known = memory.ledger.clone();
         let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
-        let still = known == ledger;
-        let mut batch = Batch::begun(ledger, memory);
+        let mut batch = Batch::new(ledger, memory);
         // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
-        let events = match run(connection, &mut batch, jobs, clock()).await? {
-            Outcome::Written(events) => events,
-            Outcome::Nothing | Outcome::Whole(..) => Vec::new(),
-        };
+        let events = run(connection, &mut batch, jobs, clock()).await?;
         commit(connection).await?;
-        if known.is_some() {
-            self.alone = if still { self.alone.saturating_add(1) } else { 0 };
-        }
         self.memory = batch.remember();
         Ok(events)
     }

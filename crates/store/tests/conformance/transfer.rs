@@ -5,13 +5,13 @@ use std::sync::Arc;
 use domain::Visibility;
 use protocol::link::FactBody;
 use protocol::{
-    Change, InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
+    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
     SessionSpawn, TokenCreate, Usage,
 };
 use store::transfer::{TransferError, backup, export, import};
 use store::{
     Caller, Compact, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
-    EnterByGithub, Event, EventBody, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
+    EnterByGithub, Event, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
 };
 
 use crate::events::crowd;

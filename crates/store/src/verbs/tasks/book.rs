@@ -13,7 +13,7 @@ use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::EventBody;
 use crate::batch::PendingEvent;
-use crate::bulk::{Delete, Part, Run, Update};
+use crate::bulk::{Delete, Part, Update};
 use crate::sql::{Value, args};
 
 /// How many tasks one event tells about at most.
@@ -35,16 +35,6 @@ const TASKS: Update = Update {
 /// What is ready is in the queue, and nothing else is.
 const QUEUED: &str = "INSERT INTO task_queue (project, queue_key, task)";
 const UNQUEUED: Delete = Delete { table: "task_queue", keys: &["project", "queue_key", "task"] };
-const HEAD: Run = Run {
-    table: "task_queue",
-    of: "project",
-    order: ["queue_key", "task"],
-    every: "the queue is not as it was remembered",
-};
-
-/// From how many tasks on that leave a queue one after the other they are deleted together.
-const TOGETHER: usize = 8;
-
 /// What ended already ended as it did.
 const ATTEMPTS: Update = Update {
     table: "attempts",
@@ -56,20 +46,6 @@ const ATTEMPTS: Update = Update {
 
 /// The end of a hold on a task: when, last sign, how and why.
 type AttemptEnd = Vec<Value>;
-
-/// A part of a queue that is being read while transactions are decided.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    pub(super) project: ProjectId,
-    /// What it comes after.
-    pub(super) end: (i64, TaskId),
-    /// How much of it is read.
-    pub(super) wanted: usize,
-    /// Tasks that transactions change meanwhile: they count as they are remembered, not as they are read.
-    pub(super) changed: HashSet<TaskId>,
-    /// Whether one of them adds to what tasks wait for.
-    pub(super) edges: bool,
-}
 
 /// What a transaction has read and changed of tasks and workers.
 #[derive(Debug, Default)]
@@ -91,10 +67,6 @@ pub(crate) struct Book {
     dirty: BTreeSet<TaskId>,
     ends: BTreeMap<(TaskId, u32), AttemptEnd>,
     lines: BTreeMap<ProjectId, BTreeMap<TaskId, Option<TaskLine>>>,
-    /// Tasks that the last transaction changed, which may still be on its way, and whether it adds to what tasks wait for.
-    pub(super) aloft: HashSet<TaskId>,
-    pub(crate) edges_aloft: bool,
-    pub(super) ahead: Option<Ahead>,
     /// Tasks that were read or changed by this transaction.
     touched: Vec<TaskId>,
     /// How many tasks the commands of this transaction want to take, by project.
@@ -158,16 +130,11 @@ impl Book {
         }
     }
 
-    /// Gives out what changed, to be written; `runs`: what leaves a queue may be written as a run of it.
-    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>, runs: bool) {
+    /// Gives out the changes, to be written.
+    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         self.remember();
         let fresh = std::mem::take(&mut self.fresh);
-        self.aloft = self.dirty.union(&fresh).copied().collect();
-        if let Some(ahead) = &mut self.ahead {
-            ahead.changed.extend(&self.aloft);
-            ahead.edges |= self.edges_aloft;
-        }
-        self.write_places(&fresh, inserts, updates, runs);
+        self.write_places(&fresh, inserts, updates);
         let new: Vec<&TaskRow> = fresh.iter().filter_map(|id| self.tasks.get(id)).collect();
         self.fences.extend(new.iter().map(|task| (task.id, task.fence)));
         inserts.push(Part::insert(row::INSERT, new.into_iter().map(TaskRow::inserted).collect()));
@@ -186,44 +153,26 @@ impl Book {
         updates.push(Part::update(ATTEMPTS, ends.collect()));
     }
 
-    /// Gives out what entered the queue and what left it.
-    fn write_places(&mut self, fresh: &BTreeSet<TaskId>, inserts: &mut Vec<Part>, updates: &mut Vec<Part>, runs: bool) {
-        let mut queued = Vec::new();
-        let mut unqueued: BTreeMap<ProjectId, BTreeSet<(i64, TaskId)>> = BTreeMap::new();
+    /// Gives out the tasks that entered the queue and those that left it.
+    fn write_places(&mut self, fresh: &BTreeSet<TaskId>, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
+        let (mut queued, mut unqueued) = (Vec::new(), Vec::new());
         for task in self.dirty.union(fresh).filter_map(|id| self.tasks.get(id)) {
             let (before, now) = (self.places.remove(&task.id), task.place());
             self.places.extend(now.map(|place| (task.id, place)));
             if before != now {
-                unqueued.entry(task.project).or_default().extend(before.map(|place| (place, task.id)));
-                queued.extend(now.map(|place| args![task.project.to_string(), place, task.id.to_string()]));
+                let row = |place: i64| args![task.project.to_string(), place, task.id.to_string()];
+                unqueued.extend(before.map(row));
+                queued.extend(now.map(row));
             }
         }
         inserts.push(Part::insert_new(QUEUED, queued));
-        let mut rows = Vec::new();
-        for (project, places) in unqueued {
-            let ends = places.first().copied().zip(places.last().copied());
-            let run = ends.filter(|(first, last)| {
-                let window = self.windows.get(&project);
-                runs && places.len() >= TOGETHER && window.is_some_and(|window| window.is_empty_between(*first, *last))
-            });
-            match run {
-                Some(((first, one), (last, other))) => {
-                    let row = args![project.to_string(), first, one.to_string(), last, other.to_string()];
-                    updates.push(Part::delete_run(HEAD, row, places.len()));
-                }
-                None => {
-                    rows.extend(places.iter().map(|(place, task)| args![project.to_string(), *place, task.to_string()]))
-                }
-            }
-        }
-        updates.push(Part::delete(UNQUEUED, rows));
+        updates.push(Part::delete(UNQUEUED, unqueued));
     }
 
     /// Forgets what was read: others may write it.
     pub(crate) fn forget_all(&mut self) {
         self.tasks.clear();
         self.windows.clear();
-        self.ahead = None;
         self.dependants.clear();
         self.settings.clear();
         self.running.clear();

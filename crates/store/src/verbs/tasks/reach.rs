@@ -3,12 +3,11 @@
 //! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
 //! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::{ProjectId, TaskId};
 use protocol::WorkSettings;
 
-use super::book::Ahead;
 use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::StoreError;
@@ -29,11 +28,6 @@ const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d 
 
 /// How many tasks of the queue are read at once at least.
 const CHUNK: usize = 128;
-
-/// How many times as much is read when the queue is read on: somebody works through it; and up to how much. It is read
-/// beside what is on its way, and should not take longer.
-const FURTHER: usize = 4;
-const FURTHEST: usize = 512;
 
 /// How far the queue is looked through for a task that fits; as far as [`FAR`] when none of these does.
 pub(crate) const AHEAD: usize = 64;
@@ -121,7 +115,7 @@ impl Tx<'_> {
 
     /// The first tasks of a project's queue, in order: so many, if there are.
     pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
-        // More than once where all that is read was taken by what is on its way.
+        // More than once where this transaction has taken all that was read.
         let enough = |window: &Window| window.len() >= count || !window.is_partial();
         while !self.book().windows.get(&project).is_some_and(enough) {
             self.look_ahead(project, count).await?;
@@ -135,86 +129,32 @@ impl Tx<'_> {
         self.tasks(&ids).await
     }
 
-    /// Begins to read on in a project's queue, if what is known of it will be taken soon.
-    pub(super) async fn read_on(&mut self, project: ProjectId) {
-        let book = self.book();
-        let takes = book.wanted.get(&project).copied().unwrap_or(0);
-        let short = |window: &&Window| window.len() < 2 * takes + CHUNK;
-        let end = book.windows.get(&project).filter(short).and_then(Window::end);
-        if let (Some(end), None) = (end, &book.ahead) {
-            self.begin_to_read(project, end, takes).await;
-        }
-    }
-
-    /// Begins to read what comes after the end of what is known of a queue, and at least so much of it; `false`: it
-    /// cannot be read while something is on its way.
-    async fn begin_to_read(&mut self, project: ProjectId, end: (i64, TaskId), least: usize) -> bool {
-        let wanted = further(least);
-        let (sql, values) = queue(project, Some(end), wanted);
-        let begun = self.read().read_on(sql, values).await;
-        let book = self.book();
-        let (changed, edges) = (book.aloft.clone(), book.edges_aloft);
-        book.ahead = begun.then_some(Ahead { project, end, wanted, changed, edges });
-        begun
-    }
-
-    /// Reads more of a project's queue: on from where what is known of it ends.
+    /// Reads more of a project's queue: from its head, or from where the known part ends.
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
         let book = self.book();
         let end = book.windows.get(&project).and_then(Window::end);
-        // What the group's commands will take, and some to choose from.
-        let least = book.wanted.get(&project).copied().unwrap_or(0) + count;
-        if let Some(end) = end {
-            let begun = book.ahead.as_ref().is_some_and(|ahead| (ahead.project, ahead.end) == (project, end));
-            if (begun || self.begin_to_read(project, end, least).await)
-                && let Some(rows) = self.read().read().await
-                && let Some(ahead) = self.book().ahead.take()
-            {
-                return self.look_at(project, &rows, ahead.wanted, ahead.changed, ahead.edges);
-            }
-        }
-        let book = self.book();
-        book.ahead = None;
-        let wanted = match end {
-            Some(_) => further(least),
-            // The table still has as ready what was taken since it was written.
-            None => CHUNK.max(least + book.unwritten(project).count()),
-        };
+        // The tasks that the group's commands will take, and some to choose from. The table still has tasks as ready that
+        // this transaction has taken.
+        let least = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
+        let wanted = CHUNK.max(least);
         let (sql, values) = queue(project, end, wanted);
         let rows = self.read().all(&sql, values).await?;
-        self.look_at(project, &rows, wanted, HashSet::new(), false)
-    }
-
-    /// Takes in what was read of a queue, but for tasks that were changed since.
-    fn look_at(
-        &mut self,
-        project: ProjectId,
-        rows: &[Row],
-        wanted: usize,
-        changed: HashSet<TaskId>,
-        edges: bool,
-    ) -> Result<(), StoreError> {
-        let unwritten_edges = edges || self.batch().is_waiting(EDGES);
+        let unwritten_edges = self.batch().is_waiting(EDGES);
         let book = self.book();
         let mut places = Vec::with_capacity(rows.len());
-        for row in rows {
+        for row in &rows {
             let task = TaskRow::read(row)?;
             places.push((task.queue_key, task.id));
-            if changed.contains(&task.id) {
-                continue;
-            }
             if !row.flag("depended")? && !unwritten_edges {
                 book.dependants.entry(task.id).or_default();
             }
             book.seen(task);
         }
-        let whole = rows.len() < wanted;
-        let newer: Vec<TaskId> = book.unwritten(project).chain(changed).collect();
+        let unwritten: Vec<TaskId> = book.unwritten(project).collect();
         let window = book.windows.entry(project).or_default();
-        window.extend(places, whole);
-        for id in newer {
-            let place = book.tasks.get(&id).filter(|task| task.project == project).and_then(TaskRow::place);
-            window.track(id, place);
+        window.extend(places, rows.len() < wanted);
+        for id in unwritten {
+            window.track(id, book.tasks.get(&id).and_then(TaskRow::place));
         }
         Ok(())
     }
@@ -237,11 +177,6 @@ impl Tx<'_> {
         }
         Ok(self.book().running[&project].values().cloned().collect())
     }
-}
-
-/// How much is read on of a queue by whoever needs so much of it.
-fn further(least: usize) -> usize {
-    least.max((least * FURTHER).min(FURTHEST)).max(CHUNK)
 }
 
 /// Reads so much of a project's queue, from its head or after a place in it.

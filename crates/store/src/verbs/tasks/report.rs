@@ -46,10 +46,6 @@ impl Command for ReportTask {
         report(tx, self.task, &self.input).await
     }
 
-    fn weight(&self) -> usize {
-        1
-    }
-
     fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
         wanted.tasks.push(self.task);
         wanted.ends.push(self.task);

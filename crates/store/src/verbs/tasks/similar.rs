@@ -10,7 +10,7 @@ use domain::{ProjectId, TaskId};
 use engine::similar::Gist;
 use protocol::{SimilarTask, TaskAdd};
 
-use super::ahead::Wanted;
+use super::wanted::Wanted;
 use crate::StoreError;
 use crate::sql::{Value, args};
 use crate::tx::Tx;

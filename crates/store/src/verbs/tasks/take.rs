@@ -43,10 +43,6 @@ impl Command for TakeTask {
         output.taken.is_some()
     }
 
-    fn weight(&self) -> usize {
-        1
-    }
-
     fn foresee(&self, caller: &Caller, wanted: &mut super::Wanted) {
         foresee(caller, self.project, &self.input, wanted);
     }

@@ -53,10 +53,6 @@ impl Command for TurnTasks {
         !output.reports.is_empty() || output.taken.iter().any(|taken| taken.taken.is_some())
     }
 
-    fn weight(&self) -> usize {
-        self.input.reports.len() + self.input.takes.len()
-    }
-
     fn foresee(&self, caller: &Caller, wanted: &mut Wanted) {
         for TurnedIn { task, .. } in &self.input.reports {
             wanted.tasks.push(*task);

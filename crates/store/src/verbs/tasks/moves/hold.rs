@@ -1,8 +1,6 @@
 //! Holding a task: handing it out, signs of life, letting go.
 
-use domain::{
-    AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId,
-};
+use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, WorkSettings};
 

@@ -29,7 +29,7 @@ pub struct Wanted {
 
 impl Tx<'_> {
     /// Reads what the commands of a group will need.
-    pub(crate) async fn read_ahead(&mut self, wanted: Wanted) -> Result<(), StoreError> {
+    pub(crate) async fn read_wanted(&mut self, wanted: Wanted) -> Result<(), StoreError> {
         let mut projects: BTreeSet<ProjectId> = BTreeSet::new();
         for project in wanted.takes {
             projects.insert(project);
@@ -54,7 +54,6 @@ impl Tx<'_> {
             let owners: Vec<UserId> =
                 wanted.workers.keys().filter(|(of, _)| *of == project).map(|(_, owner)| *owner).collect();
             self.know_project(project, &owners).await?;
-            self.read_on(project).await;
         }
         for ((project, owner), names) in wanted.workers {
             rows::know_named(self, project, owner, &names).await?;
