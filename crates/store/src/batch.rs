@@ -62,12 +62,22 @@ pub(crate) struct Batch {
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
-    /// Whether anything was written other than from what is remembered.
-    by_hand: bool,
+    /// Whether anything was written before the end of the transaction.
+    written: bool,
     /// Whether something was written only in part, or not as it must be: nothing of it may be committed, whatever the
     /// command that it was written for makes of that.
     pub(crate) torn: bool,
     began: Option<Instant>,
+}
+
+/// Tables that are read once and then known: a statement that changes one of them by itself ends that.
+const REMEMBERED: &[&str] =
+    &["users", "projects", "tasks", "task_queue", "task_deps", "task_gists", "workers", "work_settings", "freezes"];
+
+/// Whether a statement names one of these tables.
+fn names(sql: &str, tables: &[&str]) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !tables.is_empty() && sql.split(|c| !word(c)).any(|name| tables.contains(&name))
 }
 
 impl Batch {
@@ -81,9 +91,6 @@ impl Batch {
 
     /// What the next transaction may remember of this one, which is committed.
     pub(crate) fn remember(mut self) -> Memory {
-        if self.by_hand {
-            return Memory::default();
-        }
         self.book.settle_down();
         self.crew.settle_down();
         self.known.settle_down();
@@ -103,22 +110,34 @@ impl Batch {
         self.rows.iter().any(|(known, _)| *known == head)
     }
 
-    /// Notes that rows were written by a statement that what is remembered knows nothing of.
-    pub(crate) fn wrote_by_hand(&mut self) {
-        self.by_hand = true;
+    /// Whether a query could miss rows that are still to be written: it names one of their tables.
+    pub(crate) fn holds_rows_of(&self, sql: &str) -> bool {
+        let mut tables: Vec<&str> = self.rows.iter().map(|(head, _)| Part::table(head)).collect();
+        tables.extend(self.book.changed_tables());
+        tables.extend(self.crew.changed_tables());
+        tables.extend(self.known.changed_tables());
+        names(sql, &tables)
     }
 
-    /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
+    /// Notes that a statement wrote by itself, and forgets what was read of the tables that it names.
+    pub(crate) fn wrote(&mut self, sql: &str) {
+        self.written = true;
+        if names(sql, REMEMBERED) {
+            self.book.forget_all();
+            self.crew.forget_all();
+            self.known.facts.clear();
+        }
+    }
+
+    /// Writes what was left for later.
     pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
         let (inserts, updates) = self.parts();
         if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
-            self.by_hand = true;
+            self.written = true;
             self.torn = true;
             write(c, inserts, updates).await?;
             self.torn = false;
         }
-        self.book.forget_all();
-        self.crew.forget_all();
         Ok(())
     }
 
@@ -153,7 +172,7 @@ impl Batch {
         let requests = self.requests.drain(..).map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
         let head = "INSERT INTO requests (actor, request_key, fingerprint, answer, at)";
         rest.push(Part::insert(head, requests.collect()));
-        let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
+        let nothing = self.events.is_empty() && self.audits.is_empty() && !self.written;
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
             return Ok(Vec::new());
         }

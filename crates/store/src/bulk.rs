@@ -7,7 +7,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use crate::StoreError;
-use crate::sql::{Connection, Value};
+use crate::sql::{Connection, Database, Value};
 
 /// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
 const ROWS: usize = 1000;
@@ -87,6 +87,11 @@ impl Part {
         Self { kind: Kind::Delete(delete), rows }
     }
 
+    /// The table that `head` inserts into.
+    pub(crate) fn table(head: &str) -> &str {
+        head.strip_prefix("INSERT INTO ").and_then(|rest| rest.split(' ').next()).unwrap_or_default()
+    }
+
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -163,13 +168,13 @@ impl Connection<'_> {
     /// Writes all parts. None of them may need what another one writes.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
         parts.retain(|part| !part.is_empty());
-        match self {
-            Self::Sqlite(_) => {
+        match &mut self.database {
+            Database::Sqlite(_) => {
                 for part in parts {
                     self.write_tuples(part).await?;
                 }
             }
-            Self::Postgres(connection) => {
+            Database::Postgres(connection) => {
                 while !parts.is_empty() {
                     write_columns(connection, &mut parts).await?;
                     parts.retain(|part| !part.is_empty());

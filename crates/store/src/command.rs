@@ -20,10 +20,6 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the answer holds a secret, which must not be stored.
     const SECRET: bool = false;
 
-    /// Whether the verb only adds rows by `Tx::later` and reads nothing that such rows would change, so that those of
-    /// many commands are inserted together.
-    const APPENDS: bool = false;
-
     /// Whether a request that was answered so may be answered otherwise when it is made again with the same key.
     fn is_final(_output: &Self::Output) -> bool {
         true

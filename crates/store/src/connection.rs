@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 
 use crate::StoreError;
-use crate::sql::Connection;
+use crate::sql::{Connection, Database};
 
 /// How to reach the database; a lost connection is made again from it.
 #[derive(Debug, Clone)]
@@ -49,10 +49,11 @@ impl Owned {
 
     /// The connection, to run statements on.
     pub(crate) fn borrow(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
-        }
+        let database = match self {
+            Self::Sqlite(connection) => Database::Sqlite(connection),
+            Self::Postgres(connection) => Database::Postgres(connection),
+        };
+        database.into()
     }
 
     /// Closes in an orderly way; an error is of no consequence then.

@@ -92,18 +92,8 @@ impl<C: Command> Job for Queued<C> {
         self.command.foresee(&self.caller, wanted);
     }
 
-    fn run<'a>(
-        &'a mut self,
-        mut connection: Connection<'a>,
-        batch: &'a mut Batch,
-        now: Timestamp,
-    ) -> BoxFuture<'a, Ran> {
+    fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran> {
         Box::pin(async move {
-            if !C::APPENDS
-                && let Err(error) = batch.flush(&mut connection).await
-            {
-                return Ran::Spoiled(error.is_trouble().then_some(error));
-            }
             let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
             let mut tx = Tx::new(connection, batch, &self.caller, now);
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;

@@ -6,7 +6,7 @@ use domain::{ProjectFacts, ProjectId};
 
 use crate::StoreError;
 use crate::bulk::{Part, Update};
-use crate::sql::{Connection, args, text};
+use crate::sql::{Connection, args};
 
 /// How many keys are looked up in one statement.
 const KEYS: usize = 64;
@@ -24,8 +24,8 @@ pub(crate) struct Known {
     answered: HashMap<RequestKey, (String, String)>,
     /// What access to a project depends on.
     pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
-    /// The last message's number, which the table does not have yet.
-    last_message: HashMap<ProjectId, u32>,
+    /// The number of the last message, where the table does not have it yet.
+    pub(crate) last_message: HashMap<ProjectId, u32>,
 }
 
 impl Known {
@@ -57,22 +57,14 @@ impl Known {
         self.answered.get(&(scope.to_owned(), key.to_owned())).cloned()
     }
 
-    /// Takes the next number in a project's chat.
-    pub(crate) async fn next_message(&mut self, c: &mut Connection<'_>, project: ProjectId) -> Result<u32, StoreError> {
-        let last = match self.last_message.get(&project) {
-            Some(number) => *number,
-            None => {
-                let row = c.first("SELECT last_message FROM projects WHERE id = $1", vec![text(project)]).await?;
-                row.ok_or(StoreError::NotFound("project"))?.count("last_message")?
-            }
-        };
-        self.last_message.insert(project, last + 1);
-        Ok(last + 1)
-    }
-
     /// Keeps what the next transaction may need.
     pub(crate) fn settle_down(&mut self) {
         self.answered.clear();
+    }
+
+    /// The tables that have changes which are not written yet.
+    pub(crate) fn changed_tables(&self) -> Option<&'static str> {
+        (!self.last_message.is_empty()).then_some("projects")
     }
 
     /// Gives out the numbers that were taken, to be written down.

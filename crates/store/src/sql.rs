@@ -6,6 +6,7 @@ use domain::Timestamp;
 use sqlx::{AssertSqlSafe, Column, PgConnection, Row as _, SqliteConnection};
 
 use crate::StoreError;
+use crate::batch::Batch;
 
 /// A value that both databases store alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,8 +51,16 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// One connection to either database.
-pub(crate) enum Connection<'c> {
+/// One connection to either database, with the rows that its transaction still has to write.
+///
+/// A query that could see such rows writes them first, so that no command reads past its own changes.
+pub(crate) struct Connection<'c> {
+    pub(crate) database: Database<'c>,
+    pending: Option<&'c mut Batch>,
+}
+
+/// A connection to one of the two databases.
+pub(crate) enum Database<'c> {
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
@@ -71,33 +80,71 @@ macro_rules! bind_all {
     }};
 }
 
-impl Connection<'_> {
+impl<'c> From<Database<'c>> for Connection<'c> {
+    fn from(database: Database<'c>) -> Self {
+        Self { database, pending: None }
+    }
+}
+
+impl Database<'_> {
+    fn again(&mut self) -> Database<'_> {
+        match self {
+            Self::Sqlite(connection) => Database::Sqlite(connection),
+            Self::Postgres(connection) => Database::Postgres(connection),
+        }
+    }
+}
+
+impl<'c> Connection<'c> {
+    /// The connection of a transaction with these rows to write.
+    pub(crate) fn within(self, pending: &'c mut Batch) -> Self {
+        Self { pending: Some(pending), ..self }
+    }
+
+    /// The rows that the transaction still has to write, if this is a transaction's connection.
+    pub(crate) fn pending(&mut self) -> Option<&mut Batch> {
+        self.pending.as_deref_mut()
+    }
+
     /// The same connection, borrowed once more.
     pub(crate) fn again(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
+        Connection { database: self.database.again(), pending: self.pending.as_deref_mut() }
+    }
+
+    /// The same connection, without the rows that are still to be written: for reading the tables as they are.
+    pub(crate) fn stored(&mut self) -> Connection<'_> {
+        self.database.again().into()
+    }
+
+    /// Writes all rows that are still to be written.
+    pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
+        match &mut self.pending {
+            Some(batch) => batch.flush(&mut self.database.again().into()).await,
+            None => Ok(()),
         }
     }
 
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self {
-            Self::Sqlite(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
-            Self::Postgres(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
+        Ok(match &mut self.database {
+            Database::Sqlite(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
+            Database::Postgres(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
         })
     }
 
     /// All rows of a query.
     pub(crate) async fn all(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        if self.pending.as_deref().is_some_and(|batch| batch.holds_rows_of(sql)) {
+            self.settle().await?;
+        }
         let sql = AssertSqlSafe(sql);
-        Ok(match self {
-            Self::Sqlite(connection) => {
+        Ok(match &mut self.database {
+            Database::Sqlite(connection) => {
                 let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
-            Self::Postgres(connection) => {
+            Database::Postgres(connection) => {
                 let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
@@ -112,9 +159,9 @@ impl Connection<'_> {
     /// Runs statements without arguments or results.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql);
-        match self {
-            Self::Sqlite(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
-            Self::Postgres(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
+        match &mut self.database {
+            Database::Sqlite(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
+            Database::Postgres(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
         }
         Ok(())
     }
@@ -123,12 +170,12 @@ impl Connection<'_> {
     /// true until it is committed. Says where the ledger stands, if there is one.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
-        let row = match self {
-            Self::Sqlite(_) => {
+        let row = match &mut self.database {
+            Database::Sqlite(_) => {
                 self.script("BEGIN IMMEDIATE").await?;
                 self.first(LEDGER, Vec::new()).await?
             }
-            Self::Postgres(connection) => {
+            Database::Postgres(connection) => {
                 // One round trip.
                 let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
                 sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)

@@ -58,10 +58,10 @@ pub(crate) struct Book {
     /// The files of tasks that are worked on.
     pub(super) running: HashMap<ProjectId, HashMap<TaskId, Vec<String>>>,
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
-    /// Fences as the table has them.
+    /// Fences as the table has them. Nobody else writes fences or places, so they stay known for the whole transaction:
+    /// code that has a copy of a row may put it back after the row itself was forgotten.
     fences: HashMap<TaskId, u64>,
-    /// Places in the queue as the table has them. Nobody else writes those, so that they are known as long as the
-    /// transaction lasts: whoever has a copy of a row may put it back when the row itself is forgotten.
+    /// Places in the queue as the table has them.
     places: HashMap<TaskId, i64>,
     fresh: BTreeSet<TaskId>,
     dirty: BTreeSet<TaskId>,
@@ -169,7 +169,14 @@ impl Book {
         updates.push(Part::delete(UNQUEUED, unqueued));
     }
 
-    /// Forgets what was read: others may write it.
+    /// The tables that have changes which are not written yet.
+    pub(crate) fn changed_tables(&self) -> impl Iterator<Item = &'static str> {
+        let tasks = !self.fresh.is_empty() || !self.dirty.is_empty();
+        let tables = [("tasks", tasks), ("task_queue", tasks), ("attempts", !self.ends.is_empty())];
+        tables.into_iter().filter_map(|(table, changed)| changed.then_some(table))
+    }
+
+    /// Forgets what was read, when a statement has changed it.
     pub(crate) fn forget_all(&mut self) {
         self.tasks.clear();
         self.windows.clear();
@@ -178,7 +185,6 @@ impl Book {
         self.running.clear();
         self.frozen.clear();
         self.gists.clear();
-        self.fences.clear();
         self.touched.clear();
     }
 
@@ -187,6 +193,7 @@ impl Book {
         self.wanted.clear();
         if self.tasks.len() > REMEMBERED || self.dependants.len() > REMEMBERED || self.gists.len() > 2 * REMEMBERED {
             self.places.clear();
+            self.fences.clear();
             return self.forget_all();
         }
         for id in std::mem::take(&mut self.touched) {
@@ -203,8 +210,9 @@ impl Book {
                 }
             }
         }
-        if self.places.len() > self.tasks.len() {
+        if self.places.len() > self.tasks.len() || self.fences.len() > self.tasks.len() {
             self.places.retain(|id, _| self.tasks.contains_key(id));
+            self.fences.retain(|id, _| self.tasks.contains_key(id));
         }
     }
 

@@ -1,7 +1,7 @@
 //! How verbs reach tasks and settings: through the transaction's book.
 //!
-//! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
-//! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
+//! Rows come as copies; code that changes one puts it back. Changes are written when the transaction ends, or before a
+//! query that could see them.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl Tx<'_> {
         let missing = self.book().unknown(ids.iter().copied());
         for some in missing.chunks(IDS) {
             let (places, values) = list(some);
-            let rows = self.read().all(&format!("{} WHERE t.id IN ({places})", row::COLUMNS), values).await?;
+            let rows = self.stored().all(&format!("{} WHERE t.id IN ({places})", row::COLUMNS), values).await?;
             for row in &rows {
                 let task = TaskRow::read(row)?;
                 self.book().seen(task);
@@ -101,7 +101,7 @@ impl Tx<'_> {
         for some in missing.chunks(IDS) {
             let (places, values) = list(some);
             let sql = format!("SELECT dep, task FROM task_deps WHERE dep IN ({places})");
-            let rows = self.read().all(&sql, values).await?;
+            let rows = self.stored().all(&sql, values).await?;
             for task in some {
                 self.book().dependants.insert(*task, Vec::new());
             }
@@ -138,7 +138,7 @@ impl Tx<'_> {
         let least = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
         let wanted = CHUNK.max(least);
         let (sql, values) = queue(project, end, wanted);
-        let rows = self.read().all(&sql, values).await?;
+        let rows = self.stored().all(&sql, values).await?;
         let unwritten_edges = self.batch().is_waiting(EDGES);
         let book = self.book();
         let mut places = Vec::with_capacity(rows.len());
@@ -163,7 +163,7 @@ impl Tx<'_> {
     pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
             let sql = format!("SELECT t.id, t.files {HELD} WHERE w.project = $1 AND t.files <> '[]'");
-            let rows = self.read().all(&sql, vec![text(project)]).await?;
+            let rows = self.stored().all(&sql, vec![text(project)]).await?;
             let read = |row: &Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
             let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;
             let book = self.book();

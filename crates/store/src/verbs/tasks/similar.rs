@@ -134,7 +134,7 @@ impl Tx<'_> {
             let sql = (0..size).map(one).collect::<Vec<_>>().join(" UNION ");
             let values = (0..size).map(|at| some[at.min(some.len() - 1)]);
             let values = values.flat_map(|(project, gist)| args![project.to_string(), gist]).collect();
-            let rows = self.read().all(&sql, values).await?;
+            let rows = self.stored().all(&sql, values).await?;
             for key in some {
                 self.book().gists.insert(*key, Vec::new());
             }

@@ -32,7 +32,6 @@ pub struct TakeTask {
 impl Command for TakeTask {
     type Output = Taken;
     const VERB: &'static str = "task.take";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Taken, StoreError> {
         take(tx, self.project, &self.input).await
@@ -99,7 +98,6 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
 
 /// The task that an agent's session is for, however often it asks.
 async fn of_session(tx: &mut Tx<'_>, session: SessionId, wanted: Option<TaskId>) -> Result<Option<Taken>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM tasks WHERE session = $1 AND lease_until IS NOT NULL";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(None) };
     let task = tx.known_task(row.parsed("id")?).await?;

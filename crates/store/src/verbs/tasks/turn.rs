@@ -22,7 +22,6 @@ pub struct TurnTasks {
 impl Command for TurnTasks {
     type Output = Turned;
     const VERB: &'static str = "task.turn";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Turned, StoreError> {
         let TaskTurn { reports, takes } = &self.input;

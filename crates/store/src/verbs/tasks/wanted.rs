@@ -72,7 +72,7 @@ impl Tx<'_> {
         let sql = "SELECT p.id, p.owner, p.visibility, p.share_execution, s.settings, (SELECT COUNT(*) FROM freezes f \
                    WHERE f.project IN ('', p.id)) AS freezes FROM projects p LEFT JOIN work_settings s ON s.project = p.id \
                    WHERE p.id = $1";
-        let Some(row) = self.read().first(sql, vec![text(project)]).await? else { return Ok(()) };
+        let Some(row) = self.stored().first(sql, vec![text(project)]).await? else { return Ok(()) };
         let facts = projects::facts(&row)?;
         self.batch().known.facts.entry(project).or_insert(facts);
         // Who is stopped where somebody stopped everything is asked for when it matters.

@@ -225,7 +225,6 @@ impl Money {
     }
 
     pub(crate) async fn read(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self, StoreError> {
-        tx.settle().await?;
         let cost = |row: &crate::sql::Row| Ok::<u64, StoreError>(row.json::<Usage>("usage")?.cost_micros.unwrap_or(0));
         let sql = "SELECT usage FROM workers WHERE project = $1";
         let rows = tx.read().all(sql, vec![text(project)]).await?;

@@ -70,7 +70,12 @@ impl Crew {
         updates.push(Part::update(WORKERS, dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect()));
     }
 
-    /// Forgets what was read: others may write it.
+    /// The tables that have changes which are not written yet.
+    pub(crate) fn changed_tables(&self) -> Option<&'static str> {
+        (!self.fresh.is_empty() || !self.dirty.is_empty()).then_some("workers")
+    }
+
+    /// Forgets what was read, when a statement has changed it.
     pub(crate) fn forget_all(&mut self) {
         self.slots.clear();
         self.external.clear();
@@ -111,7 +116,7 @@ pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<Slot>, S
     if let Some(known) = tx.crew().slots.get(&id) {
         return Ok(Some(known.clone()));
     }
-    let row = tx.read().first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?;
+    let row = tx.stored().first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?;
     let Some(row) = row else { return Ok(None) };
     let found = slot(&row)?;
     tx.crew().slots.insert(id, found.clone());
@@ -123,7 +128,7 @@ pub(crate) async fn know(tx: &mut Tx<'_>, ids: &[WorkerId]) -> Result<(), StoreE
     let missing: Vec<WorkerId> = ids.iter().filter(|id| !tx.crew().slots.contains_key(id)).copied().collect();
     for some in missing.chunks(128) {
         let (places, values) = list(some);
-        let rows = tx.read().all(&format!("{COLUMNS} WHERE w.id IN ({places})"), values).await?;
+        let rows = tx.stored().all(&format!("{COLUMNS} WHERE w.id IN ({places})"), values).await?;
         for row in &rows {
             let found = slot(row)?;
             tx.crew().slots.entry(found.id).or_insert(found);
@@ -149,7 +154,7 @@ pub(crate) async fn know_named(
             "{COLUMNS} WHERE w.name IN ({places}) AND w.project = ${at} AND w.owner = ${by} AND w.kind = 'external' \
              AND w.removed_at IS NULL"
         );
-        let rows = tx.read().all(&sql, values).await?;
+        let rows = tx.stored().all(&sql, values).await?;
         for name in some {
             tx.crew().external.entry((project, owner, String::clone(name))).or_insert(None);
         }
@@ -198,7 +203,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, slot: Slot) {
 pub(super) async fn free_colour(tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
     if !tx.crew().colours.contains_key(&project) {
         let sql = "SELECT colour FROM workers WHERE project = $1 AND removed_at IS NULL";
-        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let rows = tx.stored().all(sql, vec![text(project)]).await?;
         let mut colours = rows.iter().map(|row| row.count("colour")).collect::<Result<HashSet<_>, _>>()?;
         let crew = tx.crew();
         colours.extend(crew.slots.values().filter(|slot| slot.project == project).map(|slot| slot.colour));

@@ -252,7 +252,6 @@ pub(crate) async fn close(
     words: &str,
     by: Option<UserRef>,
 ) -> Result<Escalation, StoreError> {
-    tx.settle().await?;
     let closed = Escalation {
         answered_by: by,
         answered_at: Some(tx.now),
@@ -291,7 +290,6 @@ pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Resu
 
 /// What is asked about a task and not answered.
 async fn all_open(tx: &mut Tx<'_>, task: TaskId) -> Result<Vec<Escalation>, StoreError> {
-    tx.settle().await?;
     let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL ORDER BY e.created_at, e.id");
     tx.read().all(&sql, vec![text(task)]).await?.iter().map(escalation).collect()
 }

@@ -143,7 +143,6 @@ async fn end(
         settle_all(tx, task, &format!("the task {}", ended_as(status))).await?;
     }
     if let Some(session) = session {
-        tx.settle().await?;
         sessions::ask_to_stop(tx, session, false).await?;
     }
     if let Some(activity) = row.activity {

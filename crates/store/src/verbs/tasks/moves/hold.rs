@@ -74,7 +74,6 @@ pub(crate) async fn works_in(
     row.workspace = Some(workspace);
     let (number, worker) = (row.attempt, row.worker);
     tx.put_task(row);
-    tx.settle().await?;
     let of = args![task.to_string(), number];
     let found = tx.read().first("SELECT sessions FROM attempts WHERE task = $1 AND number = $2", of).await?;
     let mut sessions: Vec<SessionId> = found.map_or(Ok(Vec::new()), |row| row.json("sessions"))?;
@@ -209,7 +208,6 @@ const LOST: usize = 5;
 
 /// Whether so many of a task's last attempts were lost, one after the other.
 async fn lost_again(tx: &mut Tx<'_>, task: TaskId) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT outcome FROM attempts WHERE task = $1 ORDER BY number DESC LIMIT $2";
     let rows = tx.read().all(sql, args![task.to_string(), LOST as u64]).await?;
     let last: Vec<AttemptOutcome> = rows.iter().map(|row| row.parsed("outcome")).collect::<Result<_, _>>()?;

@@ -185,7 +185,6 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     row.status = TaskStatus::Reported;
     tx.put_task(row);
     if let Some((runner, _)) = spot {
-        tx.settle().await?;
         tx.desire(runner).await?;
     }
     if let Some(ask) = ask {
@@ -202,7 +201,6 @@ async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -
         return Ok(());
     }
     holds::used(tx, worker, usage).await?;
-    tx.settle().await?;
     let sql = "SELECT usage FROM attempts WHERE task = $1 AND number = $2";
     let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
     let before = found.map(|found| found.json("usage")).transpose()?.unwrap_or_default();
@@ -214,7 +212,6 @@ async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -
 /// Keeps a report that came under a lease that was lost; it is shown and changes nothing else.
 pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let row = tx.known_task(task).await?;
-    tx.settle().await?;
     let sql = "SELECT number, worker FROM attempts WHERE task = $1 AND fence = $2";
     let found = tx.read().first(sql, args![task.to_string(), fence]).await?;
     let found = found.ok_or_else(|| StoreError::Conflict(format!("{} never had the fence {fence}", row.named())))?;
@@ -270,7 +267,6 @@ async fn rule(
     results: &[CriterionResult],
     reason: Option<&str>,
 ) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "UPDATE reports SET verdict = $1, results = $2, reason = $3 WHERE id = $4 AND verdict = 'pending'";
     let values = args![verdict.word(), to_json(&results), reason.map(str::to_owned), report.to_string()];
     let ruled = tx.run(sql, values).await? == 1;
@@ -282,7 +278,6 @@ async fn rule(
 
 /// The task of a report that waits for its verdict; `None`: the task has gone on without it.
 async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, Option<u8>)>, StoreError> {
-    tx.settle().await?;
     let sql = format!("{COLUMNS} WHERE r.id = $1 AND r.verdict = 'pending'");
     let Some(found) = tx.read().first(&sql, vec![text(report)]).await? else { return Ok(None) };
     let score = found.integer_or_none("context_score")?.and_then(|score| u8::try_from(score).ok());
@@ -422,7 +417,6 @@ pub(crate) async fn came_to_nothing(
 
 /// The newest report of a task that waits for its verdict.
 async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM reports WHERE task = $1 AND verdict = 'pending' ORDER BY at DESC, id DESC LIMIT 1";
     tx.read().first(sql, vec![text(task)]).await?.map(|found| found.parsed("id")).transpose()
 }
@@ -445,7 +439,6 @@ pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), Sto
 /// What was refused or given up counts as accepted: the attempt, its last report, and its worker, which did not fail.
 /// Answers with the report's context score.
 async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreError> {
-    tx.settle().await?;
     let of = || args![row.id.to_string(), row.attempt];
     let sql =
         "SELECT worker, outcome FROM attempts WHERE task = $1 AND number = $2 AND outcome NOT IN ('open', 'accepted')";
@@ -471,7 +464,6 @@ pub(super) fn waits(status: TaskStatus) -> bool {
 
 /// The task goes on without what waits for a verdict: that is refused, and nobody checks it any more.
 pub(super) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
-    tx.settle().await?;
     let sql = "SELECT DISTINCT runner FROM reports WHERE task = $1 AND verdict = 'pending'";
     let checking = tx.read().all(sql, vec![text(task)]).await?;
     if checking.is_empty() {

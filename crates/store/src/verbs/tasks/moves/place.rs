@@ -132,7 +132,6 @@ impl Branch {
         let slot = rows::get(tx, self.worker).await?.ok_or(StoreError::NotFound("worker"))?;
         let activity = launch::activity(tx, &slot, row).await?;
         row.activity = Some(activity.id);
-        tx.settle().await?;
         let start = Start { from: Some(StartFrom::Branch { branch: self.name }), ..Default::default() };
         let made = make_workspace(tx, &activity, &self.owner, self.runner, Some(self.repository), start).await?;
         let sql = "UPDATE workspaces SET checks = $1 WHERE id = $2";
@@ -166,7 +165,6 @@ pub(crate) async fn elsewhere(
     let (runner, workspace) = branch.make(tx, &mut row, report).await?;
     row.status = TaskStatus::Reported;
     tx.put_task(row);
-    tx.settle().await?;
     let sql = "UPDATE reports SET runner = $1, workspace = $2 WHERE id = $3";
     tx.run(sql, args![runner.to_string(), workspace.to_string(), report.to_string()]).await?;
     tx.desire(runner).await?;
