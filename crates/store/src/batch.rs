@@ -1,7 +1,7 @@
-//! What the commands of one transaction leave to be written at its end: events, audit entries, answered requests.
+//! The rows that the commands of one transaction leave to be written together: changes, events, audit entries, answers.
 //!
-//! The ledger's row is locked from the transaction's begin to its commit: on PostgreSQL, too, positions become visible in
-//! order and without a gap.
+//! The transaction locks the ledger's row from begin to commit: on PostgreSQL, too, positions become visible in order and
+//! without a gap.
 
 use std::time::Instant;
 
@@ -51,7 +51,7 @@ pub(crate) struct PendingRequest {
     pub(crate) answer: String,
 }
 
-/// What one transaction still has to write.
+/// The changes that a transaction still has to write.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) events: Vec<PendingEvent>,
@@ -64,14 +64,13 @@ pub(crate) struct Batch {
     ledger: Option<Ledger>,
     /// Whether anything was written before the end of the transaction.
     written: bool,
-    /// Whether something was written only in part, or not as it must be: nothing of it may be committed, whatever the
-    /// command that it was written for makes of that.
+    /// Whether a write failed halfway: then nothing may be committed, even if the command ignores the error.
     pub(crate) torn: bool,
     began: Option<Instant>,
 }
 
-/// Tables that are read once and then known: a statement that changes one of them by itself ends that.
-const REMEMBERED: &[&str] =
+/// The tables whose rows are cached in [`Book`], [`Crew`] and [`Known`].
+const CACHED: &[&str] =
     &["users", "projects", "tasks", "task_queue", "task_deps", "task_gists", "workers", "work_settings", "freezes"];
 
 /// Whether a statement names one of these tables.
@@ -81,7 +80,7 @@ fn names(sql: &str, tables: &[&str]) -> bool {
 }
 
 impl Batch {
-    /// A transaction that found the ledger like this. What is remembered counts if nobody wrote since.
+    /// A new transaction with the ledger that it found. Uses the memory if no other hub wrote since.
     pub(crate) fn new(ledger: Option<Ledger>, memory: Memory) -> Self {
         let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
         let began = memory.began();
@@ -89,7 +88,7 @@ impl Batch {
         Self { book, crew, known, ledger, began, ..Self::default() }
     }
 
-    /// What the next transaction may remember of this one, which is committed.
+    /// The memory for the next transaction, once this one is committed.
     pub(crate) fn remember(mut self) -> Memory {
         self.book.settle_down();
         self.crew.settle_down();
@@ -97,7 +96,7 @@ impl Batch {
         Memory::new(self.book, self.crew, self.known, self.ledger, self.began)
     }
 
-    /// Leaves a row to be inserted with others like it; `head` names table and columns.
+    /// Adds a row to insert; `head` is the statement up to its columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         match self.rows.iter_mut().find(|(known, _)| *known == head) {
             Some((_, rows)) => rows.push(row),
@@ -105,12 +104,12 @@ impl Batch {
         }
     }
 
-    /// Whether rows of this kind were left to be inserted.
+    /// Whether rows with this `head` are pending.
     pub(crate) fn is_waiting(&self, head: &str) -> bool {
         self.rows.iter().any(|(known, _)| *known == head)
     }
 
-    /// Whether a query could miss rows that are still to be written: it names one of their tables.
+    /// Whether a query could miss pending rows: it names one of their tables.
     pub(crate) fn holds_rows_of(&self, sql: &str) -> bool {
         let mut tables: Vec<&str> = self.rows.iter().map(|(head, _)| Part::table(head)).collect();
         tables.extend(self.book.changed_tables());
@@ -119,17 +118,17 @@ impl Batch {
         names(sql, &tables)
     }
 
-    /// Notes that a statement wrote by itself, and forgets what was read of the tables that it names.
+    /// Notes that a statement wrote directly, and forgets cached rows that it may have changed.
     pub(crate) fn wrote(&mut self, sql: &str) {
         self.written = true;
-        if names(sql, REMEMBERED) {
+        if names(sql, CACHED) {
             self.book.forget_all();
             self.crew.forget_all();
             self.known.facts.clear();
         }
     }
 
-    /// Writes what was left for later.
+    /// Writes the pending rows, but not the events.
     pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
         let (inserts, updates) = self.parts();
         if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
@@ -141,7 +140,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What was left for later: rows to insert, and rows to update.
+    /// Takes the pending rows: those to insert, and those to update or delete.
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
@@ -151,7 +150,7 @@ impl Batch {
         (inserts, updates)
     }
 
-    /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
+    /// Drops pending changes of a deleted project; its events keep their positions.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         let id = project.to_string();
         self.book.forget(project);
@@ -162,7 +161,7 @@ impl Batch {
         self.requests.retain(|request| !request.answer.contains(&id));
     }
 
-    /// Writes everything, and gives the events their positions.
+    /// Writes all pending rows and events; returns the events with their positions.
     pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
@@ -214,7 +213,7 @@ const LEDGER: Update = Update {
     every: None,
 };
 
-/// Writes all of it: together, unless a row is inserted and then updated.
+/// Writes all parts in one step, unless a row is inserted and then updated.
 async fn write(c: &mut Connection<'_>, mut inserts: Vec<Part>, rest: Vec<Part>) -> Result<(), StoreError> {
     if rest.iter().any(|part| part.follows(&inserts)) {
         c.write(std::mem::take(&mut inserts)).await?;
@@ -289,4 +288,30 @@ pub(crate) fn chain(before: &str, text: &str) -> String {
     digest.update(before.as_bytes());
     digest.update(text.as_bytes());
     hex::encode(digest.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_names_a_table_by_its_whole_name() {
+        for sql in
+            ["SELECT id FROM tasks", "SELECT 1 FROM users u JOIN tasks t ON t.id = u.id", "UPDATE tasks SET x = 1"]
+        {
+            assert!(names(sql, &["tasks"]), "{sql}");
+        }
+        for sql in ["SELECT tasks_done FROM users", "SELECT id FROM task_deps", ""] {
+            assert!(!names(sql, &["tasks"]), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_query_could_miss_rows_of_the_tables_that_are_pending() {
+        let mut batch = Batch::default();
+        assert!(!batch.holds_rows_of("SELECT id FROM messages"));
+        batch.later("INSERT INTO messages (id, project)", args!["m", "p"]);
+        assert!(batch.holds_rows_of("SELECT id FROM messages WHERE id = $1"));
+        assert!(!batch.holds_rows_of("SELECT id FROM users"));
+    }
 }

@@ -1,4 +1,4 @@
-//! Many rows at once: what a transaction leaves to be written to several tables goes out together.
+//! Bulk writes: inserts, updates and deletes of many rows in several tables.
 //!
 //! On PostgreSQL all parts are one statement, so one round trip; each column is an array, or one value if all rows have
 //! the same. On SQLite, where a statement costs no round trip, each part is a list of values.
@@ -9,12 +9,12 @@ use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 use crate::StoreError;
 use crate::sql::{Connection, Database, Value};
 
-/// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
+/// The maximum number of rows of a part in one statement, on PostgreSQL and on SQLite.
 const ROWS: usize = 1000;
 const TUPLES: usize = 64;
 
-/// From how many rows on it is worth looking for columns in which all are the same. Fewer rows are alike by chance,
-/// which would make ever new statements.
+/// The minimum number of rows to look for constant columns. Fewer rows are often equal by chance, and each combination
+/// would be another prepared statement.
 const ALIKE: usize = 8;
 
 /// Rows of one table to insert, to update or to delete.
@@ -26,31 +26,31 @@ pub(crate) struct Part {
 
 #[derive(Debug)]
 enum Kind {
-    /// Names table and columns, and what becomes of a row that is there.
+    /// The statement up to its columns, and its conflict clause.
     Insert(&'static str, &'static str),
     Update(Update),
     Delete(Delete),
 }
 
-/// Which rows of a table go.
+/// Rows to delete from a table.
 #[derive(Debug)]
 pub(crate) struct Delete {
     pub(crate) table: &'static str,
-    /// What the values of each row are: together they name it.
+    /// The columns that identify a row.
     pub(crate) keys: &'static [&'static str],
 }
 
-/// Which rows of a table change, and how.
+/// Rows to update in a table.
 #[derive(Debug)]
 pub(crate) struct Update {
     pub(crate) table: &'static str,
-    /// What the first values of each row are: they name it and say what it must be.
+    /// The columns of the first values, which identify a row in its expected state.
     pub(crate) keys: &'static [&'static str],
-    /// What the other values of each row are.
+    /// The columns of the other values, which change.
     pub(crate) columns: &'static [&'static str],
-    /// Restricts further.
+    /// A further condition.
     pub(crate) only: &'static str,
-    /// Why it is refused if a row is not as it must be; without it such rows stay as they are.
+    /// The error if a row is not in its expected state; without it such rows stay as they are.
     pub(crate) every: Option<&'static str>,
 }
 
@@ -72,7 +72,7 @@ impl Part {
         Self { kind: Kind::Insert(head, ""), rows }
     }
 
-    /// Rows to insert unless they are there.
+    /// Rows to insert unless they exist.
     pub(crate) fn insert_new(head: &'static str, rows: Vec<Vec<Value>>) -> Self {
         Self { kind: Kind::Insert(head, " ON CONFLICT DO NOTHING"), rows }
     }
@@ -97,7 +97,7 @@ impl Part {
         self.rows.is_empty()
     }
 
-    /// Whether it updates a row that one of these inserts: then they must be written first.
+    /// Whether it updates a row that one of these parts inserts: then the inserts must come first.
     pub(crate) fn follows(&self, inserts: &[Part]) -> bool {
         let Kind::Update(update) = &self.kind else { return false };
         let into = format!("INSERT INTO {} (", update.table);
@@ -107,7 +107,7 @@ impl Part {
         !new.is_empty() && self.rows.iter().filter_map(|row| row.first()).any(|key| new.contains(key))
     }
 
-    /// The statement for so many tuples of values on SQLite.
+    /// The SQLite statement for `count` tuples of values.
     fn on_sqlite(&self, width: usize, count: usize) -> String {
         let tuple = |at: usize| {
             let places: Vec<String> = (1..=width).map(|place| format!("${}", at * width + place)).collect();
@@ -125,7 +125,7 @@ impl Part {
         }
     }
 
-    /// The statement for these columns on PostgreSQL, whose arguments begin after so many others.
+    /// The PostgreSQL statement for these columns; `before`: the number of earlier arguments.
     fn on_postgres(&self, columns: &[Column], before: usize) -> String {
         let place = |at: usize| format!("${}::{}", before + at + 1, columns[at].kind());
         let arrays: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].is_array()).collect();
@@ -147,7 +147,7 @@ impl Part {
         }
     }
 
-    /// How many of the first columns name a row.
+    /// The number of leading columns that identify a row.
     fn naming(&self) -> usize {
         match &self.kind {
             Kind::Update(update) => update.keys.len(),
@@ -165,7 +165,7 @@ impl Part {
 }
 
 impl Connection<'_> {
-    /// Writes all parts. None of them may need what another one writes.
+    /// Writes all parts. No part may depend on another one.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
         parts.retain(|part| !part.is_empty());
         match &mut self.database {
@@ -198,7 +198,7 @@ impl Connection<'_> {
     }
 }
 
-/// Refuses if fewer rows were as they must be than there are.
+/// Refuses if a row was not in its expected state.
 fn counted(part: &Part, written: u64, rows: usize) -> Result<(), StoreError> {
     match part.every() {
         Some(why) if written != rows as u64 => Err(StoreError::Conflict(why.to_owned())),
@@ -220,7 +220,7 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
 /// Parts of one statement with their arguments.
 struct Statement {
     parts: Vec<String>,
-    /// How many rows each part wrote, if that matters.
+    /// Expressions that count the rows of each part, if the count matters.
     counts: Vec<String>,
     sizes: Vec<usize>,
     arguments: Vec<Column>,
@@ -266,7 +266,7 @@ impl Statement {
     }
 }
 
-/// One column of many rows; one value if all have the same.
+/// One column of many rows; a single value if all rows have the same.
 enum Column {
     Texts(Vec<Option<String>>),
     Integers(Vec<Option<i64>>),
@@ -298,7 +298,7 @@ impl Column {
         }
     }
 
-    /// One value instead of many that are the same.
+    /// Replaces equal values by a single one.
     fn folded(self) -> Self {
         fn same<T: PartialEq>(values: &[T]) -> bool {
             values.windows(2).all(|pair| pair[0] == pair[1])
@@ -311,7 +311,7 @@ impl Column {
     }
 }
 
-/// Rows turned into columns; all values of a column are of one kind. So many of the first ones name a row.
+/// Turns rows into columns; all values of a column have one kind. The first `naming` columns identify a row.
 fn columns(rows: Vec<Vec<Value>>, naming: usize) -> Vec<Column> {
     let count = rows.len();
     let mut columns: Vec<Column> = Vec::new();
@@ -328,7 +328,7 @@ fn columns(rows: Vec<Vec<Value>>, naming: usize) -> Vec<Column> {
     }
     match count {
         1 => columns.into_iter().map(Column::folded).collect(),
-        // What names a row stays: one value for all looks as if it alone found few rows, however many have it.
+        // Columns that identify a row stay arrays: the planner takes a single value for a selective one.
         ALIKE.. => columns.into_iter().enumerate().map(|(at, c)| if at < naming { c } else { c.folded() }).collect(),
         _ => columns,
     }

@@ -1,4 +1,4 @@
-//! A command on its way through the writer.
+//! A command in the writer's queue.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
-/// A command on its way through the writer, whatever its type.
+/// A queued command of any type.
 pub(crate) trait Job: Send {
     /// The scope and key of the request, if it has one.
     fn key(&self) -> Option<RequestKey>;
-    /// Says what the command will read.
+    /// Adds the rows that the command will read.
     fn foresee(&self, wanted: &mut Wanted);
-    /// The project whose queue it makes longer.
+    /// The project that the command adds tasks to.
     fn fills(&self) -> Option<ProjectId>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
-    /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
+    /// Answers the caller: with the command's result, or with the error of the commit; `Err(None)`: with its own error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
 }
 
 /// How a command left the transaction.
 pub(crate) enum Ran {
-    /// It did what it does.
+    /// It succeeded.
     Done,
     /// It refused and wrote nothing.
     Refused,
@@ -37,7 +37,7 @@ pub(crate) enum Ran {
     Spoiled(Option<StoreError>),
 }
 
-/// A command with its caller, its key and whoever waits for it.
+/// A command with its caller, its idempotency key and the channel for its answer.
 pub(crate) struct Queued<C: Command> {
     pub(crate) command: C,
     pub(crate) caller: Caller,
@@ -119,11 +119,11 @@ impl<C: Command> Job for Queued<C> {
         let result = match (self.result, commit) {
             (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.clone() }),
             (Some(Err(error)), Ok(_) | Err(None)) => Err(error),
-            // What a command found in a transaction that is gone says nothing.
+            // The result of a command in a failed transaction is void.
             (_, Err(Some(error))) => Err(error),
             (_, Ok(_) | Err(None)) => Err(StoreError::Unavailable("the command was not run".into())),
         };
-        // A waiter that went away has lost its interest, not its change.
+        // If the caller has left, the change still stands.
         let _ = self.reply.send(result);
     }
 }

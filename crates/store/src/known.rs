@@ -1,4 +1,5 @@
-//! What a transaction has read already. It is the only one that writes, so what it knows stays true until it commits.
+//! Answers, access facts and message numbers that a transaction has read. No other transaction writes meanwhile, so they
+//! stay true until it commits.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use crate::StoreError;
 use crate::bulk::{Part, Update};
 use crate::sql::{Connection, args};
 
-/// How many keys are looked up in one statement.
+/// The maximum number of keys in one query.
 const KEYS: usize = 64;
 
 const LAST_MESSAGE: Update =
@@ -17,12 +18,12 @@ const LAST_MESSAGE: Update =
 /// A request's scope and key.
 pub(crate) type RequestKey = (String, String);
 
-/// What a transaction has read already.
+/// Rows that a transaction has read.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Fingerprints and answers of requests that were answered before.
     answered: HashMap<RequestKey, (String, String)>,
-    /// What access to a project depends on.
+    /// The facts that access to a project depends on.
     pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
     /// The number of the last message, where the table does not have it yet.
     pub(crate) last_message: HashMap<ProjectId, u32>,
@@ -57,17 +58,17 @@ impl Known {
         self.answered.get(&(scope.to_owned(), key.to_owned())).cloned()
     }
 
-    /// Keeps what the next transaction may need.
+    /// Drops rows that the next transaction does not need.
     pub(crate) fn settle_down(&mut self) {
         self.answered.clear();
     }
 
-    /// The tables that have changes which are not written yet.
+    /// The tables with pending changes.
     pub(crate) fn changed_tables(&self) -> Option<&'static str> {
         (!self.last_message.is_empty()).then_some("projects")
     }
 
-    /// Gives out the numbers that were taken, to be written down.
+    /// Adds the new message numbers to the updates.
     pub(crate) fn write(&mut self, updates: &mut Vec<Part>) {
         let taken = self.last_message.drain().map(|(project, number)| args![project.to_string(), number]);
         updates.push(Part::update(LAST_MESSAGE, taken.collect()));

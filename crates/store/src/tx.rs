@@ -1,4 +1,4 @@
-//! The transaction that a command runs in: reads, writes, and what is left to be written at its end.
+//! The transaction that a command runs in: reads, writes, events and audit entries.
 
 use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId};
 use protocol::Change;
@@ -29,12 +29,12 @@ impl<'c> Tx<'c> {
         Self { connection: connection.within(batch), wrote: false, caller, now }
     }
 
-    /// Whether the command wrote anything: then it must not refuse any more.
+    /// Whether the command wrote anything: then it may no longer refuse.
     pub(crate) fn wrote(&self) -> bool {
         self.wrote
     }
 
-    /// What the transaction still has to write.
+    /// The changes that the transaction still has to write.
     pub(crate) fn batch(&mut self) -> &mut Batch {
         self.connection.pending().expect("a transaction has a batch")
     }
@@ -50,37 +50,37 @@ impl<'c> Tx<'c> {
         Ok(rows)
     }
 
-    /// Leaves a row to be inserted with others like it.
+    /// Adds a row to insert; `head` is the statement up to its columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         self.wrote = true;
         self.batch().later(head, row);
     }
 
-    /// What is known of tasks and workers.
+    /// The tasks that were read, without changing them.
     pub(crate) fn book(&mut self) -> &mut Book {
         &mut self.batch().book
     }
 
-    /// The same, to change it: the command must not refuse any more.
+    /// The tasks that were read, to change them: the command may no longer refuse.
     pub(crate) fn change(&mut self) -> &mut Book {
         self.wrote = true;
         &mut self.batch().book
     }
 
-    /// What is known of workers.
+    /// The workers that were read, without changing them.
     pub(crate) fn crew(&mut self) -> &mut Crew {
         &mut self.batch().crew
     }
 
-    /// The same, to change it: the command must not refuse any more.
+    /// The workers that were read, to change them: the command may no longer refuse.
     pub(crate) fn change_crew(&mut self) -> &mut Crew {
         self.wrote = true;
         &mut self.batch().crew
     }
 
-    /// The same transaction in the hands of somebody else.
+    /// The same transaction for another caller.
     pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
-        // What is done for others is never refused half-way: their right was checked before.
+        // The rights of the other caller were checked before: nothing is refused halfway.
         self.wrote = true;
         Tx { connection: self.connection.again(), wrote: true, caller, now: self.now }
     }
@@ -128,17 +128,17 @@ impl<'c> Tx<'c> {
         self.connection.stored()
     }
 
-    /// Announces a change to whom it concerns.
+    /// Announces a change.
     pub(crate) fn announce(&mut self, event: PendingEvent) {
         self.batch().events.push(event);
     }
 
-    /// Takes back what earlier commands of the same transaction still have to write about a project.
+    /// Drops pending changes of earlier commands to a deleted project.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         self.batch().forget(project);
     }
 
-    /// Ends connections made with these credentials.
+    /// Closes connections that were made with these credentials.
     pub(crate) fn revoke(&mut self, ids: Vec<String>) {
         let body = EventBody::Revoked { ids };
         self.batch().events.push(PendingEvent {
@@ -150,14 +150,14 @@ impl<'c> Tx<'c> {
         });
     }
 
-    /// Announces a change that only those hear who may look into what `owner` runs in the project.
+    /// Announces a change to people who may see what `owner` runs in the project.
     pub(crate) fn announce_execution(&mut self, project: ProjectId, owner: UserId, change: Change) {
         let body = EventBody::Change { change };
         let project = Some(project);
         self.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: Some(owner), body });
     }
 
-    /// Tells whoever holds the runner's link that it should have something else now.
+    /// Announces that the desired state of a runner changed.
     pub(crate) async fn desire(&mut self, runner: RunnerId) -> Result<(), StoreError> {
         self.run("UPDATE runners SET generation = generation + 1 WHERE id = $1", vec![text(runner)]).await?;
         let body = EventBody::Desired { runner };
@@ -214,9 +214,9 @@ fn one_line(text: &str) -> String {
 
 /// Who may read an audit entry.
 pub(crate) enum AuditScope {
-    /// Everybody of this hub.
+    /// All users of this hub.
     Hub,
-    /// Whoever may see the project.
+    /// People who may see the project.
     Project(ProjectId),
     /// One person.
     Private(domain::UserId),

@@ -1,8 +1,8 @@
 //! The one writer: waiting commands are grouped into one transaction and one commit.
 //!
-//! A command refuses before it writes. If one of a group fails in the database, or refuses after it wrote, the group is
-//! rolled back and its commands are run again, each in a transaction of its own. A group whose commit may have happened
-//! is never run again: only the caller can do that, with a key.
+//! A command refuses before it writes. If a command fails in the database, or refuses after it wrote, its group is rolled
+//! back and each command of the group runs again in its own transaction. A group whose commit may have happened never
+//! runs again: only the caller can retry, with an idempotency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,26 +21,26 @@ use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
-/// How many commands share a commit at most.
+/// The maximum number of commands in one transaction.
 const GROUP: usize = 128;
 
-/// How long a server may take over one transaction, also waiting for another hub's.
+/// The time limit of a transaction on PostgreSQL, including the wait for another hub's transaction.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Why a transaction is not known to be durable.
 enum Failure {
-    /// The database takes no transaction now: nothing was run.
+    /// The database begins no transaction now: no command ran.
     Away(StoreError),
-    /// A command failed, and holds its own error; with the reason, if the database is in trouble.
+    /// A command failed and holds its own error; with the reason, if the database is in trouble.
     Spoiled(Option<StoreError>),
-    /// What the commands left to be written could not be.
+    /// The pending rows of the commands could not be written.
     Undone(StoreError),
     /// The answer to the commit was lost.
     Unknown(StoreError),
 }
 
 impl Failure {
-    /// What ails the database, if it is not the command.
+    /// The trouble of the database, unless only a command failed.
     fn trouble(&self) -> Option<&StoreError> {
         match self {
             Self::Away(error) | Self::Undone(error) | Self::Unknown(error) => Some(error),
@@ -49,10 +49,10 @@ impl Failure {
     }
 }
 
-/// Told about every commit's events, in order, before the waiters are answered.
+/// Receives the events of every commit, in order, before the callers get their answers.
 pub(crate) type Listener = Arc<dyn Fn(&[Arc<Event>]) + Send + Sync>;
 
-/// Tells the time.
+/// Returns the current time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A cheap handle to the writer task.
@@ -68,15 +68,15 @@ pub(crate) struct Writer {
 #[derive(Debug, Clone)]
 struct Trouble {
     why: String,
-    /// The database did not answer; that it takes no changes is not known.
+    /// The database did not answer; whether it accepts changes is unknown.
     away: bool,
 }
 
-/// How many announcements are kept for those who have not looked yet. Who misses one hears of what came by its event.
+/// The number of announcements that a slow listener may lag behind. A listener that misses one still gets the event.
 const COMING: usize = 64;
 
 impl Writer {
-    /// Starts the writer task; it ends when it is told to, closing `connection`.
+    /// Starts the writer task; it closes `connection` when it stops.
     pub(crate) fn start(
         target: Target,
         connection: Owned,
@@ -123,12 +123,12 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Hears in which projects tasks are about to be added: who asks for one at once shares their transaction.
+    /// Announces the projects that get new tasks: a command that takes one at once joins the same transaction.
     pub(crate) fn coming(&self) -> broadcast::Receiver<ProjectId> {
         self.coming.subscribe()
     }
 
-    /// Takes no more commands; those that wait are still run.
+    /// Accepts no more commands; queued commands still run.
     pub(crate) fn stop(&self) {
         self.stop.notify_one();
     }
@@ -138,31 +138,31 @@ impl Writer {
         self.trouble.lock().as_ref().map(|trouble| trouble.why.clone())
     }
 
-    /// The database answers: a write that failed because it did not says nothing any more.
+    /// Clears the trouble of an unreachable database: it answers again.
     pub(crate) fn reached(&self) {
         self.trouble.lock().take_if(|trouble| trouble.away);
     }
 }
 
-/// How often the writer lets others run in vain while some of those who were just answered are not back.
+/// How often the writer yields without a new command while callers that just got an answer have not sent their next one.
 const PATIENT: u32 = 16;
 
-/// Lets those who were just answered come back with their next command, as long as they do so at once: they then share
-/// one commit with those that came meanwhile, instead of taking turns with them.
+/// Lets callers that just got an answer send their next command, so that one commit covers it and the commands that
+/// arrived meanwhile.
 async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
-    let mut in_vain = 0;
+    let mut idle = 0;
     loop {
         let before = jobs.len();
         tokio::task::yield_now().await;
-        in_vain = if jobs.len() == before { in_vain + 1 } else { 0 };
+        idle = if jobs.len() == before { idle + 1 } else { 0 };
         let all_back = answered < 2 || jobs.len() >= answered;
-        if jobs.len() >= GROUP || (in_vain > 0 && all_back) || in_vain >= PATIENT {
+        if jobs.len() >= GROUP || (idle > 0 && all_back) || idle >= PATIENT {
             return;
         }
     }
 }
 
-/// Runs the jobs and writes everything that they leave to be written.
+/// Runs the jobs and writes their pending rows and events.
 async fn run(
     connection: &mut Owned,
     batch: &mut Batch,
@@ -199,7 +199,7 @@ struct Task {
     clock: Clock,
     trouble: Arc<Mutex<Option<Trouble>>>,
     memory: Memory,
-    /// How many commands were answered last.
+    /// The number of commands in the last answered group.
     answered: usize,
     coming: broadcast::Sender<ProjectId>,
 }
@@ -234,7 +234,7 @@ impl Task {
         }
     }
 
-    /// Tells who waits for tasks where these jobs add some; `false`: nobody waits there.
+    /// Announces the projects that these jobs add tasks to; `false`: nobody listens.
     fn call(&self, jobs: &[Box<dyn Job>]) -> bool {
         if self.coming.receiver_count() == 0 {
             return false;
@@ -242,21 +242,21 @@ impl Task {
         let mut projects: Vec<ProjectId> = jobs.iter().filter_map(|job| job.fills()).collect();
         projects.sort_unstable();
         projects.dedup();
-        // Whoever waited has gone: nothing is lost by it.
+        // A send fails when the last listener has left, which loses nothing.
         projects.into_iter().filter(|project| self.coming.send(*project).is_ok()).count() > 0
     }
 
-    /// Runs the jobs together, or one by one if that fails, and waits until they are durable.
+    /// Runs the jobs in one transaction, or one by one if that fails, and waits until they are durable.
     async fn commit_all(&mut self, jobs: Vec<Box<dyn Job>>) {
         if let Err(rest) = self.commit(jobs).await {
             for job in rest {
-                // Alone, a spoiled command answers for itself.
+                // In its own transaction, a spoiled command answers with its own error.
                 let _ = self.commit(vec![job]).await;
             }
         }
     }
 
-    /// Tells of what is durable.
+    /// Answers the callers of a durable group, after the listener got its events.
     fn answer(&mut self, jobs: Vec<Box<dyn Job>>, events: Vec<Event>) {
         *self.trouble.lock() = None;
         self.answered = jobs.len();
@@ -267,7 +267,7 @@ impl Task {
         jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
     }
 
-    /// Tells everybody why it is not known whether it was done, or that it was not.
+    /// Answers all callers that their commands failed, or that the outcome is unknown.
     async fn give_up(&mut self, failure: Failure, mut jobs: Vec<Box<dyn Job>>) {
         self.recover(&failure).await;
         let error = match failure {
@@ -281,7 +281,7 @@ impl Task {
         }
     }
 
-    /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
+    /// Runs and commits the jobs in one transaction. `Err` returns the jobs after a rollback, to run one by one.
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
         match self.attempt_in_time(&mut jobs).await {
             Ok(events) => self.answer(jobs, events),
@@ -294,7 +294,7 @@ impl Task {
         Ok(())
     }
 
-    /// A server that does not answer is given up: its connection is in nobody knows what state.
+    /// Drops the connection of a server that does not answer: the state of its transaction is unknown.
     async fn attempt_in_time(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         if let Target::Sqlite(_) = self.target {
             return self.attempt(jobs).await;
@@ -311,14 +311,14 @@ impl Task {
         let memory = self.memory.take();
         let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
         let mut batch = Batch::new(ledger, memory);
-        // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
+        // Read the clock only now: another hub may have committed while we waited, and time must not run backwards.
         let events = run(connection, &mut batch, jobs, clock()).await?;
         commit(connection).await?;
         self.memory = batch.remember();
         Ok(events)
     }
 
-    /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.
+    /// A connection with a new transaction; reconnects if the connection broke while idle.
     async fn begin(&mut self) -> Result<(&mut Owned, Option<Ledger>), StoreError> {
         if let Some(connection) = &mut self.connection {
             match connection.borrow().begin_write().await {
@@ -335,7 +335,7 @@ impl Task {
         Ok((self.connection.insert(fresh), ledger))
     }
 
-    /// Rolls back; drops a connection that may be no good any more.
+    /// Rolls back; drops a connection that may be broken.
     async fn recover(&mut self, failure: &Failure) {
         if let Some(error) = failure.trouble() {
             tracing::warn!(%error, "a transaction failed");
@@ -343,15 +343,15 @@ impl Task {
             *self.trouble.lock() = Some(Trouble { why: error.to_string(), away });
         }
         let Some(connection) = &mut self.connection else {
-            // The database cannot be reached: do not spin while it is away.
+            // The database is unreachable: do not spin.
             tokio::time::sleep(Duration::from_millis(100)).await;
             return;
         };
-        // SQLite rolls back by itself on some errors; "no transaction is active" is then no trouble.
+        // SQLite rolls back by itself on some errors: then "no transaction is active" is harmless.
         let rolled_back = timeout(PATIENCE, connection.borrow().script("ROLLBACK")).await;
         let lost = matches!(failure.trouble(), Some(StoreError::Unavailable(_)))
             || matches!(rolled_back, Err(_) | Ok(Err(StoreError::Unavailable(_))));
-        // Whether a session of PostgreSQL may write is decided when it begins, or by the server that it is on.
+        // A PostgreSQL session may be read-only for its lifetime, or be connected to a read-only server.
         let stale = failure.trouble().is_some() && matches!(self.target, Target::Postgres(_));
         if lost || stale {
             self.connection = None;

@@ -16,20 +16,20 @@ use crate::tx::Tx;
 use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::settings;
 
-/// How many ids one statement names at most.
+/// The maximum number of ids in one query.
 const IDS: usize = 128;
 
-/// Adds to what a task waits for.
+/// Inserts dependencies.
 pub(crate) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
 
-/// Says of tasks that are read whether anything waits for them: mostly nothing does, and nobody needs to ask again.
+/// Also reads whether a task has dependants: most have none, which saves a query later.
 const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END \
                         AS BIGINT) AS depended,";
 
-/// How many tasks of the queue are read at once at least.
+/// The minimum number of tasks read from the queue at once.
 const CHUNK: usize = 128;
 
-/// How far the queue is looked through for a task that fits; as far as [`FAR`] when none of these does.
+/// How many tasks of the queue are searched for one that fits; up to [`FAR`] if none of them does.
 pub(crate) const AHEAD: usize = 64;
 pub(crate) const FAR: usize = 2048;
 
@@ -87,14 +87,14 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// What waits for a task.
+    /// The direct dependants of a task.
     pub(crate) async fn dependants(&mut self, task: TaskId) -> Result<Vec<TaskRow>, StoreError> {
         self.know_dependants(&[task]).await?;
         let ids = self.book().dependants.get(&task).cloned().unwrap_or_default();
         self.tasks(&ids).await
     }
 
-    /// Reads what waits for these tasks, all at once.
+    /// Reads the direct dependants of these tasks in one query.
     pub(super) async fn know_dependants(&mut self, tasks: &[TaskId]) -> Result<(), StoreError> {
         let missing: Vec<TaskId> =
             tasks.iter().filter(|task| !self.book().dependants.contains_key(task)).copied().collect();
@@ -113,7 +113,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The first tasks of a project's queue, in order: so many, if there are.
+    /// The first `count` tasks of a project's queue, in order.
     pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
         // More than once where this transaction has taken all that was read.
         let enough = |window: &Window| window.len() >= count || !window.is_partial();
@@ -159,7 +159,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The files of a project's tasks that are worked on.
+    /// The files of a project's held tasks.
     pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
             let sql = format!("SELECT t.id, t.files {HELD} WHERE w.project = $1 AND t.files <> '[]'");
@@ -179,7 +179,7 @@ impl Tx<'_> {
     }
 }
 
-/// Reads so much of a project's queue, from its head or after a place in it.
+/// The query for `wanted` tasks of a project's queue, from its head or after a place in it.
 fn queue(project: ProjectId, after: Option<(i64, TaskId)>, wanted: usize) -> (String, Vec<Value>) {
     let mut values = args![project.to_string(), wanted as u64];
     let after = match after {

@@ -1,5 +1,5 @@
-//! What a transaction has read and changed of workers: rows are read once, changed in memory, written together, and
-//! clients are told the last state once.
+//! Workers that a transaction has read and changed: each row is read once, changed in memory, and written and announced
+//! with the others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -43,7 +43,7 @@ const CHANGING: &[&str] = &[
 
 const WORKERS: Update = Update { table: "workers", keys: &["id"], columns: CHANGING, only: "", every: None };
 
-/// What a transaction has read and changed of workers.
+/// The workers that a transaction has read and changed.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
     slots: HashMap<WorkerId, Slot>,
@@ -57,7 +57,7 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Gives out what changed, to be written.
+    /// Adds the changed rows to the inserts and updates.
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         for (id, (_, view)) in &mut self.told {
             if let Some(slot) = self.slots.get(id) {
@@ -70,19 +70,19 @@ impl Crew {
         updates.push(Part::update(WORKERS, dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect()));
     }
 
-    /// The tables that have changes which are not written yet.
+    /// The tables with pending changes.
     pub(crate) fn changed_tables(&self) -> Option<&'static str> {
         (!self.fresh.is_empty() || !self.dirty.is_empty()).then_some("workers")
     }
 
-    /// Forgets what was read, when a statement has changed it.
+    /// Forgets all rows: a statement may have changed them.
     pub(crate) fn forget_all(&mut self) {
         self.slots.clear();
         self.external.clear();
         self.colours.clear();
     }
 
-    /// Keeps what the next transaction may need.
+    /// Drops rows that the next transaction does not need.
     pub(crate) fn settle_down(&mut self) {
         self.colours.clear();
     }
