@@ -111,11 +111,16 @@ impl Batch {
 
     /// Whether a query could miss pending rows: it names one of their tables.
     pub(crate) fn holds_rows_of(&self, sql: &str) -> bool {
+        names(sql, &self.pending_tables())
+    }
+
+    /// The tables with pending rows.
+    fn pending_tables(&self) -> Vec<&str> {
         let mut tables: Vec<&str> = self.rows.iter().map(|(head, _)| Part::table(head)).collect();
         tables.extend(self.book.changed_tables());
         tables.extend(self.crew.changed_tables());
         tables.extend(self.known.changed_tables());
-        names(sql, &tables)
+        tables
     }
 
     /// Notes that a statement wrote directly, and forgets cached rows that it may have changed.
@@ -130,13 +135,14 @@ impl Batch {
 
     /// Writes the pending rows, but not the events.
     pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        let (inserts, updates) = self.parts();
-        if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
-            self.written = true;
-            self.torn = true;
-            write(c, inserts, updates).await?;
-            self.torn = false;
+        if self.pending_tables().is_empty() {
+            return Ok(());
         }
+        let (inserts, updates) = self.parts();
+        self.written = true;
+        self.torn = true;
+        write(c, inserts, updates).await?;
+        self.torn = false;
         Ok(())
     }
 

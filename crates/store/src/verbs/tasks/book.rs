@@ -100,7 +100,8 @@ impl Book {
 
     /// A changed task; `told`: announce it to clients.
     pub(super) fn changed(&mut self, task: TaskRow, told: bool) {
-        if told {
+        let announced = self.lines.get(&task.project).is_some_and(|lines| lines.contains_key(&task.id));
+        if told || announced {
             self.tell(&task);
         }
         self.track(&task);
@@ -223,9 +224,9 @@ impl Book {
         self.dirty.union(&self.fresh).filter(of_project).copied()
     }
 
-    /// Updates the announcements to the current state of their tasks.
+    /// Completes the announcements with the current state of their tasks.
     fn remember(&mut self) {
-        for (id, line) in self.lines.values_mut().flatten() {
+        for (id, line) in self.lines.values_mut().flatten().filter(|(_, line)| line.is_none()) {
             if let Some(task) = self.tasks.get(id) {
                 *line = Some(task.line());
             }

@@ -59,7 +59,7 @@ pub(crate) struct Crew {
 impl Crew {
     /// Adds the changed rows to the inserts and updates.
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
-        for (id, (_, view)) in &mut self.told {
+        for (id, (_, view)) in self.told.iter_mut().filter(|(_, (_, view))| view.is_none()) {
             if let Some(slot) = self.slots.get(id) {
                 *view = Some(slot.view.clone());
             }
@@ -183,6 +183,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, slot: Slot) {
 /// Writes a changed worker without telling anybody: nothing changed that clients show.
 pub(crate) fn put_quietly(tx: &mut Tx<'_>, slot: Slot) {
     let crew = tx.change_crew();
+    crew.told.entry(slot.id).and_modify(|(_, view)| *view = None);
     crew.dirty.insert(slot.id);
     crew.slots.insert(slot.id, slot);
 }
