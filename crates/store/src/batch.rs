@@ -129,7 +129,7 @@ impl Batch {
         if names(sql, CACHED) {
             self.book.forget_all();
             self.crew.forget_all();
-            self.known.facts.clear();
+            self.known.forget_all();
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Known {
     answered: HashMap<RequestKey, (String, String)>,
     /// The facts that access to a project depends on.
     pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
+    /// Whether a project names a repository.
+    pub(crate) has_repository: HashMap<ProjectId, bool>,
     /// The number of the last message, where the table does not have it yet.
     pub(crate) last_message: HashMap<ProjectId, u32>,
 }
@@ -56,6 +58,12 @@ impl Known {
     /// The fingerprint and answer of a request that was answered before this transaction.
     pub(crate) fn answered(&self, scope: &str, key: &str) -> Option<(String, String)> {
         self.answered.get(&(scope.to_owned(), key.to_owned())).cloned()
+    }
+
+    /// Forgets the projects: a statement may have changed them.
+    pub(crate) fn forget_all(&mut self) {
+        self.facts.clear();
+        self.has_repository.clear();
     }
 
     /// Drops rows that the next transaction does not need.

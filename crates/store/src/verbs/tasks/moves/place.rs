@@ -88,8 +88,13 @@ pub(super) async fn to_compare(
 
 /// Whether outputs of a project go into a repository; others meet nowhere.
 pub(crate) async fn has_repository(tx: &mut Tx<'_>, project: ProjectId) -> Result<bool, StoreError> {
-    let project = projects::find(tx.read(), &Caller::hub("check"), project, Action::See).await?;
-    Ok(!project.repositories.is_empty())
+    if let Some(known) = tx.batch().known.has_repository.get(&project) {
+        return Ok(*known);
+    }
+    let found = projects::find(tx.read(), &Caller::hub("check"), project, Action::See).await?;
+    let has = !found.repositories.is_empty();
+    tx.batch().known.has_repository.insert(project, has);
+    Ok(has)
 }
 
 /// Who can look at a branch: a runner of the worker's owner, else one that has workers of this project.
