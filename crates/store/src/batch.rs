@@ -1,19 +1,19 @@
-//! What the commands of one transaction leave to be written at its end: events, audit entries, answered requests.
+//! The rows that the commands of one transaction leave to be written together: changes, events, audit entries, answers.
 //!
-//! The ledger's row is locked from the transaction's begin to its commit: on PostgreSQL, too, positions become visible in
-//! order and without a gap.
+//! The transaction locks the ledger's row from begin to commit: on PostgreSQL, too, positions become visible in order and
+//! without a gap.
 
 use std::time::Instant;
 
 use domain::{ProjectFacts, ProjectId, Seq, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::bulk::{self, Part, Update, Whole};
+use crate::bulk::{Part, Update};
 use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
-use crate::verbs::tasks::{Book, EDGES};
+use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
 use crate::{Event, EventBody, StoreError};
 
@@ -51,17 +51,7 @@ pub(crate) struct PendingRequest {
     pub(crate) answer: String,
 }
 
-/// What a transaction came to.
-pub(crate) enum Outcome {
-    /// There was nothing to write.
-    Nothing,
-    /// Everything was written, and must be committed.
-    Written(Vec<Event>),
-    /// A whole transaction, to be sent.
-    Whole(Vec<Event>, Whole),
-}
-
-/// What one transaction still has to write.
+/// The changes that a transaction still has to write.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) events: Vec<PendingEvent>,
@@ -72,51 +62,41 @@ pub(crate) struct Batch {
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
-    /// Whether the database is in a transaction. Before that it is only read, and what was read and remembered is true
-    /// if the ledger is found as it was when it is written.
-    begun: bool,
-    /// Whether anything was written other than from what is remembered.
-    by_hand: bool,
-    /// Whether something was written only in part, or not as it must be: nothing of it may be committed, whatever the
-    /// command that it was written for makes of that.
+    /// Whether anything was written before the end of the transaction.
+    written: bool,
+    /// Whether a write failed halfway: then nothing may be committed, even if the command ignores the error.
     pub(crate) torn: bool,
-    /// Whether somebody else wrote since what is remembered was true.
-    moved: bool,
     began: Option<Instant>,
 }
 
-impl Batch {
-    /// What a transaction that found the ledger so has to write: nothing yet. What is remembered counts if nobody wrote
-    /// since.
-    pub(crate) fn begun(ledger: Option<Ledger>, memory: Memory) -> Self {
-        let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
-        Self { ledger, begun: true, ..Self::ahead(memory) }
-    }
+/// The tables whose rows are cached in [`Book`], [`Crew`] and [`Known`].
+const CACHED: &[&str] =
+    &["users", "projects", "tasks", "task_queue", "task_deps", "task_gists", "workers", "work_settings", "freezes"];
 
-    /// The same for a transaction that begins when it writes.
-    pub(crate) fn ahead(memory: Memory) -> Self {
+/// Whether a statement names one of these tables.
+fn names(sql: &str, tables: &[&str]) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !tables.is_empty() && sql.split(|c| !word(c)).any(|name| tables.contains(&name))
+}
+
+impl Batch {
+    /// A new transaction with the ledger that it found. Uses the memory if no other hub wrote since.
+    pub(crate) fn new(ledger: Option<Ledger>, memory: Memory) -> Self {
+        let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
         let began = memory.began();
-        let Memory { book, crew, known, ledger, .. } = memory;
+        let Memory { book, crew, known, .. } = memory;
         Self { book, crew, known, ledger, began, ..Self::default() }
     }
 
-    /// What the next transaction may remember of this one, which is committed.
+    /// The memory for the next transaction, once this one is committed.
     pub(crate) fn remember(mut self) -> Memory {
-        if self.by_hand {
-            return Memory::default();
-        }
         self.book.settle_down();
         self.crew.settle_down();
         self.known.settle_down();
         Memory::new(self.book, self.crew, self.known, self.ledger, self.began)
     }
 
-    /// Whether the transaction must be committed.
-    pub(crate) fn is_begun(&self) -> bool {
-        self.begun
-    }
-
-    /// Leaves a row to be inserted with others like it; `head` names table and columns.
+    /// Adds a row to insert; `head` is the statement up to its columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         match self.rows.iter_mut().find(|(known, _)| *known == head) {
             Some((_, rows)) => rows.push(row),
@@ -124,69 +104,59 @@ impl Batch {
         }
     }
 
-    /// Whether rows of this kind were left to be inserted.
+    /// Whether rows with this `head` are pending.
     pub(crate) fn is_waiting(&self, head: &str) -> bool {
         self.rows.iter().any(|(known, _)| *known == head)
     }
 
-    /// Notes that rows were written by a statement that what is remembered knows nothing of.
-    pub(crate) fn wrote_by_hand(&mut self) {
-        self.by_hand = true;
+    /// Whether a query could miss pending rows: it names one of their tables.
+    pub(crate) fn holds_rows_of(&self, sql: &str) -> bool {
+        names(sql, &self.pending_tables())
     }
 
-    /// Begins the transaction, if it has not begun; refuses if somebody wrote meanwhile.
-    pub(crate) async fn begin(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        if self.begun {
+    /// The tables with pending rows.
+    fn pending_tables(&self) -> Vec<&str> {
+        let mut tables: Vec<&str> = self.rows.iter().map(|(head, _)| Part::table(head)).collect();
+        tables.extend(self.book.changed_tables());
+        tables.extend(self.crew.changed_tables());
+        tables.extend(self.known.changed_tables());
+        tables
+    }
+
+    /// Notes that a statement wrote directly, and forgets cached rows that it may have changed.
+    pub(crate) fn wrote(&mut self, sql: &str) {
+        self.written = true;
+        if names(sql, CACHED) {
+            self.book.forget_all();
+            self.crew.forget_all();
+            self.known.forget_all();
+        }
+    }
+
+    /// Writes the pending rows, but not the events.
+    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
+        if self.pending_tables().is_empty() {
             return Ok(());
         }
-        // Also if it fails half-way: then there is something to roll back.
-        self.begun = true;
-        let ledger = c.begin_write().await?;
-        self.still(ledger == self.ledger)
-    }
-
-    /// What is remembered counts only if nobody else wrote since. Nobody may take this for a refusal: it is run again.
-    fn still(&mut self, same: bool) -> Result<(), StoreError> {
-        self.moved |= !same;
-        match same {
-            true => Ok(()),
-            false => Err(StoreError::Unavailable("another hub wrote meanwhile".into())),
-        }
-    }
-
-    /// Whether somebody else wrote since what is remembered was true.
-    pub(crate) fn has_moved(&self) -> bool {
-        self.moved
-    }
-
-    /// Writes what was left for later, and forgets what was read: what follows may write it by hand.
-    pub(crate) async fn flush(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
         let (inserts, updates) = self.parts();
-        if inserts.iter().chain(&updates).any(|part| !part.is_empty()) {
-            self.by_hand = true;
-            self.torn = true;
-            self.begin(c).await?;
-            write(c, inserts, updates).await?;
-            self.torn = false;
-        }
-        self.book.forget_all();
-        self.crew.forget_all();
+        self.written = true;
+        self.torn = true;
+        write(c, inserts, updates).await?;
+        self.torn = false;
         Ok(())
     }
 
-    /// What was left for later: rows to insert, and rows to update.
+    /// Takes the pending rows: those to insert, and those to update or delete.
     fn parts(&mut self) -> (Vec<Part>, Vec<Part>) {
-        let runs = !self.begun;
-        self.book.edges_aloft = self.is_waiting(EDGES);
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
-        self.book.write(&mut inserts, &mut updates, runs);
+        self.book.write(&mut inserts, &mut updates);
         self.crew.write(&mut inserts, &mut updates);
         self.known.write(&mut updates);
         (inserts, updates)
     }
 
-    /// Takes back what is still to be written about a project that is deleted; the places of its events remain.
+    /// Drops pending changes of a deleted project; its events keep their positions.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         let id = project.to_string();
         self.book.forget(project);
@@ -197,9 +167,8 @@ impl Batch {
         self.requests.retain(|request| !request.answer.contains(&id));
     }
 
-    /// Writes everything, and gives the events their positions. Of a transaction that has not begun nothing is written
-    /// yet: it is sent whole.
-    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Outcome, StoreError> {
+    /// Writes all pending rows and events; returns the events with their positions.
+    pub(crate) async fn write(&mut self, c: &mut Connection<'_>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
@@ -208,37 +177,16 @@ impl Batch {
         let requests = self.requests.drain(..).map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
         let head = "INSERT INTO requests (actor, request_key, fingerprint, answer, at)";
         rest.push(Part::insert(head, requests.collect()));
-        let nothing = self.events.is_empty() && self.audits.is_empty() && !self.by_hand;
+        let nothing = self.events.is_empty() && self.audits.is_empty() && !self.written;
         if nothing && inserts.iter().chain(&rest).all(Part::is_empty) {
-            // What has begun must end.
-            return match self.begun {
-                true => Ok(Outcome::Written(Vec::new())),
-                false => self.look_again(c).await.map(|()| Outcome::Nothing),
-            };
-        }
-        let rows = [self.events.len(), self.audits.len()].into_iter();
-        let mut rows = rows.chain(inserts.iter().chain(&rest).map(Part::len));
-        if rows.any(|rows| rows > bulk::ROWS) || rest.iter().any(|part| part.follows(&inserts)) {
-            self.begin(c).await?;
+            return Ok(Vec::new());
         }
         let events = self.enter(&mut rest, now)?;
-        if self.begun {
-            write(c, inserts, rest).await?;
-            return Ok(Outcome::Written(events));
-        }
-        // The ledger comes first: whoever has it locked is waited for before anything else is.
-        rest.rotate_right(1);
-        rest.extend(inserts);
-        Ok(Outcome::Whole(events, Whole::of(rest)?))
+        write(c, inserts, rest).await?;
+        Ok(events)
     }
 
-    /// What was answered from what is remembered counts only if that is still true.
-    async fn look_again(&mut self, c: &mut Connection<'_>) -> Result<(), StoreError> {
-        let writes = c.writes().await?;
-        self.still(writes == self.ledger.as_ref().map(|ledger| ledger.writes))
-    }
-
-    /// Gives events and audit entries their positions, to be written; the ledger is the last part.
+    /// Gives events and audit entries their positions, to be written with the ledger.
     fn enter(&mut self, parts: &mut Vec<Part>, now: Timestamp) -> Result<Vec<Event>, StoreError> {
         let ledger = self.ledger.as_mut().ok_or_else(|| StoreError::Corrupt("the ledger has no row".into()))?;
         let pending = std::mem::take(&mut self.events);
@@ -247,7 +195,6 @@ impl Batch {
         let head = "INSERT INTO events (seq, at, project, audience, facts_before, execution_of, message, body)";
         parts.push(Part::insert(head, events.iter().map(event_row).collect()));
         let mut rows = Vec::new();
-        let before = ledger.writes;
         ledger.seq += events.len() as u64;
         ledger.writes += 1;
         for entry in self.audits.drain(..) {
@@ -259,20 +206,20 @@ impl Batch {
                     detail, hash, via)";
         parts.push(Part::insert(head, rows));
         let Ledger { seq, audit, hash, writes } = ledger;
-        parts.push(Part::update(LEDGER, vec![args![1_i64, before, *seq, *audit, &*hash, *writes]]));
+        parts.push(Part::update(LEDGER, vec![args![1_i64, *seq, *audit, &*hash, *writes]]));
         Ok(events)
     }
 }
 
 const LEDGER: Update = Update {
     table: "ledger",
-    keys: &["one", "writes"],
+    keys: &["one"],
     columns: &["seq", "audit", "audit_hash", "writes"],
     only: "",
-    every: Some("the ledger is not as it was"),
+    every: None,
 };
 
-/// Writes all of it: together, unless a row is inserted and then updated.
+/// Writes all parts in one step, unless a row is inserted and then updated.
 async fn write(c: &mut Connection<'_>, mut inserts: Vec<Part>, rest: Vec<Part>) -> Result<(), StoreError> {
     if rest.iter().any(|part| part.follows(&inserts)) {
         c.write(std::mem::take(&mut inserts)).await?;
@@ -347,4 +294,30 @@ pub(crate) fn chain(before: &str, text: &str) -> String {
     digest.update(before.as_bytes());
     digest.update(text.as_bytes());
     hex::encode(digest.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_names_a_table_by_its_whole_name() {
+        for sql in
+            ["SELECT id FROM tasks", "SELECT 1 FROM users u JOIN tasks t ON t.id = u.id", "UPDATE tasks SET x = 1"]
+        {
+            assert!(names(sql, &["tasks"]), "{sql}");
+        }
+        for sql in ["SELECT tasks_done FROM users", "SELECT id FROM task_deps", ""] {
+            assert!(!names(sql, &["tasks"]), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_query_could_miss_rows_of_the_tables_that_are_pending() {
+        let mut batch = Batch::default();
+        assert!(!batch.holds_rows_of("SELECT id FROM messages"));
+        batch.later("INSERT INTO messages (id, project)", args!["m", "p"]);
+        assert!(batch.holds_rows_of("SELECT id FROM messages WHERE id = $1"));
+        assert!(!batch.holds_rows_of("SELECT id FROM users"));
+    }
 }

@@ -1,4 +1,4 @@
-//! Many rows at once: what a transaction leaves to be written to several tables goes out together.
+//! Bulk writes: inserts, updates and deletes of many rows in several tables.
 //!
 //! On PostgreSQL all parts are one statement, so one round trip; each column is an array, or one value if all rows have
 //! the same. On SQLite, where a statement costs no round trip, each part is a list of values.
@@ -7,14 +7,14 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use crate::StoreError;
-use crate::sql::{Connection, Free, Value};
+use crate::sql::{Connection, Database, Value};
 
-/// How many rows of a part one statement writes at most on PostgreSQL, and on SQLite.
-pub(crate) const ROWS: usize = 1000;
+/// The maximum number of rows of a part in one statement, on PostgreSQL and on SQLite.
+const ROWS: usize = 1000;
 const TUPLES: usize = 64;
 
-/// From how many rows on it is worth looking for columns in which all are the same. Fewer rows are alike by chance,
-/// which would make ever new statements.
+/// The minimum number of rows to look for constant columns. Fewer rows are often equal by chance, and each combination
+/// would be another prepared statement.
 const ALIKE: usize = 8;
 
 /// Rows of one table to insert, to update or to delete.
@@ -26,59 +26,31 @@ pub(crate) struct Part {
 
 #[derive(Debug)]
 enum Kind {
-    /// Names table and columns, and what becomes of a row that is there.
+    /// The statement up to its columns, and its conflict clause.
     Insert(&'static str, &'static str),
     Update(Update),
     Delete(Delete),
-    DeleteRun(Run, usize),
 }
 
-/// Where the rows that go stand, one after the other: from a first one to a last one, with no other between them.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) table: &'static str,
-    /// What they have in common.
-    pub(crate) of: &'static str,
-    /// What they are in the order of: a number, then an id.
-    pub(crate) order: [&'static str; 2],
-    /// Why it is refused if there are more or fewer.
-    pub(crate) every: &'static str,
-}
-
-impl Run {
-    /// The statement, given how bytes are compared and the places of its five arguments: what they have in common, the
-    /// first and the last.
-    fn sql(&self, bytes: &str, place: impl Fn(usize) -> String) -> String {
-        let Self { table, of, order: [number, id], .. } = self;
-        let [of_value, first, first_id, last, last_id] = [0, 1, 2, 3, 4].map(place);
-        // Ids are in the order of their bytes, whatever the language of the database.
-        let at = format!("({number}, {id} COLLATE {bytes})");
-        format!(
-            "DELETE FROM {table} WHERE {of} = {of_value} AND {number} BETWEEN {first} AND {last} AND \
-             {at} >= ({first}, {first_id}) AND {at} <= ({last}, {last_id})"
-        )
-    }
-}
-
-/// Which rows of a table go.
+/// Rows to delete from a table.
 #[derive(Debug)]
 pub(crate) struct Delete {
     pub(crate) table: &'static str,
-    /// What the values of each row are: together they name it.
+    /// The columns that identify a row.
     pub(crate) keys: &'static [&'static str],
 }
 
-/// Which rows of a table change, and how.
+/// Rows to update in a table.
 #[derive(Debug)]
 pub(crate) struct Update {
     pub(crate) table: &'static str,
-    /// What the first values of each row are: they name it and say what it must be.
+    /// The columns of the first values, which identify a row in its expected state.
     pub(crate) keys: &'static [&'static str],
-    /// What the other values of each row are.
+    /// The columns of the other values, which change.
     pub(crate) columns: &'static [&'static str],
-    /// Restricts further.
+    /// A further condition.
     pub(crate) only: &'static str,
-    /// Why it is refused if a row is not as it must be; without it such rows stay as they are.
+    /// The error if a row is not in its expected state; without it such rows stay as they are.
     pub(crate) every: Option<&'static str>,
 }
 
@@ -100,7 +72,7 @@ impl Part {
         Self { kind: Kind::Insert(head, ""), rows }
     }
 
-    /// Rows to insert unless they are there.
+    /// Rows to insert unless they exist.
     pub(crate) fn insert_new(head: &'static str, rows: Vec<Vec<Value>>) -> Self {
         Self { kind: Kind::Insert(head, " ON CONFLICT DO NOTHING"), rows }
     }
@@ -115,10 +87,9 @@ impl Part {
         Self { kind: Kind::Delete(delete), rows }
     }
 
-    /// So many rows to delete that stand one after the other: what they have in common, number and id of the first, and of
-    /// the last.
-    pub(crate) fn delete_run(run: Run, row: Vec<Value>, count: usize) -> Self {
-        Self { kind: Kind::DeleteRun(run, count), rows: vec![row] }
+    /// The table that `head` inserts into.
+    pub(crate) fn table(head: &str) -> &str {
+        head.strip_prefix("INSERT INTO ").and_then(|rest| rest.split(' ').next()).unwrap_or_default()
     }
 
     /// Whether there is nothing to write.
@@ -126,12 +97,7 @@ impl Part {
         self.rows.is_empty()
     }
 
-    /// How many rows there are to write.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether it updates a row that one of these inserts: then they must be written first.
+    /// Whether it updates a row that one of these parts inserts: then the inserts must come first.
     pub(crate) fn follows(&self, inserts: &[Part]) -> bool {
         let Kind::Update(update) = &self.kind else { return false };
         let into = format!("INSERT INTO {} (", update.table);
@@ -141,7 +107,7 @@ impl Part {
         !new.is_empty() && self.rows.iter().filter_map(|row| row.first()).any(|key| new.contains(key))
     }
 
-    /// The statement for so many tuples of values on SQLite.
+    /// The SQLite statement for `count` tuples of values.
     fn on_sqlite(&self, width: usize, count: usize) -> String {
         let tuple = |at: usize| {
             let places: Vec<String> = (1..=width).map(|place| format!("${}", at * width + place)).collect();
@@ -156,11 +122,10 @@ impl Part {
             Kind::Delete(Delete { table, keys }) => {
                 format!("DELETE FROM {table} WHERE ({}) IN (VALUES {tuples})", keys.join(", "))
             }
-            Kind::DeleteRun(run, _) => run.sql("BINARY", |at| format!("${}", at + 1)),
         }
     }
 
-    /// The statement for these columns on PostgreSQL, whose arguments begin after so many others.
+    /// The PostgreSQL statement for these columns; `before`: the number of earlier arguments.
     fn on_postgres(&self, columns: &[Column], before: usize) -> String {
         let place = |at: usize| format!("${}::{}", before + at + 1, columns[at].kind());
         let arrays: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].is_array()).collect();
@@ -179,48 +144,37 @@ impl Part {
                 let fits = fits.collect::<Vec<_>>().join(" AND ");
                 format!("DELETE FROM {table}{} WHERE {fits}", source.replacen("FROM", "USING", 1))
             }
-            Kind::DeleteRun(run, _) => run.sql("\"C\"", place),
         }
     }
 
-    /// How many of the first columns name a row.
+    /// The number of leading columns that identify a row.
     fn naming(&self) -> usize {
         match &self.kind {
             Kind::Update(update) => update.keys.len(),
             Kind::Delete(delete) => delete.keys.len(),
             Kind::Insert(..) => 1,
-            Kind::DeleteRun(..) => 0,
-        }
-    }
-
-    /// How many rows of the table so many rows of arguments stand for.
-    fn reach(&self, rows: usize) -> usize {
-        match &self.kind {
-            Kind::DeleteRun(_, count) => *count,
-            _ => rows,
         }
     }
 
     fn every(&self) -> Option<&'static str> {
         match &self.kind {
             Kind::Update(update) => update.every,
-            Kind::DeleteRun(run, _) => Some(run.every),
             Kind::Delete(_) | Kind::Insert(..) => None,
         }
     }
 }
 
 impl Connection<'_> {
-    /// Writes all parts. None of them may need what another one writes.
+    /// Writes all parts. No part may depend on another one.
     pub(crate) async fn write(&mut self, mut parts: Vec<Part>) -> Result<(), StoreError> {
         parts.retain(|part| !part.is_empty());
-        match self.free().await? {
-            Free::Sqlite(_) => {
+        match &mut self.database {
+            Database::Sqlite(_) => {
                 for part in parts {
                     self.write_tuples(part).await?;
                 }
             }
-            Free::Postgres(connection) => {
+            Database::Postgres(connection) => {
                 while !parts.is_empty() {
                     write_columns(connection, &mut parts).await?;
                     parts.retain(|part| !part.is_empty());
@@ -238,13 +192,13 @@ impl Connection<'_> {
             let some: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
             let sql = part.on_sqlite(some.first().map_or(0, Vec::len), count);
             let written = self.run(&sql, some.into_iter().flatten().collect()).await?;
-            counted(&part, written, part.reach(count))?;
+            counted(&part, written, count)?;
         }
         Ok(())
     }
 }
 
-/// Refuses if fewer rows were as they must be than there are.
+/// Refuses if a row was not in its expected state.
 fn counted(part: &Part, written: u64, rows: usize) -> Result<(), StoreError> {
     match part.every() {
         Some(why) if written != rows as u64 => Err(StoreError::Conflict(why.to_owned())),
@@ -263,48 +217,10 @@ async fn write_columns(connection: &mut PgConnection, parts: &mut [Part]) -> Res
     parts.iter().zip(&mut written).try_for_each(|(part, (written, size))| counted(part, written.cast_unsigned(), size))
 }
 
-/// The code of the error that a statement makes itself fail with.
-const DIVISION_BY_ZERO: &str = "22012";
-
-/// A transaction that is one statement, ready to be sent.
-pub(crate) struct Whole {
-    sql: String,
-    arguments: PgArguments,
-}
-
-impl Whole {
-    /// All parts together. None of them may need what another one writes. The rows that must be as they are said to be
-    /// are locked in the order of the parts, before anything else is written.
-    pub(crate) fn of(mut parts: Vec<Part>) -> Result<Self, StoreError> {
-        parts.retain(|part| !part.is_empty());
-        let mut statement = Statement::of(&mut parts);
-        let mut checks = Vec::new();
-        for ((part, count), size) in parts.iter().zip(&statement.counts).zip(&statement.sizes) {
-            if part.every().is_some() {
-                statement.arguments.push(Column::Integer(i64::try_from(*size).ok()));
-                checks.push(format!("1 / ({count} = ${}::bigint)::int", statement.arguments.len()));
-            }
-        }
-        let sql = format!("WITH {} SELECT ARRAY[{}]::bigint[]", statement.parts.join(", "), checks.join(", "));
-        Ok(Self { sql, arguments: statement.bound()? })
-    }
-
-    /// Writes all of it and commits; `false`: a row is not as it must be, and nothing was written.
-    pub(crate) async fn write(self, connection: &mut PgConnection) -> Result<bool, StoreError> {
-        let query = sqlx::query_with(AssertSqlSafe(self.sql), self.arguments);
-        // To the end of its answer, which is sent when it is durable.
-        match query.fetch_all(connection).await {
-            Ok(_) => Ok(true),
-            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DIVISION_BY_ZERO) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
 /// Parts of one statement with their arguments.
 struct Statement {
     parts: Vec<String>,
-    /// How many rows each part wrote, if that matters.
+    /// Expressions that count the rows of each part, if the count matters.
     counts: Vec<String>,
     sizes: Vec<usize>,
     arguments: Vec<Column>,
@@ -317,7 +233,7 @@ impl Statement {
         for (at, part) in parts.iter_mut().enumerate() {
             let rest = part.rows.split_off(part.rows.len().min(ROWS));
             let rows = std::mem::replace(&mut part.rows, rest);
-            all.sizes.push(part.reach(rows.len()));
+            all.sizes.push(rows.len());
             let columns = columns(rows, part.naming());
             let sql = part.on_postgres(&columns, all.arguments.len());
             match part.every() {
@@ -350,7 +266,7 @@ impl Statement {
     }
 }
 
-/// One column of many rows; one value if all have the same.
+/// One column of many rows; a single value if all rows have the same.
 enum Column {
     Texts(Vec<Option<String>>),
     Integers(Vec<Option<i64>>),
@@ -382,7 +298,7 @@ impl Column {
         }
     }
 
-    /// One value instead of many that are the same.
+    /// Replaces equal values by a single one.
     fn folded(self) -> Self {
         fn same<T: PartialEq>(values: &[T]) -> bool {
             values.windows(2).all(|pair| pair[0] == pair[1])
@@ -395,7 +311,7 @@ impl Column {
     }
 }
 
-/// Rows turned into columns; all values of a column are of one kind. So many of the first ones name a row.
+/// Turns rows into columns; all values of a column have one kind. The first `naming` columns identify a row.
 fn columns(rows: Vec<Vec<Value>>, naming: usize) -> Vec<Column> {
     let count = rows.len();
     let mut columns: Vec<Column> = Vec::new();
@@ -412,7 +328,7 @@ fn columns(rows: Vec<Vec<Value>>, naming: usize) -> Vec<Column> {
     }
     match count {
         1 => columns.into_iter().map(Column::folded).collect(),
-        // What names a row stays: one value for all looks as if it alone found few rows, however many have it.
+        // Columns that identify a row stay arrays: the planner takes a single value for a selective one.
         ALIKE.. => columns.into_iter().enumerate().map(|(at, c)| if at < naming { c } else { c.folded() }).collect(),
         _ => columns,
     }

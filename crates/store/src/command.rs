@@ -20,29 +20,20 @@ pub trait Command: Serialize + Send + Sync + 'static {
     /// Whether the answer holds a secret, which must not be stored.
     const SECRET: bool = false;
 
-    /// Whether the verb only adds rows by `Tx::later` and reads nothing that such rows would change, so that those of
-    /// many commands are inserted together.
-    const APPENDS: bool = false;
-
-    /// Whether a request that was answered so may be answered otherwise when it is made again with the same key.
+    /// Whether this answer is repeated when the request is made again with the same key.
     fn is_final(_output: &Self::Output) -> bool {
         true
     }
 
-    /// How much there is to decide: so many tasks are taken or handed back.
-    fn weight(&self) -> usize {
-        0
-    }
-
-    /// The project whose queue it makes longer: who waits there for a task may come along in the same transaction.
+    /// The project that the verb adds tasks to: a worker that waits there may take one in the same transaction.
     fn fills(&self) -> Option<ProjectId> {
         None
     }
 
-    /// Says what it will read, so that many commands read together.
+    /// Adds the rows that the verb will read, so that a group reads them together.
     fn foresee(&self, _caller: &Caller, _wanted: &mut Wanted) {}
 
-    /// Does it. Refuse before writing.
+    /// Runs the verb. Refuse before writing.
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
 }
 
@@ -51,6 +42,6 @@ pub trait Command: Serialize + Send + Sync + 'static {
 pub struct Committed<T> {
     /// What the verb answers.
     pub value: T,
-    /// The commit's events; they were given to the listener before this was returned.
+    /// The events of the commit; the listener got them before this was returned.
     pub events: Arc<[Arc<Event>]>,
 }

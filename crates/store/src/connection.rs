@@ -7,8 +7,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 
 use crate::StoreError;
-use crate::line::Line;
-use crate::sql::Connection;
+use crate::sql::{Connection, Database};
 
 /// How to reach the database; a lost connection is made again from it.
 #[derive(Debug, Clone)]
@@ -36,7 +35,7 @@ impl Target {
 /// A connection that is ours alone.
 pub(crate) enum Owned {
     Sqlite(Box<SqliteConnection>),
-    Postgres(Line),
+    Postgres(Box<PgConnection>),
 }
 
 impl Owned {
@@ -44,23 +43,24 @@ impl Owned {
     pub(crate) async fn connect(target: &Target) -> Result<Self, StoreError> {
         Ok(match target {
             Target::Sqlite(options) => Self::Sqlite(Box::new(SqliteConnection::connect_with(options).await?)),
-            Target::Postgres(options) => Self::Postgres(Line::connect(options).await?),
+            Target::Postgres(options) => Self::Postgres(Box::new(postgres(options).await?)),
         })
     }
 
     /// The connection, to run statements on.
     pub(crate) fn borrow(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(line) => Connection::Writer(line),
-        }
+        let database = match self {
+            Self::Sqlite(connection) => Database::Sqlite(connection),
+            Self::Postgres(connection) => Database::Postgres(connection),
+        };
+        database.into()
     }
 
     /// Closes in an orderly way; an error is of no consequence then.
     pub(crate) async fn close(self) {
         let closed = match self {
             Self::Sqlite(connection) => connection.close().await,
-            Self::Postgres(line) => line.close().await,
+            Self::Postgres(connection) => connection.close().await,
         };
         if let Err(error) = closed {
             tracing::debug!(%error, "closing a database connection");
@@ -86,7 +86,7 @@ const COMPRESSED: &str = "SELECT set_config(name, 'lz4', false) FROM pg_settings
     AND 'lz4' = ANY (enumvals)";
 
 /// A connection for the writer.
-pub(crate) async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+async fn postgres(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     let connected = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options)).await;
     let mut connection = connected.map_err(|_| StoreError::Unavailable(format!("no answer for {PATIENCE:?}")))??;
     let settings = AssertSqlSafe([FORGOTTEN, BY_KEYS, COMPRESSED].join("; "));

@@ -1,4 +1,4 @@
-//! A command on its way through the writer.
+//! A command in the writer's queue.
 
 use std::sync::Arc;
 
@@ -14,26 +14,22 @@ use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
-/// A command on its way through the writer, whatever its type.
+/// A queued command of any type.
 pub(crate) trait Job: Send {
     /// The scope and key of the request, if it has one.
     fn key(&self) -> Option<RequestKey>;
-    /// Whether the command may run before the transaction has begun.
-    fn appends(&self) -> bool;
-    /// Says what the command will read.
+    /// Adds the rows that the command will read.
     fn foresee(&self, wanted: &mut Wanted);
-    /// How much there is to decide.
-    fn weight(&self) -> usize;
-    /// The project whose queue it makes longer.
+    /// The project that the command adds tasks to.
     fn fills(&self) -> Option<ProjectId>;
     fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran>;
-    /// Answers the waiter: with what the run left, or with the error of the commit; `Err(None)`: with its own error.
+    /// Answers the caller: with the command's result, or with the error of the commit; `Err(None)`: with its own error.
     fn finish(self: Box<Self>, commit: Result<&Arc<[Arc<Event>]>, Option<StoreError>>);
 }
 
 /// How a command left the transaction.
 pub(crate) enum Ran {
-    /// It did what it does.
+    /// It succeeded.
     Done,
     /// It refused and wrote nothing.
     Refused,
@@ -41,7 +37,7 @@ pub(crate) enum Ran {
     Spoiled(Option<StoreError>),
 }
 
-/// A command with its caller, its key and whoever waits for it.
+/// A command with its caller, its idempotency key and the channel for its answer.
 pub(crate) struct Queued<C: Command> {
     pub(crate) command: C,
     pub(crate) caller: Caller,
@@ -88,14 +84,6 @@ impl<C: Command> Job for Queued<C> {
         self.key.clone().map(|key| (self.caller.key_scope(), key))
     }
 
-    fn appends(&self) -> bool {
-        C::APPENDS
-    }
-
-    fn weight(&self) -> usize {
-        self.command.weight()
-    }
-
     fn fills(&self) -> Option<ProjectId> {
         self.command.fills()
     }
@@ -104,18 +92,8 @@ impl<C: Command> Job for Queued<C> {
         self.command.foresee(&self.caller, wanted);
     }
 
-    fn run<'a>(
-        &'a mut self,
-        mut connection: Connection<'a>,
-        batch: &'a mut Batch,
-        now: Timestamp,
-    ) -> BoxFuture<'a, Ran> {
+    fn run<'a>(&'a mut self, connection: Connection<'a>, batch: &'a mut Batch, now: Timestamp) -> BoxFuture<'a, Ran> {
         Box::pin(async move {
-            if !C::APPENDS
-                && let Err(error) = batch.flush(&mut connection).await
-            {
-                return Ran::Spoiled(error.is_trouble().then_some(error));
-            }
             let marks = (batch.events.len(), batch.audits.len(), batch.requests.len());
             let mut tx = Tx::new(connection, batch, &self.caller, now);
             let result = execute(&self.command, self.key.as_deref(), &mut tx).await;
@@ -141,11 +119,11 @@ impl<C: Command> Job for Queued<C> {
         let result = match (self.result, commit) {
             (Some(Ok(value)), Ok(events)) => Ok(Committed { value, events: events.clone() }),
             (Some(Err(error)), Ok(_) | Err(None)) => Err(error),
-            // What a command found in a transaction that is gone says nothing.
+            // The result of a command in a failed transaction is void.
             (_, Err(Some(error))) => Err(error),
             (_, Ok(_) | Err(None)) => Err(StoreError::Unavailable("the command was not run".into())),
         };
-        // A waiter that went away has lost its interest, not its change.
+        // If the caller has left, the change still stands.
         let _ = self.reply.send(result);
     }
 }

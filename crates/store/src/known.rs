@@ -1,4 +1,5 @@
-//! What a transaction has read already. It is the only one that writes, so what it knows stays true until it commits.
+//! Answers, access facts and message numbers that a transaction has read. No other transaction writes meanwhile, so they
+//! stay true until it commits.
 
 use std::collections::HashMap;
 
@@ -6,9 +7,9 @@ use domain::{ProjectFacts, ProjectId};
 
 use crate::StoreError;
 use crate::bulk::{Part, Update};
-use crate::sql::{Connection, args, text};
+use crate::sql::{Connection, args};
 
-/// How many keys are looked up in one statement.
+/// The maximum number of keys in one query.
 const KEYS: usize = 64;
 
 const LAST_MESSAGE: Update =
@@ -17,15 +18,17 @@ const LAST_MESSAGE: Update =
 /// A request's scope and key.
 pub(crate) type RequestKey = (String, String);
 
-/// What a transaction has read already.
+/// Rows that a transaction has read.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Fingerprints and answers of requests that were answered before.
     answered: HashMap<RequestKey, (String, String)>,
-    /// What access to a project depends on.
+    /// The facts that access to a project depends on.
     pub(crate) facts: HashMap<ProjectId, ProjectFacts>,
-    /// The last message's number, which the table does not have yet.
-    last_message: HashMap<ProjectId, u32>,
+    /// Whether a project names a repository.
+    pub(crate) has_repository: HashMap<ProjectId, bool>,
+    /// The number of the last message, where the table does not have it yet.
+    pub(crate) last_message: HashMap<ProjectId, u32>,
 }
 
 impl Known {
@@ -57,25 +60,23 @@ impl Known {
         self.answered.get(&(scope.to_owned(), key.to_owned())).cloned()
     }
 
-    /// Takes the next number in a project's chat.
-    pub(crate) async fn next_message(&mut self, c: &mut Connection<'_>, project: ProjectId) -> Result<u32, StoreError> {
-        let last = match self.last_message.get(&project) {
-            Some(number) => *number,
-            None => {
-                let row = c.first("SELECT last_message FROM projects WHERE id = $1", vec![text(project)]).await?;
-                row.ok_or(StoreError::NotFound("project"))?.count("last_message")?
-            }
-        };
-        self.last_message.insert(project, last + 1);
-        Ok(last + 1)
+    /// Forgets the projects: a statement may have changed them.
+    pub(crate) fn forget_all(&mut self) {
+        self.facts.clear();
+        self.has_repository.clear();
     }
 
-    /// Keeps what the next transaction may need.
+    /// Drops rows that the next transaction does not need.
     pub(crate) fn settle_down(&mut self) {
         self.answered.clear();
     }
 
-    /// Gives out the numbers that were taken, to be written down.
+    /// The tables with pending changes.
+    pub(crate) fn changed_tables(&self) -> Option<&'static str> {
+        (!self.last_message.is_empty()).then_some("projects")
+    }
+
+    /// Adds the new message numbers to the updates.
     pub(crate) fn write(&mut self, updates: &mut Vec<Part>) {
         let taken = self.last_message.drain().map(|(project, number)| args![project.to_string(), number]);
         updates.push(Part::update(LAST_MESSAGE, taken.collect()));

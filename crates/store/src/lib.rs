@@ -13,7 +13,6 @@ mod error;
 mod event;
 mod job;
 mod known;
-mod line;
 mod memory;
 mod open;
 mod outage;

@@ -1,4 +1,4 @@
-//! What a hub remembers between transactions: what was true after its last commit is true until somebody writes.
+//! Rows that a hub remembers between transactions: they stay true until another hub writes.
 
 use std::time::{Duration, Instant};
 
@@ -7,40 +7,39 @@ use crate::sql::Ledger;
 use crate::verbs::tasks::Book;
 use crate::verbs::workers::Crew;
 
-/// For how long anything is remembered, so that what was changed by hand in the database is noticed, too. Reading it
-/// again takes as long as a few transactions.
+/// The maximum age of the memory, so that the hub notices manual changes in the database.
 const TRUSTED: Duration = Duration::from_secs(5);
 
-/// What was true after the last commit.
+/// The rows as they were after the last commit.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) book: Book,
     pub(crate) crew: Crew,
     pub(crate) known: Known,
-    /// Where the ledger stood then; without it nothing is remembered.
+    /// The ledger after that commit; without it the memory is empty.
     pub(crate) ledger: Option<Ledger>,
     began: Option<Instant>,
 }
 
 impl Memory {
-    /// What is remembered from a transaction, and since when.
+    /// The memory of a transaction; `began`: when its oldest row was read.
     pub(crate) fn new(book: Book, crew: Crew, known: Known, ledger: Option<Ledger>, began: Option<Instant>) -> Self {
         Self { book, crew, known, ledger, began: began.or_else(|| Some(Instant::now())) }
     }
 
-    /// Takes out what is remembered, unless it is too old.
+    /// Takes the memory out; empty if it is too old.
     pub(crate) fn take(&mut self) -> Self {
         let fresh = self.is_fresh();
         let memory = std::mem::take(self);
         if fresh { memory } else { Self::default() }
     }
 
-    /// Whether anything is remembered that is not too old.
-    pub(crate) fn is_fresh(&self) -> bool {
+    /// Whether the memory has rows that are not too old.
+    fn is_fresh(&self) -> bool {
         self.ledger.is_some() && self.began.is_some_and(|began| began.elapsed() <= TRUSTED)
     }
 
-    /// When it began.
+    /// When the oldest row was read.
     pub(crate) fn began(&self) -> Option<Instant> {
         self.began
     }

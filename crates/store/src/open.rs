@@ -68,7 +68,7 @@ pub struct Store {
 impl Store {
     /// Opens the database, brings its schema up to date and starts the writer.
     ///
-    /// `listener` is told about every commit's events, in order, before the verb that made them returns.
+    /// `listener` gets the events of every commit, in order, before the verb that made them returns.
     pub async fn open(
         url: &str,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
@@ -143,8 +143,8 @@ impl Store {
         self.writer.write(caller.clone(), key, command).await
     }
 
-    /// Hears in which projects tasks are about to be added: whoever takes one at once may share their transaction. What
-    /// comes is not there yet, and may be refused.
+    /// Announces the projects that get new tasks: a command that takes one at once may join the same transaction. The
+    /// tasks do not exist yet, and may be refused.
     pub fn coming(&self) -> broadcast::Receiver<ProjectId> {
         self.writer.coming()
     }
@@ -243,7 +243,7 @@ fn private_file(path: &Path) -> std::io::Result<File> {
 async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
     let done = match connection {
         Owned::Sqlite(connection) => MIGRATIONS.run(&mut **connection).await,
-        Owned::Postgres(line) => MIGRATIONS.run(line.free().await?).await,
+        Owned::Postgres(connection) => MIGRATIONS.run(&mut **connection).await,
     };
     done.map_err(|error| match error {
         MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => OpenError::Newer(version),
@@ -253,8 +253,8 @@ async fn migrate(connection: &mut Owned) -> Result<(), OpenError> {
     Ok(make_room(connection).await?)
 }
 
-/// A task is written when it is added, taken and done, an attempt when it begins and when it ends, a worker each time it
-/// takes one. On PostgreSQL the next version finds room beside the last one, so that no index needs to learn of it.
+/// Leaves room in the tables whose rows change often: PostgreSQL then writes a new version beside the old one, without
+/// touching an index.
 async fn make_room(connection: &mut Owned) -> Result<(), StoreError> {
     let Owned::Postgres(_) = connection else { return Ok(()) };
     let mut c = connection.borrow();

@@ -5,7 +5,7 @@ use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 use crate::StoreError;
 use crate::outage::Outage;
-use crate::sql::Connection;
+use crate::sql::{Connection, Database};
 
 /// A pool of connections for reading.
 #[derive(Debug, Clone)]
@@ -84,11 +84,12 @@ impl Readers {
 impl Reader {
     /// The connection, to run statements on.
     pub(crate) fn borrow(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
-            Self::SqliteSnapshot(transaction) => Connection::Sqlite(transaction),
-            Self::PostgresSnapshot(transaction) => Connection::Postgres(transaction),
-        }
+        let database = match self {
+            Self::Sqlite(connection) => Database::Sqlite(connection),
+            Self::Postgres(connection) => Database::Postgres(connection),
+            Self::SqliteSnapshot(transaction) => Database::Sqlite(transaction),
+            Self::PostgresSnapshot(transaction) => Database::Postgres(transaction),
+        };
+        database.into()
     }
 }

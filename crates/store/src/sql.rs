@@ -6,7 +6,7 @@ use domain::Timestamp;
 use sqlx::{AssertSqlSafe, Column, PgConnection, Row as _, SqliteConnection};
 
 use crate::StoreError;
-use crate::line::Line;
+use crate::batch::Batch;
 
 /// A value that both databases store alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -51,16 +51,16 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// One connection to either database.
-pub(crate) enum Connection<'c> {
-    Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
-    /// The writer's, which waits for what is on its way.
-    Writer(&'c mut Line),
+/// One connection to either database, with the rows that its transaction still has to write.
+///
+/// A query that could see such rows writes them first, so that no command reads past its own changes.
+pub(crate) struct Connection<'c> {
+    pub(crate) database: Database<'c>,
+    pending: Option<&'c mut Batch>,
 }
 
-/// A connection on which nothing is on its way.
-pub(crate) enum Free<'c> {
+/// A connection to one of the two databases.
+pub(crate) enum Database<'c> {
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
@@ -80,63 +80,75 @@ macro_rules! bind_all {
     }};
 }
 
-impl Connection<'_> {
-    /// The same connection, borrowed once more.
-    pub(crate) fn again(&mut self) -> Connection<'_> {
+impl<'c> From<Database<'c>> for Connection<'c> {
+    fn from(database: Database<'c>) -> Self {
+        Self { database, pending: None }
+    }
+}
+
+impl Database<'_> {
+    fn again(&mut self) -> Database<'_> {
         match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
-            Self::Writer(line) => Connection::Writer(line),
+            Self::Sqlite(connection) => Database::Sqlite(connection),
+            Self::Postgres(connection) => Database::Postgres(connection),
         }
     }
+}
 
-    /// The connection to whichever database it is, once nothing is on its way.
-    pub(crate) async fn free(&mut self) -> Result<Free<'_>, StoreError> {
-        Ok(match self {
-            Self::Sqlite(connection) => Free::Sqlite(connection),
-            Self::Postgres(connection) => Free::Postgres(connection),
-            Self::Writer(line) => Free::Postgres(line.free().await?),
-        })
+impl<'c> Connection<'c> {
+    /// The connection of a transaction with these rows to write.
+    pub(crate) fn within(self, pending: &'c mut Batch) -> Self {
+        Self { pending: Some(pending), ..self }
+    }
+
+    /// The rows that the transaction still has to write, if this is a transaction's connection.
+    pub(crate) fn pending(&mut self) -> Option<&mut Batch> {
+        self.pending.as_deref_mut()
+    }
+
+    /// The same connection, borrowed once more.
+    pub(crate) fn again(&mut self) -> Connection<'_> {
+        Connection { database: self.database.again(), pending: self.pending.as_deref_mut() }
+    }
+
+    /// The same connection, without the rows that are still to be written: for reading the tables as they are.
+    pub(crate) fn stored(&mut self) -> Connection<'_> {
+        self.database.again().into()
+    }
+
+    /// Writes all rows that are still to be written.
+    pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
+        match &mut self.pending {
+            Some(batch) => batch.flush(&mut self.database.again().into()).await,
+            None => Ok(()),
+        }
     }
 
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         let sql = AssertSqlSafe(sql);
-        Ok(match self.free().await? {
-            Free::Sqlite(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
-            Free::Postgres(connection) => bind_all!(sql, values).execute(connection).await?.rows_affected(),
+        Ok(match &mut self.database {
+            Database::Sqlite(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
+            Database::Postgres(connection) => bind_all!(sql, values).execute(&mut **connection).await?.rows_affected(),
         })
     }
 
     /// All rows of a query.
     pub(crate) async fn all(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+        if self.pending.as_deref().is_some_and(|batch| batch.holds_rows_of(sql)) {
+            self.settle().await?;
+        }
         let sql = AssertSqlSafe(sql);
-        Ok(match self.free().await? {
-            Free::Sqlite(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(connection).await?;
+        Ok(match &mut self.database {
+            Database::Sqlite(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
-            Free::Postgres(connection) => {
-                let rows = bind_all!(sql, values).fetch_all(connection).await?;
+            Database::Postgres(connection) => {
+                let rows = bind_all!(sql, values).fetch_all(&mut **connection).await?;
                 rows.into_iter().map(Row::Postgres).collect()
             }
         })
-    }
-
-    /// Begins a query that may or may not see what is on its way, and so need not wait for it; `false`: it cannot.
-    pub(crate) async fn read_on(&mut self, sql: String, values: Vec<Value>) -> bool {
-        match self {
-            Self::Writer(line) => line.read_on(sql, values).await,
-            Self::Sqlite(_) | Self::Postgres(_) => false,
-        }
-    }
-
-    /// All rows of the query that was begun so.
-    pub(crate) async fn read(&mut self) -> Option<Vec<Row>> {
-        match self {
-            Self::Writer(line) => line.read().await,
-            Self::Sqlite(_) | Self::Postgres(_) => None,
-        }
     }
 
     /// The first row of a query, if there is one.
@@ -147,26 +159,26 @@ impl Connection<'_> {
     /// Runs statements without arguments or results.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = AssertSqlSafe(sql);
-        match self.free().await? {
-            Free::Sqlite(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
-            Free::Postgres(connection) => sqlx::raw_sql(sql).execute(connection).await.map(|_| ())?,
+        match &mut self.database {
+            Database::Sqlite(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
+            Database::Postgres(connection) => sqlx::raw_sql(sql).execute(&mut **connection).await.map(|_| ())?,
         }
         Ok(())
     }
 
-    /// Starts a transaction that will write: one at a time, also of several hubs, so that what a command has read stays
-    /// true until it is committed. Says where the ledger stands, if there is one.
+    /// Begins a transaction that will write and returns the ledger, if there is one. Only one such transaction runs at a
+    /// time, also with several hubs, so that rows that a command has read stay true until the commit.
     pub(crate) async fn begin_write(&mut self) -> Result<Option<Ledger>, StoreError> {
         const LEDGER: &str = "SELECT seq, audit, audit_hash, writes FROM ledger WHERE one = 1";
-        let row = match self.free().await? {
-            Free::Sqlite(_) => {
+        let row = match &mut self.database {
+            Database::Sqlite(_) => {
                 self.script("BEGIN IMMEDIATE").await?;
                 self.first(LEDGER, Vec::new()).await?
             }
-            Free::Postgres(connection) => {
+            Database::Postgres(connection) => {
                 // One round trip.
                 let sql = AssertSqlSafe(format!("BEGIN; {LEDGER} FOR UPDATE"));
-                sqlx::raw_sql(sql).fetch_all(connection).await?.pop().map(Row::Postgres)
+                sqlx::raw_sql(sql).fetch_all(&mut **connection).await?.pop().map(Row::Postgres)
             }
         };
         row.map(|row| {
@@ -175,16 +187,10 @@ impl Connection<'_> {
         })
         .transpose()
     }
-
-    /// How often anybody wrote so far.
-    pub(crate) async fn writes(&mut self) -> Result<Option<u64>, StoreError> {
-        let row = self.first("SELECT writes FROM ledger WHERE one = 1", Vec::new()).await?;
-        row.map(|row| Ok(row.integer("writes")?.cast_unsigned())).transpose()
-    }
 }
 
-/// Where the ledger stands: the last event's and the last audit entry's numbers, the latter's hash, and how often anybody
-/// wrote.
+/// Where the ledger stands: the numbers of the last event and the last audit entry, the hash of that entry, and the
+/// number of transactions that wrote anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ledger {
     pub(crate) seq: u64,

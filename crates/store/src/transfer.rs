@@ -52,24 +52,6 @@ const TABLES: &[(&str, &str)] = &[
     ("requests", "actor, request_key"),
 ];
 
-/// Migrations that rewrite what rows say: rows of an archive from before come after them.
-const REWRITES: &[(i64, &str)] = &[
-    (8, include_str!("../migrations/0008_workers.sql")),
-    (
-        15,
-        "DELETE FROM task_queue; \
-         INSERT INTO task_queue (project, queue_key, task) SELECT project, queue_key, id FROM tasks WHERE status = 'ready'",
-    ),
-    (
-        21,
-        "UPDATE approvals SET reach = '{\"network\":true,\"home\":true}' WHERE sandbox = 1; \
-         UPDATE grants SET reach = '{\"network\":false,\"home\":false}' WHERE NOT EXISTS ( \
-         SELECT 1 FROM approvals a WHERE a.runner = grants.runner AND a.project = grants.project AND \
-         a.author = grants.author AND a.sandbox = 0 AND a.answer IN ('text', 'author') AND \
-         (grants.kind IS NULL OR (a.kind = grants.kind AND a.sha256 = grants.sha256)))",
-    ),
-];
-
 const FORMAT: &str = "shopfloor-export";
 const PAGE: u64 = 1000;
 
@@ -109,21 +91,7 @@ enum Line {
     Trailer { rows: u64 },
 }
 
-/// The schema that first had a table.
-fn since(table: &str) -> i64 {
-    match table {
-        "outages" => 19,
-        "approvals" | "grants" => 17,
-        "task_queue" => 15,
-        "tasks" | "task_deps" | "task_gists" | "attempts" | "reports" | "escalations" | "workers" | "work_settings"
-        | "work_log" | "freezes" => 4,
-        "workspaces" | "sessions" => 2,
-        _ => 1,
-    }
-}
-
-/// Writes everything, as of one moment, and returns the number of rows. A hub may be running, also one of an earlier
-/// release: whoever upgrades wants a copy from before.
+/// Writes everything, as of one moment, and returns the number of rows. A hub may be running.
 pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u64, TransferError> {
     let mut reader = snapshot(url).await?;
     let mut c = reader.borrow();
@@ -131,7 +99,7 @@ pub async fn export(url: &str, out: &mut (impl AsyncWrite + Unpin)) -> Result<u6
     let schema = newest.map(|row| row.integer("version")).transpose()?.unwrap_or(0).min(open::schema());
     write(out, &Line::Header { format: FORMAT.into(), schema }).await?;
     let mut rows = 0;
-    for (table, key) in TABLES.iter().filter(|(table, _)| since(table) <= schema) {
+    for (table, key) in TABLES {
         let mut offset = 0;
         loop {
             let sql = format!("SELECT * FROM {table} ORDER BY {key} LIMIT $1 OFFSET $2");
@@ -214,7 +182,7 @@ async fn write(out: &mut (impl AsyncWrite + Unpin), line: &Line) -> Result<(), T
 
 async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpin)) -> Result<u64, TransferError> {
     let mut lines = input.lines();
-    let (mut number, mut rows, mut whole, mut of) = (0, 0, false, 0);
+    let (mut number, mut rows, mut whole) = (0, 0, false);
     while let Some(text) = lines.next_line().await? {
         number += 1;
         let refuse = |reason: String| TransferError::Archive { line: number, reason };
@@ -224,7 +192,6 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
                 if format != FORMAT || schema > open::schema() {
                     return Err(refuse(format!("`{format}` with schema {schema} is not an archive that we can read")));
                 }
-                of = schema;
             }
             Line::Row { table, row } if number > 1 && !whole => {
                 insert(c, &table, row).await?.ok_or_else(|| refuse(format!("there is no table `{table}`")))?;
@@ -241,9 +208,6 @@ async fn read_rows(c: &mut Connection<'_>, input: &mut (impl AsyncBufRead + Unpi
     }
     if !whole {
         return Err(TransferError::Archive { line: number, reason: "the archive is cut off".into() });
-    }
-    for (_, rewrite) in REWRITES.iter().filter(|(version, _)| of < *version) {
-        c.script(rewrite).await?;
     }
     Ok(rows)
 }

@@ -1,4 +1,4 @@
-//! The transaction that a command runs in: reads, writes, and what is left to be written at its end.
+//! The transaction that a command runs in: reads, writes, events and audit entries.
 
 use domain::{Action, Actor, ProjectFacts, ProjectId, Resource, RunnerId, Timestamp, UserId};
 use protocol::Change;
@@ -11,9 +11,11 @@ use crate::verbs::workers::Crew;
 use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
+///
+/// Rows may wait in its [`Batch`] to be written together. They are written before anything could miss them: before a
+/// query about their tables, and before a statement that writes by itself.
 pub struct Tx<'c> {
     connection: Connection<'c>,
-    batch: &'c mut Batch,
     wrote: bool,
     /// Who runs the command.
     pub(crate) caller: &'c Caller,
@@ -24,74 +26,79 @@ pub struct Tx<'c> {
 impl<'c> Tx<'c> {
     /// A command's share of a transaction that others may share.
     pub(crate) fn new(connection: Connection<'c>, batch: &'c mut Batch, caller: &'c Caller, now: Timestamp) -> Self {
-        Self { connection, batch, wrote: false, caller, now }
+        Self { connection: connection.within(batch), wrote: false, caller, now }
     }
 
-    /// Whether the command wrote anything: then it must not refuse any more.
+    /// Whether the command wrote anything: then it may no longer refuse.
     pub(crate) fn wrote(&self) -> bool {
         self.wrote
     }
 
-    /// What the transaction still has to write.
+    /// The changes that the transaction still has to write.
     pub(crate) fn batch(&mut self) -> &mut Batch {
-        self.batch
+        self.connection.pending().expect("a transaction has a batch")
     }
 
-    /// Runs a statement that writes; returns how many rows it touched.
+    /// Runs a statement that writes, after all rows that wait; returns how many rows it touched.
     pub(crate) async fn run(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
         self.wrote = true;
-        self.batch.begin(&mut self.connection).await?;
+        self.connection.settle().await?;
         let rows = self.connection.run(sql, values).await?;
         if rows > 0 {
-            self.batch.wrote_by_hand();
+            self.batch().wrote(sql);
         }
         Ok(rows)
     }
 
-    /// Leaves a row to be inserted with others like it before anything could read it.
+    /// Adds a row to insert; `head` is the statement up to its columns.
     pub(crate) fn later(&mut self, head: &'static str, row: Vec<Value>) {
         self.wrote = true;
-        self.batch.later(head, row);
+        self.batch().later(head, row);
     }
 
-    /// What is known of tasks and workers.
+    /// The tasks that were read, without changing them.
     pub(crate) fn book(&mut self) -> &mut Book {
-        &mut self.batch.book
+        &mut self.batch().book
     }
 
-    /// The same, to change it: the command must not refuse any more.
+    /// The tasks that were read, to change them: the command may no longer refuse.
     pub(crate) fn change(&mut self) -> &mut Book {
         self.wrote = true;
-        &mut self.batch.book
+        &mut self.batch().book
     }
 
-    /// What is known of workers.
+    /// The workers that were read, without changing them.
     pub(crate) fn crew(&mut self) -> &mut Crew {
-        &mut self.batch.crew
+        &mut self.batch().crew
     }
 
-    /// The same, to change it: the command must not refuse any more.
+    /// The workers that were read, to change them: the command may no longer refuse.
     pub(crate) fn change_crew(&mut self) -> &mut Crew {
         self.wrote = true;
-        &mut self.batch.crew
+        &mut self.batch().crew
     }
 
-    /// The same transaction in the hands of somebody else.
+    /// The same transaction for another caller.
     pub(crate) fn acting<'a>(&'a mut self, caller: &'a Caller) -> Tx<'a> {
-        // What is done for others is never refused half-way: their right was checked before.
+        // The rights of the other caller were checked before: nothing is refused halfway.
         self.wrote = true;
-        Tx { connection: self.connection.again(), batch: self.batch, wrote: true, caller, now: self.now }
-    }
-
-    /// Inserts what was left for later, so that what follows can refer to it.
-    pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
-        self.batch.flush(&mut self.connection).await
+        Tx { connection: self.connection.again(), wrote: true, caller, now: self.now }
     }
 
     /// Takes the next number in a project's chat.
     pub(crate) async fn next_message(&mut self, project: ProjectId) -> Result<u32, StoreError> {
         self.wrote = true;
-        self.batch.known.next_message(&mut self.connection, project).await
+        let known = self.batch().known.last_message.get(&project).copied();
+        let last = match known {
+            Some(number) => number,
+            None => {
+                let sql = "SELECT last_message FROM projects WHERE id = $1";
+                let row = self.stored().first(sql, vec![text(project)]).await?;
+                row.ok_or(StoreError::NotFound("project"))?.count("last_message")?
+            }
+        };
+        self.batch().known.last_message.insert(project, last + 1);
+        Ok(last + 1)
     }
 
     /// Refuses unless the caller may do this to the project; reads it once in a transaction.
@@ -101,38 +108,40 @@ impl<'c> Tx<'c> {
         action: Action,
         noun: &'static str,
     ) -> Result<ProjectFacts, StoreError> {
-        if let Some(facts) = self.batch.known.facts.get(&project) {
-            return self.caller.may(action, Resource::Project(facts), noun).map(|()| *facts);
+        if let Some(facts) = self.batch().known.facts.get(&project).copied() {
+            return self.caller.may(action, Resource::Project(&facts), noun).map(|()| facts);
         }
-        let facts = projects::check(&mut self.connection, self.caller, project, action, noun).await?;
-        self.batch.known.facts.insert(project, facts);
+        let caller = self.caller;
+        let facts = projects::check(&mut self.stored(), caller, project, action, noun).await?;
+        self.batch().known.facts.insert(project, facts);
         Ok(facts)
     }
 
-    /// Forgets what is known about who may see a project: it has changed.
-    pub(crate) fn access_changed(&mut self, project: ProjectId) {
-        self.batch.known.facts.remove(&project);
-    }
-
-    /// The connection, for reading.
+    /// The connection, for reading: a query sees all changes of this transaction.
     pub(crate) fn read(&mut self) -> &mut Connection<'c> {
         &mut self.connection
     }
 
-    /// Announces a change to whom it concerns.
+    /// The connection, for reading tables without the rows that wait: only for code that adds those rows itself, as
+    /// [`Book`] and [`Crew`] do.
+    pub(crate) fn stored(&mut self) -> Connection<'_> {
+        self.connection.stored()
+    }
+
+    /// Announces a change.
     pub(crate) fn announce(&mut self, event: PendingEvent) {
-        self.batch.events.push(event);
+        self.batch().events.push(event);
     }
 
-    /// Takes back what earlier commands of the same transaction still have to write about a project.
+    /// Drops pending changes of earlier commands to a deleted project.
     pub(crate) fn forget(&mut self, project: ProjectId) {
-        self.batch.forget(project);
+        self.batch().forget(project);
     }
 
-    /// Ends connections made with these credentials.
+    /// Closes connections that were made with these credentials.
     pub(crate) fn revoke(&mut self, ids: Vec<String>) {
         let body = EventBody::Revoked { ids };
-        self.batch.events.push(PendingEvent {
+        self.batch().events.push(PendingEvent {
             project: None,
             audience: None,
             facts_before: None,
@@ -141,14 +150,14 @@ impl<'c> Tx<'c> {
         });
     }
 
-    /// Announces a change that only those hear who may look into what `owner` runs in the project.
+    /// Announces a change to people who may see what `owner` runs in the project.
     pub(crate) fn announce_execution(&mut self, project: ProjectId, owner: UserId, change: Change) {
         let body = EventBody::Change { change };
         let project = Some(project);
         self.announce(PendingEvent { project, audience: None, facts_before: None, execution_of: Some(owner), body });
     }
 
-    /// Tells whoever holds the runner's link that it should have something else now.
+    /// Announces that the desired state of a runner changed.
     pub(crate) async fn desire(&mut self, runner: RunnerId) -> Result<(), StoreError> {
         self.run("UPDATE runners SET generation = generation + 1 WHERE id = $1", vec![text(runner)]).await?;
         let body = EventBody::Desired { runner };
@@ -176,7 +185,7 @@ impl<'c> Tx<'c> {
             AuditScope::Project(project) => (Some(project), None),
             AuditScope::Private(user) => (None, Some(user)),
         };
-        self.batch.audits.push(PendingAudit {
+        let entry = PendingAudit {
             actor,
             actor_name,
             via: self.caller.via(),
@@ -186,7 +195,8 @@ impl<'c> Tx<'c> {
             project,
             private_to,
             detail: one_line(&detail.into()),
-        });
+        };
+        self.batch().audits.push(entry);
     }
 }
 
@@ -204,9 +214,9 @@ fn one_line(text: &str) -> String {
 
 /// Who may read an audit entry.
 pub(crate) enum AuditScope {
-    /// Everybody of this hub.
+    /// All users of this hub.
     Hub,
-    /// Whoever may see the project.
+    /// People who may see the project.
     Project(ProjectId),
     /// One person.
     Private(domain::UserId),

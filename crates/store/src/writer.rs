@@ -1,8 +1,8 @@
 //! The one writer: waiting commands are grouped into one transaction and one commit.
 //!
-//! A command refuses before it writes. If one of a group fails in the database, or refuses after it wrote, the group is
-//! rolled back and its commands are run again, each in a transaction of its own. A group whose commit may have happened
-//! is never run again: only the caller can do that, with a key.
+//! A command refuses before it writes. If a command fails in the database, or refuses after it wrote, its group is rolled
+//! back and each command of the group runs again in its own transaction. A group whose commit may have happened never
+//! runs again: only the caller can retry, with an idempotency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use domain::{ProjectId, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
-use crate::batch::{Batch, Outcome};
+use crate::batch::Batch;
 use crate::connection::{Owned, Target};
 use crate::job::{Job, Queued, Ran};
 use crate::memory::Memory;
@@ -21,44 +21,38 @@ use crate::tx::Tx;
 use crate::verbs::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
-/// How many commands share a commit at most.
+/// The maximum number of commands in one transaction.
 const GROUP: usize = 128;
 
-/// How long a server may take over one transaction, also waiting for another hub's.
+/// The time limit of a transaction on PostgreSQL, including the wait for another hub's transaction.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// After how many transactions during which nobody else wrote a transaction begins only when it writes.
-const ALONE: u32 = 8;
 
 /// Why a transaction is not known to be durable.
 enum Failure {
-    /// The database takes no transaction now: nothing was run.
+    /// The database begins no transaction now: no command ran.
     Away(StoreError),
-    /// A command failed, and holds its own error; with the reason, if the database is in trouble.
+    /// A command failed and holds its own error; with the reason, if the database is in trouble.
     Spoiled(Option<StoreError>),
-    /// What the commands left to be written could not be.
+    /// The pending rows of the commands could not be written.
     Undone(StoreError),
     /// The answer to the commit was lost.
     Unknown(StoreError),
-    /// What was remembered was not true any more: nothing was written.
-    Stale,
 }
 
 impl Failure {
-    /// What ails the database, if it is not the command.
+    /// The trouble of the database, unless only a command failed.
     fn trouble(&self) -> Option<&StoreError> {
         match self {
             Self::Away(error) | Self::Undone(error) | Self::Unknown(error) => Some(error),
             Self::Spoiled(error) => error.as_ref(),
-            Self::Stale => None,
         }
     }
 }
 
-/// Told about every commit's events, in order, before the waiters are answered.
+/// Receives the events of every commit, in order, before the callers get their answers.
 pub(crate) type Listener = Arc<dyn Fn(&[Arc<Event>]) + Send + Sync>;
 
-/// Tells the time.
+/// Returns the current time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A cheap handle to the writer task.
@@ -74,15 +68,15 @@ pub(crate) struct Writer {
 #[derive(Debug, Clone)]
 struct Trouble {
     why: String,
-    /// The database did not answer; that it takes no changes is not known.
+    /// The database did not answer; whether it accepts changes is unknown.
     away: bool,
 }
 
-/// How many announcements are kept for those who have not looked yet. Who misses one hears of what came by its event.
+/// The number of announcements that a slow listener may lag behind. A listener that misses one still gets the event.
 const COMING: usize = 64;
 
 impl Writer {
-    /// Starts the writer task; it ends when it is told to, closing `connection`.
+    /// Starts the writer task; it closes `connection` when it stops.
     pub(crate) fn start(
         target: Target,
         connection: Owned,
@@ -101,8 +95,6 @@ impl Writer {
             clock,
             trouble: trouble.clone(),
             memory: Memory::default(),
-            alone: 0,
-            flight: None,
             answered: 0,
             coming: coming.clone(),
         };
@@ -131,12 +123,12 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Hears in which projects tasks are about to be added: who asks for one at once shares their transaction.
+    /// Announces the projects that get new tasks: a command that takes one at once joins the same transaction.
     pub(crate) fn coming(&self) -> broadcast::Receiver<ProjectId> {
         self.coming.subscribe()
     }
 
-    /// Takes no more commands; those that wait are still run.
+    /// Accepts no more commands; queued commands still run.
     pub(crate) fn stop(&self) {
         self.stop.notify_one();
     }
@@ -146,75 +138,44 @@ impl Writer {
         self.trouble.lock().as_ref().map(|trouble| trouble.why.clone())
     }
 
-    /// The database answers: a write that failed because it did not says nothing any more.
+    /// Clears the trouble of an unreachable database: it answers again.
     pub(crate) fn reached(&self) {
         self.trouble.lock().take_if(|trouble| trouble.away);
     }
 }
 
-/// How often the writer lets others run in vain while some of those who were just answered are not back.
+/// How often the writer yields without a new command while callers that just got an answer have not sent their next one.
 const PATIENT: u32 = 16;
 
-/// Lets those who were just answered come back with their next command, as long as they do so at once: they then share
-/// one commit with those that came meanwhile, instead of taking turns with them.
+/// Lets callers that just got an answer send their next command, so that one commit covers it and the commands that
+/// arrived meanwhile.
 async fn gather(jobs: &mpsc::Receiver<Box<dyn Job>>, answered: usize) {
-    let mut in_vain = 0;
+    let mut idle = 0;
     loop {
         let before = jobs.len();
         tokio::task::yield_now().await;
-        in_vain = if jobs.len() == before { in_vain + 1 } else { 0 };
+        idle = if jobs.len() == before { idle + 1 } else { 0 };
         let all_back = answered < 2 || jobs.len() >= answered;
-        if jobs.len() >= GROUP || (in_vain > 0 && all_back) || in_vain >= PATIENT {
+        if jobs.len() >= GROUP || (idle > 0 && all_back) || idle >= PATIENT {
             return;
         }
     }
 }
 
-/// How much there is to decide from which on it is worth doing in two parts, one while the other is on its way.
-const WORTH: usize = 64;
-
-/// How much one transaction decides at most, unless it is one command that is so much.
-const MUCH: usize = 2048;
-
-/// How many of these jobs, the first ones, go into the next transaction; `halved`: while nothing is on its way.
-fn share(jobs: &[Box<dyn Job>], halved: bool) -> usize {
-    let weights: Vec<usize> = jobs.iter().map(|job| job.weight()).collect();
-    let all: usize = weights.iter().sum();
-    let most = if halved && all >= WORTH { all / 2 } else { all };
-    let mut sum = 0;
-    let first = weights.iter().take_while(|weight| {
-        sum += **weight;
-        sum <= most.min(MUCH)
-    });
-    first.count().max(1)
-}
-
-/// Waits until nothing is on its way, or it has been for too long.
-async fn arrival(connection: &mut Option<Owned>, until: Instant) {
-    if let Some(Owned::Postgres(line)) = connection {
-        // Whether it has arrived is asked of the line.
-        let _ = timeout_at(until, line.wait()).await;
-    }
-}
-
-fn no_answer() -> StoreError {
-    StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))
-}
-
-/// Runs the jobs and says what is to be written. Of a transaction that has begun, everything is written.
+/// Runs the jobs and writes their pending rows and events.
 async fn run(
     connection: &mut Owned,
     batch: &mut Batch,
     jobs: &mut [Box<dyn Job>],
     now: Timestamp,
-) -> Result<Outcome, Failure> {
+) -> Result<Vec<Event>, Failure> {
     let keys = jobs.iter().filter_map(|job| job.key()).collect();
     batch.known.look_up(&mut connection.borrow(), keys).await.map_err(Failure::Undone)?;
     let mut wanted = Wanted::default();
     jobs.iter().for_each(|job| job.foresee(&mut wanted));
     let hub = Caller::hub("hub");
     let mut tx = Tx::new(connection.borrow(), batch, &hub, now);
-    tx.read_ahead(wanted).await.map_err(Failure::Undone)?;
+    tx.read_wanted(wanted).await.map_err(Failure::Undone)?;
     for job in jobs.iter_mut() {
         if let Ran::Spoiled(trouble) = job.run(connection.borrow(), batch, now).await {
             return Err(Failure::Spoiled(trouble));
@@ -223,25 +184,12 @@ async fn run(
     batch.write(&mut connection.borrow(), now).await.map_err(Failure::Undone)
 }
 
-/// Commits what was written; if the answer is lost, nobody knows.
+/// Commits; if the answer is lost, the outcome is unknown.
 async fn commit(connection: &mut Owned) -> Result<(), Failure> {
-    connection.borrow().script("COMMIT").await.map_err(unsure)
-}
-
-/// Why a commit is not known to have happened.
-fn unsure(error: StoreError) -> Failure {
-    match error {
+    connection.borrow().script("COMMIT").await.map_err(|error| match error {
         StoreError::Unavailable(_) => Failure::Unknown(error),
         _ => Failure::Undone(error),
-    }
-}
-
-/// Jobs whose transaction is on its way.
-struct Flight {
-    jobs: Vec<Box<dyn Job>>,
-    events: Vec<Event>,
-    /// Until when the server may take over it.
-    until: Instant,
+    })
 }
 
 struct Task {
@@ -251,10 +199,7 @@ struct Task {
     clock: Clock,
     trouble: Arc<Mutex<Option<Trouble>>>,
     memory: Memory,
-    /// How many transactions in a row found that nobody else had written.
-    alone: u32,
-    flight: Option<Flight>,
-    /// How many commands were answered last.
+    /// The number of commands in the last answered group.
     answered: usize,
     coming: broadcast::Sender<ProjectId>,
 }
@@ -264,13 +209,8 @@ impl Task {
         let mut group = Vec::with_capacity(GROUP);
         loop {
             gather(&jobs, std::mem::take(&mut self.answered)).await;
-            let until = self.flight.as_ref().map_or_else(Instant::now, |flight| flight.until);
             let count = tokio::select! {
                 count = jobs.recv_many(&mut group, GROUP) => count,
-                () = arrival(&mut self.connection, until), if self.flight.is_some() => {
-                    self.land().await;
-                    continue;
-                }
                 () = stop.notified() => {
                     jobs.close();
                     continue;
@@ -287,19 +227,14 @@ impl Task {
                     group.push(job);
                 }
             }
-            let mut halved = self.flight.is_none() && self.may_fly(&group);
-            while !group.is_empty() {
-                let rest = group.split_off(share(&group, std::mem::take(&mut halved)));
-                self.write(std::mem::replace(&mut group, rest)).await;
-            }
+            self.commit_all(std::mem::take(&mut group)).await;
         }
-        self.land().await;
         if let Some(connection) = self.connection.take() {
             connection.close().await;
         }
     }
 
-    /// Tells who waits for tasks where these jobs add some; `false`: nobody waits there.
+    /// Announces the projects that these jobs add tasks to; `false`: nobody listens.
     fn call(&self, jobs: &[Box<dyn Job>]) -> bool {
         if self.coming.receiver_count() == 0 {
             return false;
@@ -307,138 +242,21 @@ impl Task {
         let mut projects: Vec<ProjectId> = jobs.iter().filter_map(|job| job.fills()).collect();
         projects.sort_unstable();
         projects.dedup();
-        // Whoever waited has gone: nothing is lost by it.
+        // A send fails when the last listener has left, which loses nothing.
         projects.into_iter().filter(|project| self.coming.send(*project).is_ok()).count() > 0
     }
 
-    /// Runs the jobs: ahead of what is on its way if they may, otherwise after it.
-    async fn write(&mut self, jobs: Vec<Box<dyn Job>>) {
-        let jobs = match self.may_fly(&jobs) {
-            true => match self.fly(jobs).await {
-                Ok(()) => return,
-                Err(jobs) => jobs,
-            },
-            false => jobs,
-        };
-        self.land().await;
-        self.commit_all(jobs).await;
-    }
-
-    /// Runs the jobs together, or one by one if that fails, and waits until they are durable.
+    /// Runs the jobs in one transaction, or one by one if that fails, and waits until they are durable.
     async fn commit_all(&mut self, jobs: Vec<Box<dyn Job>>) {
         if let Err(rest) = self.commit(jobs).await {
             for job in rest {
-                // Alone, a spoiled command answers for itself.
+                // In its own transaction, a spoiled command answers with its own error.
                 let _ = self.commit(vec![job]).await;
             }
         }
     }
 
-    /// Whether these only add to what is remembered, while no other hub writes, too: then what is remembered is mostly
-    /// still true, and the transaction begins when it writes, in the same round trip.
-    fn may_fly(&self, jobs: &[Box<dyn Job>]) -> bool {
-        matches!(self.connection, Some(Owned::Postgres(_)))
-            && self.alone >= ALONE
-            && self.memory.is_fresh()
-            && jobs.iter().all(|job| job.appends())
-    }
-
-    /// Decides what the jobs come to while what was sent before is on its way, and sends it. `Err` gives them back:
-    /// nothing of them was written, and nothing is on its way.
-    async fn fly(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let mut batch = Batch::ahead(self.memory.take());
-        let now = (self.clock)();
-        let connection = self.connection.as_mut().expect("only those with a connection fly");
-        let ran = timeout(PATIENCE, run(connection, &mut batch, &mut jobs, now)).await;
-        let landed = self.land().await;
-        let outcome = match ran {
-            Ok(Ok(outcome)) if landed => outcome,
-            other => {
-                // The same commands say what ails them when they are run again.
-                self.memory = Memory::default();
-                if batch.has_moved() {
-                    self.alone = 0;
-                }
-                match other {
-                    Err(_) => self.connection = None,
-                    Ok(_) if batch.is_begun() => self.recover(&Failure::Stale).await,
-                    Ok(_) => {}
-                }
-                return Err(jobs);
-            }
-        };
-        let events = match outcome {
-            Outcome::Nothing => Vec::new(),
-            Outcome::Whole(events, whole) => {
-                self.memory = batch.remember();
-                if let Some(Owned::Postgres(line)) = &mut self.connection {
-                    line.send(whole);
-                }
-                self.flight = Some(Flight { jobs, events, until: Instant::now() + PATIENCE });
-                return Ok(());
-            }
-            // A command wrote by hand, and so began the transaction.
-            Outcome::Written(events) => {
-                let connection = self.connection.as_mut().expect("it has just begun");
-                match timeout(PATIENCE, commit(connection)).await {
-                    Ok(Ok(())) => events,
-                    Ok(Err(failure @ Failure::Undone(_))) => {
-                        self.recover(&failure).await;
-                        return Err(jobs);
-                    }
-                    Ok(Err(failure)) => {
-                        self.give_up(failure, jobs).await;
-                        return Ok(());
-                    }
-                    Err(_) => {
-                        self.connection = None;
-                        self.give_up(Failure::Unknown(no_answer()), jobs).await;
-                        return Ok(());
-                    }
-                }
-            }
-        };
-        self.memory = batch.remember();
-        self.answer(jobs, events);
-        Ok(())
-    }
-
-    /// Waits for what is on its way, and answers whoever waits for it; `false`: it was not written, and its commands
-    /// have been run again or refused.
-    async fn land(&mut self) -> bool {
-        let Some(flight) = self.flight.take() else { return true };
-        arrival(&mut self.connection, flight.until).await;
-        let landed = match &mut self.connection {
-            Some(Owned::Postgres(line)) => line.landed(),
-            _ => None,
-        };
-        let failure = match landed {
-            Some(Ok(true)) => {
-                self.answer(flight.jobs, flight.events);
-                return true;
-            }
-            Some(Ok(false)) => None,
-            Some(Err(error)) => Some(unsure(error)),
-            None => {
-                self.connection = None;
-                Some(Failure::Unknown(no_answer()))
-            }
-        };
-        self.memory = Memory::default();
-        self.alone = 0;
-        match failure {
-            // Somebody else wrote meanwhile.
-            None => self.commit_all(flight.jobs).await,
-            Some(failure @ Failure::Unknown(_)) => self.give_up(failure, flight.jobs).await,
-            Some(failure) => {
-                self.recover(&failure).await;
-                self.commit_all(flight.jobs).await;
-            }
-        }
-        false
-    }
-
-    /// Tells of what is durable.
+    /// Answers the callers of a durable group, after the listener got its events.
     fn answer(&mut self, jobs: Vec<Box<dyn Job>>, events: Vec<Event>) {
         *self.trouble.lock() = None;
         self.answered = jobs.len();
@@ -449,11 +267,11 @@ impl Task {
         jobs.into_iter().for_each(|job| job.finish(Ok(&events)));
     }
 
-    /// Tells everybody why it is not known whether it was done, or that it was not.
+    /// Answers all callers that their commands failed, or that the outcome is unknown.
     async fn give_up(&mut self, failure: Failure, mut jobs: Vec<Box<dyn Job>>) {
         self.recover(&failure).await;
         let error = match failure {
-            Failure::Spoiled(_) | Failure::Stale => None,
+            Failure::Spoiled(_) => None,
             Failure::Away(error) | Failure::Undone(error) | Failure::Unknown(error) => Some(error),
         };
         let last = jobs.pop();
@@ -463,7 +281,7 @@ impl Task {
         }
     }
 
-    /// Runs and commits the jobs together. `Err` gives them back, rolled back, to be run one by one.
+    /// Runs and commits the jobs in one transaction. `Err` returns the jobs after a rollback, to run one by one.
     async fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
         match self.attempt_in_time(&mut jobs).await {
             Ok(events) => self.answer(jobs, events),
@@ -476,7 +294,7 @@ impl Task {
         Ok(())
     }
 
-    /// A server that does not answer is given up: its connection is in nobody knows what state.
+    /// Drops the connection of a server that does not answer: the state of its transaction is unknown.
     async fn attempt_in_time(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         if let Target::Sqlite(_) = self.target {
             return self.attempt(jobs).await;
@@ -485,30 +303,22 @@ impl Task {
             return outcome;
         }
         self.connection = None;
-        Err(Failure::Unknown(no_answer()))
+        Err(Failure::Unknown(StoreError::Unavailable(format!("no answer for {PATIENCE:?}"))))
     }
 
     async fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Event>, Failure> {
         let clock = self.clock.clone();
         let memory = self.memory.take();
-        let known = memory.ledger.clone();
         let (connection, ledger) = self.begin().await.map_err(Failure::Away)?;
-        let still = known == ledger;
-        let mut batch = Batch::begun(ledger, memory);
-        // Only now: another hub may have committed while we waited to begin, and time does not run backwards.
-        let events = match run(connection, &mut batch, jobs, clock()).await? {
-            Outcome::Written(events) => events,
-            Outcome::Nothing | Outcome::Whole(..) => Vec::new(),
-        };
+        let mut batch = Batch::new(ledger, memory);
+        // Read the clock only now: another hub may have committed while we waited, and time must not run backwards.
+        let events = run(connection, &mut batch, jobs, clock()).await?;
         commit(connection).await?;
-        if known.is_some() {
-            self.alone = if still { self.alone.saturating_add(1) } else { 0 };
-        }
         self.memory = batch.remember();
         Ok(events)
     }
 
-    /// A connection in a fresh transaction; made again if the old one broke while nothing was going on.
+    /// A connection with a new transaction; reconnects if the connection broke while idle.
     async fn begin(&mut self) -> Result<(&mut Owned, Option<Ledger>), StoreError> {
         if let Some(connection) = &mut self.connection {
             match connection.borrow().begin_write().await {
@@ -525,7 +335,7 @@ impl Task {
         Ok((self.connection.insert(fresh), ledger))
     }
 
-    /// Rolls back; drops a connection that may be no good any more.
+    /// Rolls back; drops a connection that may be broken.
     async fn recover(&mut self, failure: &Failure) {
         if let Some(error) = failure.trouble() {
             tracing::warn!(%error, "a transaction failed");
@@ -533,15 +343,15 @@ impl Task {
             *self.trouble.lock() = Some(Trouble { why: error.to_string(), away });
         }
         let Some(connection) = &mut self.connection else {
-            // The database cannot be reached: do not spin while it is away.
+            // The database is unreachable: do not spin.
             tokio::time::sleep(Duration::from_millis(100)).await;
             return;
         };
-        // SQLite rolls back by itself on some errors; "no transaction is active" is then no trouble.
+        // SQLite rolls back by itself on some errors: then "no transaction is active" is harmless.
         let rolled_back = timeout(PATIENCE, connection.borrow().script("ROLLBACK")).await;
         let lost = matches!(failure.trouble(), Some(StoreError::Unavailable(_)))
             || matches!(rolled_back, Err(_) | Ok(Err(StoreError::Unavailable(_))));
-        // Whether a session of PostgreSQL may write is decided when it begins, or by the server that it is on.
+        // A PostgreSQL session may be read-only for its lifetime, or be connected to a read-only server.
         let stale = failure.trouble().is_some() && matches!(self.target, Target::Postgres(_));
         if lost || stale {
             self.connection = None;

@@ -80,7 +80,6 @@ pub struct CreateActivity {
 impl Command for CreateActivity {
     type Output = Activity;
     const VERB: &'static str = "activity.create";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         tx.check(self.project, Action::Decide, "project").await?;

@@ -79,7 +79,6 @@ pub struct SendMessage {
 impl Command for SendMessage {
     type Output = Message;
     const VERB: &'static str = "chat.send";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
         let caller = tx.caller;

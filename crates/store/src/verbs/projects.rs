@@ -357,7 +357,6 @@ impl Command for UpdateProject {
             }
         }
         let (was, is) = (before.facts(), after.facts());
-        tx.access_changed(after.id);
         announce(tx, after.clone(), (was != is).then_some(was));
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.id), changes.join("; "));
         Ok(after)
@@ -445,7 +444,6 @@ impl Command for DeleteProject {
         tx.run("UPDATE events SET body = $2 WHERE project = $1", args![before.id.to_string(), to_json(&body)]).await?;
         tx.run("DELETE FROM requests WHERE answer LIKE $1", args![format!("%{}%", before.id)]).await?;
         tx.forget(before.id);
-        tx.access_changed(before.id);
         let facts_before = Some(before.facts());
         tx.announce(PendingEvent { project: Some(before.id), audience: None, facts_before, execution_of: None, body });
         if !links.is_empty() {

@@ -4,15 +4,18 @@
 
 use domain::Visibility;
 use protocol::{Change, MessagePage, ProjectUpdate, Rename};
-use store::{DeleteProject, EventBody, RenameMe, StoreError, UpdateProject};
+use store::{Caller, DeleteProject, EventBody, GraceLeases, RenameMe, StoreError, UpdateProject};
 
 use crate::floor::{Floor, send};
+use crate::tasks;
 
 both_in_one_thread!(
     waiting_commands_share_a_commit,
     a_refused_command_does_not_harm_its_group,
     a_failing_command_does_not_harm_its_group,
     a_command_sees_those_before_it,
+    rights_that_were_withdrawn_in_the_same_commit_do_not_count,
+    a_statement_sees_the_pending_rows_of_earlier_commands,
     a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace,
 );
 
@@ -67,6 +70,37 @@ async fn a_command_sees_those_before_it(floor: Floor) {
         tokio::join!(floor.store.write(&floor.ada, None, rename()), floor.store.write(&floor.bo, None, rename()),);
     assert_eq!(ada.unwrap().value.name, "Zoe");
     assert!(matches!(bo, Err(StoreError::Conflict(_))));
+}
+
+async fn rights_that_were_withdrawn_in_the_same_commit_do_not_count(floor: Floor) {
+    let project = floor.project(Visibility::ReadWrite).await.id;
+    let input = ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
+    let (before, changed, after) = tokio::join!(
+        floor.store.write(&floor.bo, None, send(project, "before")),
+        floor.store.write(&floor.ada, None, UpdateProject { project, input }),
+        floor.store.write(&floor.bo, None, send(project, "after")),
+    );
+    assert_eq!(before.unwrap().events, changed.unwrap().events, "one commit");
+    assert!(matches!(after, Err(StoreError::NotFound("project"))));
+}
+
+async fn a_statement_sees_the_pending_rows_of_earlier_commands(floor: Floor) {
+    let project = tasks::shared(&floor).await;
+    let id = tasks::add_one(&floor, project, tasks::task("one")).await;
+    let hub = Caller::hub("foreman");
+    let seconds = 1_000_000;
+    // The second command changes by SQL the rows that the first one left pending, and the third one reads them.
+    let (taken, graced, beat) = tokio::join!(
+        floor.store.write(&floor.ada, None, tasks::takes(project, "w")),
+        floor.store.write(&hub, None, GraceLeases { seconds }),
+        floor.store.write(&floor.ada, None, tasks::beat(id, 1)),
+    );
+    let taken = taken.unwrap();
+    let beat = beat.unwrap();
+    assert_eq!(taken.events, graced.unwrap().events, "one commit");
+    assert_eq!(taken.events, beat.events, "one commit");
+    assert_eq!(taken.value.taken.unwrap().task.id, id);
+    assert_eq!(beat.value.expires_at, floor.store.now().plus_millis(i64::from(seconds) * 1000));
 }
 
 async fn a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace(floor: Floor) {

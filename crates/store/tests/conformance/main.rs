@@ -60,6 +60,5 @@ mod state;
 mod tasks;
 mod transfer;
 mod two_hubs;
-mod upgrade;
 mod upkeep;
 mod workers;

@@ -5,21 +5,19 @@ use std::sync::Arc;
 use domain::Visibility;
 use protocol::link::FactBody;
 use protocol::{
-    Change, InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
+    InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
     SessionSpawn, TokenCreate, Usage,
 };
 use store::transfer::{TransferError, backup, export, import};
 use store::{
     Caller, Compact, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
-    EnterByGithub, Event, EventBody, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
+    EnterByGithub, Event, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
 };
 
 use crate::events::crowd;
 use crate::execution::{self, Memory};
 use crate::floor::{Floor, Place, send};
 use crate::tasks;
-use crate::upgrade::of_one_worker;
-use crate::workers::Shop;
 use testkit::Raw;
 
 both!(
@@ -28,8 +26,6 @@ both!(
     a_spoiled_archive_is_refused,
     a_database_in_use_is_not_overwritten,
     a_backup_of_a_live_database_is_consistent,
-    an_archive_of_an_earlier_release_is_read,
-    an_archive_from_before_the_queue_is_read,
 );
 
 /// Something in every table and every column that may be empty.
@@ -272,41 +268,4 @@ async fn a_backup_of_a_live_database_is_consistent(floor: Floor) {
     let sql = "SELECT COUNT(*) - (SELECT last_message FROM projects) FROM messages";
     assert_eq!(raw.number(sql).await, 0);
     assert!(open(&url).await.verify_audit().await.unwrap().is_ok());
-}
-
-async fn an_archive_of_an_earlier_release_is_read(floor: Floor) {
-    let there = other(&floor).await;
-    let shop = Shop::open(floor).await;
-    let (worker, told) = of_one_worker(&shop).await;
-    let floor = &shop.floor;
-    let newest = floor.store.extent().await.unwrap().newest.0;
-    let body = told.replace('\'', "''");
-    floor.raw().await.run(&format!("UPDATE events SET body = '{body}' WHERE seq = {newest}")).await;
-    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
-    let (header, rows) = exported.split_once('\n').unwrap();
-    let (head, _) = header.split_once(r#""schema":"#).unwrap();
-    let then = format!("{head}\"schema\":7}}\n{rows}");
-    import(&there.url(), &mut then.as_bytes()).await.unwrap();
-    let moved = open(&there.url()).await;
-    let events = moved.events_after(domain::Seq(newest - 1), 10).await.unwrap();
-    let told: Vec<_> = events.into_iter().map(|event| event.body).collect();
-    assert_eq!(told, [EventBody::Change { change: Change::Workers { workers: vec![worker] } }]);
-    moved.close().await;
-}
-
-async fn an_archive_from_before_the_queue_is_read(floor: Floor) {
-    let there = other(&floor).await;
-    let project = tasks::shared(&floor).await;
-    tasks::add(&floor, project, vec![tasks::named("a", &[]), tasks::named("b", &["a"]), tasks::named("c", &[])]).await;
-    let exported = String::from_utf8(archive(&floor.url).await).unwrap();
-    let of_now = |line: &&str| line.contains(r#""table":"task_queue""#);
-    assert_eq!(exported.lines().filter(of_now).count(), 2);
-    let (header, rows) = exported.split_once('\n').unwrap();
-    let (head, _) = header.split_once(r#""schema":"#).unwrap();
-    let mut then: Vec<&str> = rows.lines().filter(|line| !of_now(line)).collect();
-    then.pop();
-    let then =
-        format!("{head}\"schema\":14}}\n{}\n{{\"line\":\"trailer\",\"rows\":{}}}\n", then.join("\n"), then.len());
-    import(&there.url(), &mut then.as_bytes()).await.unwrap();
-    tasks::sound(&mut Raw::connect(&there.url()).await, project).await;
 }

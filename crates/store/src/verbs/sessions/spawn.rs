@@ -218,7 +218,6 @@ impl SpawnSession {
         let project = project.id;
         let input = ActivityCreate { content, ..Default::default() };
         let made = CreateActivity { project, input }.run(tx).await?;
-        tx.settle().await?;
         Ok(made)
     }
 }

@@ -134,7 +134,6 @@ impl AddTasks {
         let mut seen: HashSet<ActivityId> = HashSet::new();
         for (at, task) in self.input.tasks.iter().enumerate() {
             let Some(activity) = task.activity.filter(|activity| seen.insert(*activity)) else { continue };
-            tx.settle().await?;
             let sql = "SELECT id FROM activities WHERE id = $1 AND project = $2";
             if tx.read().first(sql, vec![text(activity), text(self.project)]).await?.is_none() {
                 let place = format!("tasks[{at}].activity");
@@ -148,7 +147,6 @@ impl AddTasks {
 impl Command for AddTasks {
     type Output = AddedTasks;
     const VERB: &'static str = "task.add";
-    const APPENDS: bool = true;
 
     fn fills(&self) -> Option<ProjectId> {
         Some(self.project)
@@ -242,7 +240,6 @@ fn fresh(tx: &Tx<'_>, project: ProjectId, id: TaskId, task: &TaskAdd, author: Wr
         queue_key: engine::order::queue_key(tx.now, priority),
         ready_at: Some(tx.now),
         taken_at: None,
-        noted: true,
         asked: false,
         created_by: author.user,
         author_session: author.agent,

@@ -34,7 +34,6 @@ pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Vec<Before>, S
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    tx.settle().await?;
     let (places, values) = list(&rows.iter().map(|row| row.id).collect::<Vec<_>>());
     let columns = judge::COLUMNS;
     let sql = format!("{columns} WHERE r.task IN ({places}) AND r.verdict = 'accepted' ORDER BY r.at, r.id");

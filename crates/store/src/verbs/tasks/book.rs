@@ -1,8 +1,8 @@
-//! What a transaction has read and changed of tasks and workers. Many commands share one transaction: rows are read
-//! once, changed in memory, and written together.
+//! Tasks that a transaction has read and changed. Many commands share one transaction: each row is read once, changed in
+//! memory, and written with the others.
 //!
-//! The transaction is the only one that writes, so what it has read stays true until somebody else does; the statement
-//! that writes a task checks its fence all the same.
+//! No other transaction writes meanwhile, so rows stay true until the commit; the statement that writes a task still
+//! checks its fence.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::EventBody;
 use crate::batch::PendingEvent;
-use crate::bulk::{Delete, Part, Run, Update};
+use crate::bulk::{Delete, Part, Update};
 use crate::sql::{Value, args};
 
-/// How many tasks one event tells about at most.
+/// The maximum number of tasks in one event.
 const TOLD: usize = 1000;
 
-/// How many tasks are remembered between transactions at most, and how long their texts may be.
+/// The maximum number of tasks remembered between transactions, and the maximum length of their texts.
 const REMEMBERED: usize = 4096;
 const LONG: usize = 16 * 1024;
 
@@ -32,20 +32,11 @@ const TASKS: Update = Update {
     every: Some("a task changed meanwhile: try again"),
 };
 
-/// What is ready is in the queue, and nothing else is.
+/// The queue has the ready tasks, and no others.
 const QUEUED: &str = "INSERT INTO task_queue (project, queue_key, task)";
 const UNQUEUED: Delete = Delete { table: "task_queue", keys: &["project", "queue_key", "task"] };
-const HEAD: Run = Run {
-    table: "task_queue",
-    of: "project",
-    order: ["queue_key", "task"],
-    every: "the queue is not as it was remembered",
-};
 
-/// From how many tasks on that leave a queue one after the other they are deleted together.
-const TOGETHER: usize = 8;
-
-/// What ended already ended as it did.
+/// An attempt that has ended stays as it is.
 const ATTEMPTS: Update = Update {
     table: "attempts",
     keys: &["task", "number"],
@@ -54,24 +45,10 @@ const ATTEMPTS: Update = Update {
     every: None,
 };
 
-/// The end of a hold on a task: when, last sign, how and why.
+/// The end of an attempt: time, last sign of life, outcome and reason.
 type AttemptEnd = Vec<Value>;
 
-/// A part of a queue that is being read while transactions are decided.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    pub(super) project: ProjectId,
-    /// What it comes after.
-    pub(super) end: (i64, TaskId),
-    /// How much of it is read.
-    pub(super) wanted: usize,
-    /// Tasks that transactions change meanwhile: they count as they are remembered, not as they are read.
-    pub(super) changed: HashSet<TaskId>,
-    /// Whether one of them adds to what tasks wait for.
-    pub(super) edges: bool,
-}
-
-/// What a transaction has read and changed of tasks and workers.
+/// The tasks that a transaction has read and changed.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(super) tasks: HashMap<TaskId, TaskRow>,
@@ -79,25 +56,21 @@ pub(crate) struct Book {
     pub(super) dependants: HashMap<TaskId, Vec<TaskId>>,
     pub(super) settings: HashMap<ProjectId, WorkSettings>,
     pub(super) frozen: HashMap<(UserId, ProjectId), bool>,
-    /// The files of tasks that are worked on.
+    /// The files of held tasks.
     pub(super) running: HashMap<ProjectId, HashMap<TaskId, Vec<String>>>,
     pub(super) gists: HashMap<(ProjectId, i64), Vec<TaskId>>,
-    /// Fences as the table has them.
+    /// Fences as the table has them. Nobody else writes fences or places, so they stay known for the whole transaction:
+    /// code that has a copy of a row may put it back after the row itself was forgotten.
     fences: HashMap<TaskId, u64>,
-    /// Places in the queue as the table has them. Nobody else writes those, so that they are known as long as the
-    /// transaction lasts: whoever has a copy of a row may put it back when the row itself is forgotten.
+    /// Places in the queue as the table has them.
     places: HashMap<TaskId, i64>,
     fresh: BTreeSet<TaskId>,
     dirty: BTreeSet<TaskId>,
     ends: BTreeMap<(TaskId, u32), AttemptEnd>,
     lines: BTreeMap<ProjectId, BTreeMap<TaskId, Option<TaskLine>>>,
-    /// Tasks that the last transaction changed, which may still be on its way, and whether it adds to what tasks wait for.
-    pub(super) aloft: HashSet<TaskId>,
-    pub(crate) edges_aloft: bool,
-    pub(super) ahead: Option<Ahead>,
-    /// Tasks that were read or changed by this transaction.
+    /// Tasks that this transaction has read or changed.
     touched: Vec<TaskId>,
-    /// How many tasks the commands of this transaction want to take, by project.
+    /// How many tasks the commands of this transaction will take, by project.
     pub(super) wanted: HashMap<ProjectId, usize>,
 }
 
@@ -115,7 +88,7 @@ impl Book {
         }
     }
 
-    /// A task whose row is inserted by this transaction.
+    /// A task that this transaction inserts.
     pub(super) fn added(&mut self, task: TaskRow) {
         self.fences.insert(task.id, task.fence);
         self.tell(&task);
@@ -125,9 +98,10 @@ impl Book {
         self.tasks.insert(task.id, task);
     }
 
-    /// A task that changed; `told`: clients hear of it.
+    /// A changed task; `told`: announce it to clients.
     pub(super) fn changed(&mut self, task: TaskRow, told: bool) {
-        if told {
+        let announced = self.lines.get(&task.project).is_some_and(|lines| lines.contains_key(&task.id));
+        if told || announced {
             self.tell(&task);
         }
         self.track(&task);
@@ -136,7 +110,7 @@ impl Book {
         self.tasks.insert(task.id, task);
     }
 
-    /// The end of a hold.
+    /// The end of an attempt.
     pub(super) fn attempt_ended(&mut self, task: TaskId, number: u32, end: AttemptEnd) {
         self.ends.entry((task, number)).or_insert(end);
     }
@@ -145,7 +119,7 @@ impl Book {
         self.lines.entry(task.project).or_default().insert(task.id, None);
     }
 
-    /// Keeps what is derived from tasks in step.
+    /// Updates the maps that are derived from tasks.
     fn track(&mut self, task: &TaskRow) {
         if let Some(window) = self.windows.get_mut(&task.project) {
             window.track(task.id, task.place());
@@ -158,20 +132,15 @@ impl Book {
         }
     }
 
-    /// Gives out what changed, to be written; `runs`: what leaves a queue may be written as a run of it.
-    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>, runs: bool) {
+    /// Adds the changed rows to the inserts and updates.
+    pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
         self.remember();
         let fresh = std::mem::take(&mut self.fresh);
-        self.aloft = self.dirty.union(&fresh).copied().collect();
-        if let Some(ahead) = &mut self.ahead {
-            ahead.changed.extend(&self.aloft);
-            ahead.edges |= self.edges_aloft;
-        }
-        self.write_places(&fresh, inserts, updates, runs);
+        self.write_places(&fresh, inserts, updates);
         let new: Vec<&TaskRow> = fresh.iter().filter_map(|id| self.tasks.get(id)).collect();
         self.fences.extend(new.iter().map(|task| (task.id, task.fence)));
         inserts.push(Part::insert(row::INSERT, new.into_iter().map(TaskRow::inserted).collect()));
-        // What is over has much in common, and so has what is not: that is sent once.
+        // Rows of ended tasks have many equal columns, and so have the others: an equal column is sent once.
         let mut rows = [Vec::new(), Vec::new()];
         for id in std::mem::take(&mut self.dirty).difference(&fresh) {
             let Some(task) = self.tasks.get(id) else { continue };
@@ -186,58 +155,47 @@ impl Book {
         updates.push(Part::update(ATTEMPTS, ends.collect()));
     }
 
-    /// Gives out what entered the queue and what left it.
-    fn write_places(&mut self, fresh: &BTreeSet<TaskId>, inserts: &mut Vec<Part>, updates: &mut Vec<Part>, runs: bool) {
-        let mut queued = Vec::new();
-        let mut unqueued: BTreeMap<ProjectId, BTreeSet<(i64, TaskId)>> = BTreeMap::new();
+    /// Adds the tasks that entered or left the queue.
+    fn write_places(&mut self, fresh: &BTreeSet<TaskId>, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
+        let (mut queued, mut unqueued) = (Vec::new(), Vec::new());
         for task in self.dirty.union(fresh).filter_map(|id| self.tasks.get(id)) {
             let (before, now) = (self.places.remove(&task.id), task.place());
             self.places.extend(now.map(|place| (task.id, place)));
             if before != now {
-                unqueued.entry(task.project).or_default().extend(before.map(|place| (place, task.id)));
-                queued.extend(now.map(|place| args![task.project.to_string(), place, task.id.to_string()]));
+                let row = |place: i64| args![task.project.to_string(), place, task.id.to_string()];
+                unqueued.extend(before.map(row));
+                queued.extend(now.map(row));
             }
         }
         inserts.push(Part::insert_new(QUEUED, queued));
-        let mut rows = Vec::new();
-        for (project, places) in unqueued {
-            let ends = places.first().copied().zip(places.last().copied());
-            let run = ends.filter(|(first, last)| {
-                let window = self.windows.get(&project);
-                runs && places.len() >= TOGETHER && window.is_some_and(|window| window.is_empty_between(*first, *last))
-            });
-            match run {
-                Some(((first, one), (last, other))) => {
-                    let row = args![project.to_string(), first, one.to_string(), last, other.to_string()];
-                    updates.push(Part::delete_run(HEAD, row, places.len()));
-                }
-                None => {
-                    rows.extend(places.iter().map(|(place, task)| args![project.to_string(), *place, task.to_string()]))
-                }
-            }
-        }
-        updates.push(Part::delete(UNQUEUED, rows));
+        updates.push(Part::delete(UNQUEUED, unqueued));
     }
 
-    /// Forgets what was read: others may write it.
+    /// The tables with pending changes.
+    pub(crate) fn changed_tables(&self) -> impl Iterator<Item = &'static str> {
+        let tasks = !self.fresh.is_empty() || !self.dirty.is_empty();
+        let tables = [("tasks", tasks), ("task_queue", tasks), ("attempts", !self.ends.is_empty())];
+        tables.into_iter().filter_map(|(table, changed)| changed.then_some(table))
+    }
+
+    /// Forgets all rows: a statement may have changed them.
     pub(crate) fn forget_all(&mut self) {
         self.tasks.clear();
         self.windows.clear();
-        self.ahead = None;
         self.dependants.clear();
         self.settings.clear();
         self.running.clear();
         self.frozen.clear();
         self.gists.clear();
-        self.fences.clear();
         self.touched.clear();
     }
 
-    /// Keeps what the next transaction may need: tasks that are not over, unless they are long or many.
+    /// Drops tasks that the next transaction does not need: ended ones, and all if they are long or many.
     pub(crate) fn settle_down(&mut self) {
         self.wanted.clear();
         if self.tasks.len() > REMEMBERED || self.dependants.len() > REMEMBERED || self.gists.len() > 2 * REMEMBERED {
             self.places.clear();
+            self.fences.clear();
             return self.forget_all();
         }
         for id in std::mem::take(&mut self.touched) {
@@ -249,37 +207,38 @@ impl Book {
                 self.fences.remove(&id);
                 self.dependants.remove(&id);
                 if !over {
-                    // The head of a queue is known only as a whole.
+                    // A window without one of its tasks is useless.
                     self.windows.remove(&project);
                 }
             }
         }
-        if self.places.len() > self.tasks.len() {
+        if self.places.len() > self.tasks.len() || self.fences.len() > self.tasks.len() {
             self.places.retain(|id, _| self.tasks.contains_key(id));
+            self.fences.retain(|id, _| self.tasks.contains_key(id));
         }
     }
 
-    /// A project's tasks that are not as the table has them.
+    /// The tasks of a project with pending changes.
     pub(super) fn unwritten(&self, project: ProjectId) -> impl Iterator<Item = TaskId> {
         let of_project = move |id: &&TaskId| self.tasks.get(id).is_some_and(|task| task.project == project);
         self.dirty.union(&self.fresh).filter(of_project).copied()
     }
 
-    /// Keeps what clients are to be told as it is now.
+    /// Completes the announcements with the current state of their tasks.
     fn remember(&mut self) {
-        for (id, line) in self.lines.values_mut().flatten() {
+        for (id, line) in self.lines.values_mut().flatten().filter(|(_, line)| line.is_none()) {
             if let Some(task) = self.tasks.get(id) {
                 *line = Some(task.line());
             }
         }
     }
 
-    /// Takes back what is still to be told about a project.
+    /// Drops the announcements of a project.
     pub(crate) fn forget(&mut self, project: ProjectId) {
         self.lines.remove(&project);
     }
 
-    /// What clients are told: the last state of everything that changed, once.
+    /// The announcements: the last state of each changed task, once.
     pub(crate) fn events(&mut self) -> Vec<PendingEvent> {
         let mut events = Vec::new();
         for (project, lines) in std::mem::take(&mut self.lines) {
@@ -293,7 +252,7 @@ impl Book {
         events
     }
 
-    /// Tasks that are not known yet, each once.
+    /// The tasks that were not read yet, each once.
     pub(super) fn unknown(&self, ids: impl IntoIterator<Item = TaskId>) -> Vec<TaskId> {
         let missing: HashSet<TaskId> = ids.into_iter().filter(|id| !self.tasks.contains_key(id)).collect();
         missing.into_iter().collect()

@@ -18,7 +18,6 @@ use crate::{Caller, StoreError};
 
 /// What the last worker of a task left, and why the last report was refused, if it was.
 pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
-    tx.settle().await?;
     let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
     let mut reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;

@@ -56,7 +56,6 @@ pub struct HeartbeatTask {
 impl Command for HeartbeatTask {
     type Output = Lease;
     const VERB: &'static str = "task.heartbeat";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Lease, StoreError> {
         if let Some(progress) = &self.input.progress {
@@ -91,7 +90,6 @@ pub struct ReleaseTask {
 impl Command for ReleaseTask {
     type Output = Task;
     const VERB: &'static str = "task.release";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         if let Some(reason) = &self.input.reason {
@@ -190,7 +188,6 @@ impl Command for ExpireLeases {
             };
             decided(tx, project, worker, Some(*id), "lease_lost", format!("{}: {reason}", row.named())).await?;
             if let Some(session) = session {
-                tx.settle().await?;
                 sessions::ask_to_stop(tx, session, false).await?;
             }
         }

@@ -1,7 +1,6 @@
 //! Tasks: what is to be done, who holds it, what was handed back.
 
 mod add;
-mod ahead;
 pub(crate) mod before;
 mod book;
 pub(crate) mod brief;
@@ -18,16 +17,17 @@ mod similar;
 pub(crate) mod take;
 mod tried;
 mod turn;
+mod wanted;
 mod window;
 
 pub use add::AddTasks;
-pub use ahead::Wanted;
 pub(crate) use book::Book;
 pub(crate) use handover::brief_of;
 pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
 pub use moves::evidence::{ShowEvidence, Unseen};
 pub use people::{AnswerEscalation, CancelTask, RetryTask};
-pub(crate) use reach::{EDGES, list};
+pub(crate) use reach::list;
 pub use report::{ReportTask, Reported};
 pub use take::TakeTask;
 pub use turn::TurnTasks;
+pub use wanted::Wanted;

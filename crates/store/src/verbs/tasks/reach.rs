@@ -1,14 +1,13 @@
 //! How verbs reach tasks and settings: through the transaction's book.
 //!
-//! Rows come as copies; whoever changes one puts it back. Changes are written when the transaction ends or before the
-//! next command that reads by SQL; within a command, `tx.settle()` writes them at once.
+//! Rows come as copies; code that changes one puts it back. Changes are written when the transaction ends, or before a
+//! query that could see them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::{ProjectId, TaskId};
 use protocol::WorkSettings;
 
-use super::book::Ahead;
 use super::row::{self, TaskRow};
 use super::window::Window;
 use crate::StoreError;
@@ -17,25 +16,20 @@ use crate::tx::Tx;
 use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::settings;
 
-/// How many ids one statement names at most.
+/// The maximum number of ids in one query.
 const IDS: usize = 128;
 
-/// Adds to what a task waits for.
+/// Inserts dependencies.
 pub(crate) const EDGES: &str = "INSERT INTO task_deps (task, dep)";
 
-/// Says of tasks that are read whether anything waits for them: mostly nothing does, and nobody needs to ask again.
+/// Also reads whether a task has dependants: most have none, which saves a query later.
 const DEPENDED: &str = "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM task_deps d WHERE d.dep = t.id) THEN 1 ELSE 0 END \
                         AS BIGINT) AS depended,";
 
-/// How many tasks of the queue are read at once at least.
+/// The minimum number of tasks read from the queue at once.
 const CHUNK: usize = 128;
 
-/// How many times as much is read when the queue is read on: somebody works through it; and up to how much. It is read
-/// beside what is on its way, and should not take longer.
-const FURTHER: usize = 4;
-const FURTHEST: usize = 512;
-
-/// How far the queue is looked through for a task that fits; as far as [`FAR`] when none of these does.
+/// How many tasks of the queue are searched for one that fits; up to [`FAR`] if none of them does.
 pub(crate) const AHEAD: usize = 64;
 pub(crate) const FAR: usize = 2048;
 
@@ -45,7 +39,7 @@ impl Tx<'_> {
         let missing = self.book().unknown(ids.iter().copied());
         for some in missing.chunks(IDS) {
             let (places, values) = list(some);
-            let rows = self.read().all(&format!("{} WHERE t.id IN ({places})", row::COLUMNS), values).await?;
+            let rows = self.stored().all(&format!("{} WHERE t.id IN ({places})", row::COLUMNS), values).await?;
             for row in &rows {
                 let task = TaskRow::read(row)?;
                 self.book().seen(task);
@@ -93,21 +87,21 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// What waits for a task.
+    /// The direct dependants of a task.
     pub(crate) async fn dependants(&mut self, task: TaskId) -> Result<Vec<TaskRow>, StoreError> {
         self.know_dependants(&[task]).await?;
         let ids = self.book().dependants.get(&task).cloned().unwrap_or_default();
         self.tasks(&ids).await
     }
 
-    /// Reads what waits for these tasks, all at once.
+    /// Reads the direct dependants of these tasks in one query.
     pub(super) async fn know_dependants(&mut self, tasks: &[TaskId]) -> Result<(), StoreError> {
         let missing: Vec<TaskId> =
             tasks.iter().filter(|task| !self.book().dependants.contains_key(task)).copied().collect();
         for some in missing.chunks(IDS) {
             let (places, values) = list(some);
             let sql = format!("SELECT dep, task FROM task_deps WHERE dep IN ({places})");
-            let rows = self.read().all(&sql, values).await?;
+            let rows = self.stored().all(&sql, values).await?;
             for task in some {
                 self.book().dependants.insert(*task, Vec::new());
             }
@@ -119,9 +113,9 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The first tasks of a project's queue, in order: so many, if there are.
+    /// The first `count` tasks of a project's queue, in order.
     pub(crate) async fn ready_ids(&mut self, project: ProjectId, count: usize) -> Result<Vec<TaskId>, StoreError> {
-        // More than once where all that is read was taken by what is on its way.
+        // More than once where this transaction has taken all that was read.
         let enough = |window: &Window| window.len() >= count || !window.is_partial();
         while !self.book().windows.get(&project).is_some_and(enough) {
             self.look_ahead(project, count).await?;
@@ -135,95 +129,41 @@ impl Tx<'_> {
         self.tasks(&ids).await
     }
 
-    /// Begins to read on in a project's queue, if what is known of it will be taken soon.
-    pub(super) async fn read_on(&mut self, project: ProjectId) {
-        let book = self.book();
-        let takes = book.wanted.get(&project).copied().unwrap_or(0);
-        let short = |window: &&Window| window.len() < 2 * takes + CHUNK;
-        let end = book.windows.get(&project).filter(short).and_then(Window::end);
-        if let (Some(end), None) = (end, &book.ahead) {
-            self.begin_to_read(project, end, takes).await;
-        }
-    }
-
-    /// Begins to read what comes after the end of what is known of a queue, and at least so much of it; `false`: it
-    /// cannot be read while something is on its way.
-    async fn begin_to_read(&mut self, project: ProjectId, end: (i64, TaskId), least: usize) -> bool {
-        let wanted = further(least);
-        let (sql, values) = queue(project, Some(end), wanted);
-        let begun = self.read().read_on(sql, values).await;
-        let book = self.book();
-        let (changed, edges) = (book.aloft.clone(), book.edges_aloft);
-        book.ahead = begun.then_some(Ahead { project, end, wanted, changed, edges });
-        begun
-    }
-
-    /// Reads more of a project's queue: on from where what is known of it ends.
+    /// Reads more of a project's queue: from its head, or from where the known part ends.
     async fn look_ahead(&mut self, project: ProjectId, count: usize) -> Result<(), StoreError> {
         let book = self.book();
         let end = book.windows.get(&project).and_then(Window::end);
-        // What the group's commands will take, and some to choose from.
-        let least = book.wanted.get(&project).copied().unwrap_or(0) + count;
-        if let Some(end) = end {
-            let begun = book.ahead.as_ref().is_some_and(|ahead| (ahead.project, ahead.end) == (project, end));
-            if (begun || self.begin_to_read(project, end, least).await)
-                && let Some(rows) = self.read().read().await
-                && let Some(ahead) = self.book().ahead.take()
-            {
-                return self.look_at(project, &rows, ahead.wanted, ahead.changed, ahead.edges);
-            }
-        }
-        let book = self.book();
-        book.ahead = None;
-        let wanted = match end {
-            Some(_) => further(least),
-            // The table still has as ready what was taken since it was written.
-            None => CHUNK.max(least + book.unwritten(project).count()),
-        };
+        // The tasks that the group's commands will take, and some to choose from. The table still has tasks as ready that
+        // this transaction has taken.
+        let least = book.wanted.get(&project).copied().unwrap_or(0) + count + book.unwritten(project).count();
+        let wanted = CHUNK.max(least);
         let (sql, values) = queue(project, end, wanted);
-        let rows = self.read().all(&sql, values).await?;
-        self.look_at(project, &rows, wanted, HashSet::new(), false)
-    }
-
-    /// Takes in what was read of a queue, but for tasks that were changed since.
-    fn look_at(
-        &mut self,
-        project: ProjectId,
-        rows: &[Row],
-        wanted: usize,
-        changed: HashSet<TaskId>,
-        edges: bool,
-    ) -> Result<(), StoreError> {
-        let unwritten_edges = edges || self.batch().is_waiting(EDGES);
+        let rows = self.stored().all(&sql, values).await?;
+        let unwritten_edges = self.batch().is_waiting(EDGES);
         let book = self.book();
         let mut places = Vec::with_capacity(rows.len());
-        for row in rows {
+        for row in &rows {
             let task = TaskRow::read(row)?;
             places.push((task.queue_key, task.id));
-            if changed.contains(&task.id) {
-                continue;
-            }
             if !row.flag("depended")? && !unwritten_edges {
                 book.dependants.entry(task.id).or_default();
             }
             book.seen(task);
         }
-        let whole = rows.len() < wanted;
-        let newer: Vec<TaskId> = book.unwritten(project).chain(changed).collect();
+        let unwritten: Vec<TaskId> = book.unwritten(project).collect();
         let window = book.windows.entry(project).or_default();
-        window.extend(places, whole);
-        for id in newer {
-            let place = book.tasks.get(&id).filter(|task| task.project == project).and_then(TaskRow::place);
-            window.track(id, place);
+        window.extend(places, rows.len() < wanted);
+        for id in unwritten {
+            window.track(id, book.tasks.get(&id).and_then(TaskRow::place));
         }
         Ok(())
     }
 
-    /// The files of a project's tasks that are worked on.
+    /// The files of a project's held tasks.
     pub(crate) async fn running_files(&mut self, project: ProjectId) -> Result<Vec<Vec<String>>, StoreError> {
         if !self.book().running.contains_key(&project) {
             let sql = format!("SELECT t.id, t.files {HELD} WHERE w.project = $1 AND t.files <> '[]'");
-            let rows = self.read().all(&sql, vec![text(project)]).await?;
+            let rows = self.stored().all(&sql, vec![text(project)]).await?;
             let read = |row: &Row| Ok::<_, StoreError>((row.parsed("id")?, row.json("files")?));
             let mut running: HashMap<TaskId, Vec<String>> = rows.iter().map(read).collect::<Result<_, _>>()?;
             let book = self.book();
@@ -239,12 +179,7 @@ impl Tx<'_> {
     }
 }
 
-/// How much is read on of a queue by whoever needs so much of it.
-fn further(least: usize) -> usize {
-    least.max((least * FURTHER).min(FURTHEST)).max(CHUNK)
-}
-
-/// Reads so much of a project's queue, from its head or after a place in it.
+/// The query for `wanted` tasks of a project's queue, from its head or after a place in it.
 fn queue(project: ProjectId, after: Option<(i64, TaskId)>, wanted: usize) -> (String, Vec<Value>) {
     let mut values = args![project.to_string(), wanted as u64];
     let after = match after {

@@ -172,8 +172,8 @@ impl Store {
             format!("{LINE} WHERE id IN (SELECT task FROM task_deps WHERE dep = $1) ORDER BY id LIMIT {DEPENDANTS}");
         let dependants = c.all(&sql, vec![text(id)]).await?.iter().map(line).collect::<Result<_, _>>()?;
         let sql = format!(
-            "SELECT * FROM all_attempts WHERE task = $1 AND number > (SELECT COALESCE(MAX(number), 0) - {MAX_OF_ONE_TASK} \
-             FROM all_attempts WHERE task = $1) ORDER BY number"
+            "SELECT * FROM attempts WHERE task = $1 AND number > (SELECT COALESCE(MAX(number), 0) - {MAX_OF_ONE_TASK} \
+             FROM attempts WHERE task = $1) ORDER BY number"
         );
         let mut attempts = c.all(&sql, vec![text(id)]).await?.iter().map(attempt).collect::<Result<Vec<_>, _>>()?;
         let listed = Fitting { size: REPORT, newest: "at", ..of_task("reports") };

@@ -41,15 +41,10 @@ pub struct ReportTask {
 impl Command for ReportTask {
     type Output = Reported;
     const VERB: &'static str = "task.report";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Reported, StoreError> {
         check::report(&self.input)?;
         report(tx, self.task, &self.input).await
-    }
-
-    fn weight(&self) -> usize {
-        1
     }
 
     fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {
@@ -86,7 +81,6 @@ pub(super) async fn report(tx: &mut Tx<'_>, task: TaskId, input: &TaskReport) ->
 /// Whether a worker of the caller's held the task under this fence, and the report of that hold was not accepted: only
 /// then is what it says late, and kept.
 async fn had_it(tx: &mut Tx<'_>, task: TaskId, fence: u64) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT w.owner, a.outcome, a.sessions FROM attempts a JOIN workers w ON w.id = a.worker \
                WHERE a.task = $1 AND a.fence = $2";
     let Some(row) = tx.read().first(sql, args![task.to_string(), fence]).await? else { return Ok(false) };

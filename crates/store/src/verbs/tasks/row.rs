@@ -12,12 +12,12 @@ use crate::verbs::users;
 pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
     t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.attempt, t.fence, t.worker, t.lease_until, t.session, \
     t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.queue_key, t.ready_at, t.taken_at, \
-    t.asked, t.noted, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
+    t.asked, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at FROM tasks t JOIN users u ON u.id = t.created_by";
 
 /// Names the columns that [`TaskRow::inserted`] gives values for.
 pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
     priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, attempt, fence, worker, lease_until, session, \
-    workspace, progress, refusals, workers_tried, not_by, waits_for, queue_key, ready_at, taken_at, asked, noted, updated_at)";
+    workspace, progress, refusals, workers_tried, not_by, waits_for, queue_key, ready_at, taken_at, asked, updated_at)";
 
 /// The columns that change, in the order of [`TaskRow::changing`].
 pub(crate) const CHANGING: &[&str] = &[
@@ -40,7 +40,6 @@ pub(crate) const CHANGING: &[&str] = &[
     "ready_at",
     "taken_at",
     "asked",
-    "noted",
     "updated_at",
 ];
 
@@ -82,8 +81,6 @@ pub(crate) struct TaskRow {
     pub(crate) taken_at: Option<Timestamp>,
     /// Whether anybody was ever asked about it.
     pub(crate) asked: bool,
-    /// Whether its current attempt has a row of its own; if not, this row says all there is to say of it.
-    pub(crate) noted: bool,
     pub(crate) created_by: UserRef,
     /// The session whose agent added it on their behalf.
     pub(crate) author_session: Option<SessionId>,
@@ -134,7 +131,6 @@ impl TaskRow {
             ready_at: row.time_or_none("ready_at")?,
             taken_at: row.time_or_none("taken_at")?,
             asked: row.flag("asked")?,
-            noted: row.flag("noted")?,
             created_by: users::reference(row, "created_by")?,
             author_session: id_or_none(row, "author_session")?,
             by_agent: row.flag("by_agent")?,
@@ -201,7 +197,6 @@ impl TaskRow {
             self.ready_at,
             self.taken_at,
             self.asked,
-            self.noted,
             self.updated_at,
         ]
     }

@@ -10,7 +10,7 @@ use domain::{ProjectId, TaskId};
 use engine::similar::Gist;
 use protocol::{SimilarTask, TaskAdd};
 
-use super::ahead::Wanted;
+use super::wanted::Wanted;
 use crate::StoreError;
 use crate::sql::{Value, args};
 use crate::tx::Tx;
@@ -134,7 +134,7 @@ impl Tx<'_> {
             let sql = (0..size).map(one).collect::<Vec<_>>().join(" UNION ");
             let values = (0..size).map(|at| some[at.min(some.len() - 1)]);
             let values = values.flat_map(|(project, gist)| args![project.to_string(), gist]).collect();
-            let rows = self.read().all(&sql, values).await?;
+            let rows = self.stored().all(&sql, values).await?;
             for key in some {
                 self.book().gists.insert(*key, Vec::new());
             }

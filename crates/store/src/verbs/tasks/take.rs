@@ -32,7 +32,6 @@ pub struct TakeTask {
 impl Command for TakeTask {
     type Output = Taken;
     const VERB: &'static str = "task.take";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Taken, StoreError> {
         take(tx, self.project, &self.input).await
@@ -41,10 +40,6 @@ impl Command for TakeTask {
     /// Whoever was told to wait asks again with the same key.
     fn is_final(output: &Taken) -> bool {
         output.taken.is_some()
-    }
-
-    fn weight(&self) -> usize {
-        1
     }
 
     fn foresee(&self, caller: &Caller, wanted: &mut super::Wanted) {
@@ -103,7 +98,6 @@ pub(super) async fn take(tx: &mut Tx<'_>, project: ProjectId, input: &TaskTake) 
 
 /// The task that an agent's session is for, however often it asks.
 async fn of_session(tx: &mut Tx<'_>, session: SessionId, wanted: Option<TaskId>) -> Result<Option<Taken>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM tasks WHERE session = $1 AND lease_until IS NOT NULL";
     let Some(row) = tx.read().first(sql, vec![text(session)]).await? else { return Ok(None) };
     let task = tx.known_task(row.parsed("id")?).await?;

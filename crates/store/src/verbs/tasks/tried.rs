@@ -49,7 +49,7 @@ pub(super) async fn tried(
     for some in tasks.chunks(128) {
         let (places, values) = list(some);
         let sql = format!(
-            "SELECT task, project, worker, number, worker_name, agent, outcome, reason, started_at, ended_at FROM all_attempts \
+            "SELECT task, project, worker, number, worker_name, agent, outcome, reason, started_at, ended_at FROM attempts \
              WHERE task IN ({places}) ORDER BY task, number"
         );
         for row in c.all(&sql, values).await? {

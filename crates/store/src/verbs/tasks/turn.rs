@@ -22,7 +22,6 @@ pub struct TurnTasks {
 impl Command for TurnTasks {
     type Output = Turned;
     const VERB: &'static str = "task.turn";
-    const APPENDS: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Turned, StoreError> {
         let TaskTurn { reports, takes } = &self.input;
@@ -51,10 +50,6 @@ impl Command for TurnTasks {
     /// What was handed back is not handed back again; whoever only asked, and was told to wait, asks again.
     fn is_final(output: &Turned) -> bool {
         !output.reports.is_empty() || output.taken.iter().any(|taken| taken.taken.is_some())
-    }
-
-    fn weight(&self) -> usize {
-        self.input.reports.len() + self.input.takes.len()
     }
 
     fn foresee(&self, caller: &Caller, wanted: &mut Wanted) {

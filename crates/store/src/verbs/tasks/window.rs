@@ -37,11 +37,6 @@ impl Window {
         }
     }
 
-    /// Whether it is known that nothing in the queue stands between these places.
-    pub(super) fn is_empty_between(&self, first: (i64, TaskId), last: (i64, TaskId)) -> bool {
-        self.up_to.is_none_or(|end| last <= end) && self.ready.range(first..=last).next().is_none()
-    }
-
     /// The tasks, in order.
     pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         self.ready.keys().map(|(_, task)| *task)

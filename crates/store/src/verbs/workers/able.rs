@@ -12,7 +12,7 @@ use super::log::decided;
 use super::rows::{Slot, get, put};
 use super::{freeze, holds, outage};
 use crate::StoreError;
-use crate::sql::text;
+use crate::sql::{args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::sessions::spawn::candidates;
 use crate::verbs::{projects, users};
@@ -225,18 +225,18 @@ impl Money {
     }
 
     pub(crate) async fn read(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self, StoreError> {
-        tx.settle().await?;
         let cost = |row: &crate::sql::Row| Ok::<u64, StoreError>(row.json::<Usage>("usage")?.cost_micros.unwrap_or(0));
         let sql = "SELECT usage FROM workers WHERE project = $1";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let spent = rows.iter().map(cost).sum::<Result<u64, _>>()?;
-        // Of those that told nothing but that they were done nobody learns what the next one costs.
+        // An accepted attempt without a session or usage says nothing about what the next one costs.
         let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NOT NULL AND \
-                   outcome IN ('accepted', 'refused', 'failed') ORDER BY started_at DESC LIMIT 10";
-        let rows = tx.read().all(sql, vec![text(project)]).await?;
+                   outcome IN ('accepted', 'refused', 'failed') AND (outcome <> 'accepted' OR sessions <> '[]' OR \
+                   usage <> $2) ORDER BY started_at DESC LIMIT 10";
+        let rows = tx.read().all(sql, args![project.to_string(), to_json(&Usage::default())]).await?;
         let last = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
         let expected = expected(&last);
-        let sql = "SELECT usage FROM all_attempts WHERE project = $1 AND ended_at IS NULL";
+        let sql = "SELECT usage FROM attempts WHERE project = $1 AND ended_at IS NULL";
         let rows = tx.read().all(sql, vec![text(project)]).await?;
         let open = rows.iter().map(cost).collect::<Result<Vec<u64>, _>>()?;
         let promised = open.iter().map(|cost| expected.saturating_sub(*cost)).sum();

@@ -89,7 +89,6 @@ impl Command for GiveUpChecks {
     const VERB: &'static str = "work.unchecked";
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<ReportId>, StoreError> {
-        tx.settle().await?;
         let mut given_up = Vec::new();
         for one in owed(tx.read()).await? {
             if self.connected.contains(&one.runner) || one.given_up_at(self.hub) > tx.now {
@@ -120,7 +119,6 @@ async fn give_up(tx: &mut Tx<'_>, one: Owed) -> Result<(), StoreError> {
 
 /// What a person was asked because this runner was away, as long as nobody answered.
 pub(super) async fn asked(tx: &mut Tx<'_>, task: TaskId, runner: RunnerId) -> Result<Option<Escalation>, StoreError> {
-    tx.settle().await?;
     let sql = format!("{} WHERE e.task = $1 AND e.kind = 'uncheckable' AND e.answered_at IS NULL", ask::COLUMNS);
     let rows = tx.read().all(&sql, vec![text(task)]).await?;
     let open = rows.iter().map(ask::escalation).collect::<Result<Vec<_>, _>>()?;

@@ -201,7 +201,6 @@ fn complete(results: &[CriterionResult], count: usize) -> Vec<CriterionResult> {
 /// Whether going on with the same agent is useless: its last reports left and said the same. What a person answered since
 /// makes it worth another try: then only what came after counts.
 async fn no_progress(tx: &mut Tx<'_>, found: &Checked) -> Result<Option<Stuck>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT r.summary, r.changes, a.agent FROM reports r JOIN attempts a ON a.task = r.task AND \
                a.number = r.attempt WHERE r.task = $1 AND r.verdict IN ('refused', 'pending') AND \
                r.at > COALESCE((SELECT MAX(e.answered_at) FROM escalations e WHERE e.task = $1), 0) \

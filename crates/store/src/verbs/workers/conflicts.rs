@@ -145,7 +145,6 @@ fn shown(patch: &str) -> String {
 /// An output that waited for a person stands no more: `how` says why. Whoever was asked about another one that met it is
 /// asked about the next that this meets, or not at all.
 pub(crate) async fn stands_no_more(tx: &mut Tx<'_>, gone: &TaskRow, how: &str) -> Result<(), StoreError> {
-    tx.settle().await?;
     let sql = format!(
         "{} WHERE e.project = $1 AND e.answered_at IS NULL AND e.kind IN ('same_lines', 'contradiction') \
          ORDER BY e.created_at, e.id",
@@ -163,7 +162,6 @@ pub(crate) async fn stands_no_more(tx: &mut Tx<'_>, gone: &TaskRow, how: &str) -
 }
 
 async fn look_again(tx: &mut Tx<'_>, open: Escalation, after: &[TaskId], why: &str) -> Result<(), StoreError> {
-    tx.settle().await?;
     let row = tx.known_task(open.task).await?;
     let sql = "SELECT id, results, changes FROM reports WHERE task = $1 AND fence = $2 AND verdict = 'pending' \
                ORDER BY at DESC, id DESC LIMIT 1";

@@ -1,5 +1,5 @@
-//! What a transaction has read and changed of workers: rows are read once, changed in memory, written together, and
-//! clients are told the last state once.
+//! Workers that a transaction has read and changed: each row is read once, changed in memory, and written and announced
+//! with the others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -43,7 +43,7 @@ const CHANGING: &[&str] = &[
 
 const WORKERS: Update = Update { table: "workers", keys: &["id"], columns: CHANGING, only: "", every: None };
 
-/// What a transaction has read and changed of workers.
+/// The workers that a transaction has read and changed.
 #[derive(Debug, Default)]
 pub(crate) struct Crew {
     slots: HashMap<WorkerId, Slot>,
@@ -57,9 +57,9 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Gives out what changed, to be written.
+    /// Adds the changed rows to the inserts and updates.
     pub(crate) fn write(&mut self, inserts: &mut Vec<Part>, updates: &mut Vec<Part>) {
-        for (id, (_, view)) in &mut self.told {
+        for (id, (_, view)) in self.told.iter_mut().filter(|(_, (_, view))| view.is_none()) {
             if let Some(slot) = self.slots.get(id) {
                 *view = Some(slot.view.clone());
             }
@@ -70,14 +70,19 @@ impl Crew {
         updates.push(Part::update(WORKERS, dirty.iter().filter_map(|id| self.slots.get(id)).map(changed).collect()));
     }
 
-    /// Forgets what was read: others may write it.
+    /// The tables with pending changes.
+    pub(crate) fn changed_tables(&self) -> Option<&'static str> {
+        (!self.fresh.is_empty() || !self.dirty.is_empty()).then_some("workers")
+    }
+
+    /// Forgets all rows: a statement may have changed them.
     pub(crate) fn forget_all(&mut self) {
         self.slots.clear();
         self.external.clear();
         self.colours.clear();
     }
 
-    /// Keeps what the next transaction may need.
+    /// Drops rows that the next transaction does not need.
     pub(crate) fn settle_down(&mut self) {
         self.colours.clear();
     }
@@ -111,7 +116,7 @@ pub(crate) async fn get(tx: &mut Tx<'_>, id: WorkerId) -> Result<Option<Slot>, S
     if let Some(known) = tx.crew().slots.get(&id) {
         return Ok(Some(known.clone()));
     }
-    let row = tx.read().first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?;
+    let row = tx.stored().first(&format!("{COLUMNS} WHERE w.id = $1"), vec![text(id)]).await?;
     let Some(row) = row else { return Ok(None) };
     let found = slot(&row)?;
     tx.crew().slots.insert(id, found.clone());
@@ -123,7 +128,7 @@ pub(crate) async fn know(tx: &mut Tx<'_>, ids: &[WorkerId]) -> Result<(), StoreE
     let missing: Vec<WorkerId> = ids.iter().filter(|id| !tx.crew().slots.contains_key(id)).copied().collect();
     for some in missing.chunks(128) {
         let (places, values) = list(some);
-        let rows = tx.read().all(&format!("{COLUMNS} WHERE w.id IN ({places})"), values).await?;
+        let rows = tx.stored().all(&format!("{COLUMNS} WHERE w.id IN ({places})"), values).await?;
         for row in &rows {
             let found = slot(row)?;
             tx.crew().slots.entry(found.id).or_insert(found);
@@ -149,7 +154,7 @@ pub(crate) async fn know_named(
             "{COLUMNS} WHERE w.name IN ({places}) AND w.project = ${at} AND w.owner = ${by} AND w.kind = 'external' \
              AND w.removed_at IS NULL"
         );
-        let rows = tx.read().all(&sql, values).await?;
+        let rows = tx.stored().all(&sql, values).await?;
         for name in some {
             tx.crew().external.entry((project, owner, String::clone(name))).or_insert(None);
         }
@@ -178,6 +183,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, slot: Slot) {
 /// Writes a changed worker without telling anybody: nothing changed that clients show.
 pub(crate) fn put_quietly(tx: &mut Tx<'_>, slot: Slot) {
     let crew = tx.change_crew();
+    crew.told.entry(slot.id).and_modify(|(_, view)| *view = None);
     crew.dirty.insert(slot.id);
     crew.slots.insert(slot.id, slot);
 }
@@ -198,7 +204,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, slot: Slot) {
 pub(super) async fn free_colour(tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
     if !tx.crew().colours.contains_key(&project) {
         let sql = "SELECT colour FROM workers WHERE project = $1 AND removed_at IS NULL";
-        let rows = tx.read().all(sql, vec![text(project)]).await?;
+        let rows = tx.stored().all(sql, vec![text(project)]).await?;
         let mut colours = rows.iter().map(|row| row.count("colour")).collect::<Result<HashSet<_>, _>>()?;
         let crew = tx.crew();
         colours.extend(crew.slots.values().filter(|slot| slot.project == project).map(|slot| slot.colour));

@@ -46,7 +46,6 @@ impl Under {
 
     /// Whoever has this hold, or had it.
     async fn worker(self, tx: &mut Tx<'_>) -> Result<Option<Slot>, StoreError> {
-        tx.settle().await?;
         let sql = "SELECT worker FROM attempts WHERE task = $1 AND fence = $2";
         let found = tx.read().first(sql, args![self.task.to_string(), self.fence]).await?;
         match found.map(|row| row.parsed("worker")).transpose()? {
@@ -143,7 +142,6 @@ async fn reported(
     session: &Session,
     under: Under,
 ) -> Result<Option<(String, Option<String>)>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT verdict, reason FROM reports WHERE task = $1 AND fence = $2 AND at > $3 ORDER BY at DESC LIMIT 1";
     let values = args![under.task.to_string(), under.fence, session.created_at];
     let found = tx.read().first(sql, values).await?;
@@ -152,7 +150,6 @@ async fn reported(
 
 /// What the agent said last under this hold.
 async fn said(tx: &mut Tx<'_>, under: Under) -> Result<Option<String>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT said FROM attempts WHERE task = $1 AND fence = $2";
     let found = tx.read().first(sql, args![under.task.to_string(), under.fence]).await?;
     found.map(|row| row.text_or_none("said")).transpose().map(Option::flatten)
@@ -182,7 +179,6 @@ pub(crate) async fn spoke(tx: &mut Tx<'_>, under: Under, text: &str) -> Result<(
     if words.is_empty() {
         return Ok(());
     }
-    tx.settle().await?;
     let sql = "UPDATE attempts SET said = $1 WHERE task = $2 AND fence = $3";
     tx.run(sql, args![words, under.task.to_string(), under.fence]).await.map(|_| ())
 }
@@ -297,7 +293,6 @@ pub(crate) async fn back(tx: &mut Tx<'_>, task: TaskId, reasons: &str) -> Result
     let talks = session.mode == SessionMode::Interactive;
     if talks {
         // What it said before was its report.
-        tx.settle().await?;
         let sql = "UPDATE attempts SET said = NULL WHERE task = $1 AND fence = $2";
         tx.run(sql, args![task.to_string(), row.fence]).await?;
     }
@@ -310,7 +305,6 @@ fn told(reasons: &str) -> String {
 
 /// The runner that a report is checked on; a fact of any other is not its to tell.
 pub(crate) async fn checks(tx: &mut Tx<'_>, runner: RunnerId, report: &str) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM reports WHERE id = $1 AND runner = $2 AND verdict = 'pending'";
     Ok(tx.read().first(sql, args![report, runner.to_string()]).await?.is_some())
 }

@@ -169,7 +169,6 @@ async fn live(tx: &mut Tx<'_>, owner: UserId, project: Option<ProjectId>) -> Res
 /// Tells whoever sees a project who stopped everything there, after somebody came or went who had.
 pub(crate) async fn changed(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) -> Result<(), StoreError> {
     if frozen(tx.read(), owner, project).await? {
-        tx.settle().await?;
         settings::ensure(tx, project).await?;
         settings::announce(tx, project).await?;
     }
@@ -178,7 +177,6 @@ pub(crate) async fn changed(tx: &mut Tx<'_>, owner: UserId, project: ProjectId) 
 
 /// Tells whoever sees a project of theirs, or one that they have workers in, who stopped everything there.
 async fn announce(tx: &mut Tx<'_>, me: UserId, only: Option<ProjectId>) -> Result<(), StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM projects WHERE owner = $1 UNION SELECT project AS id FROM workers WHERE owner = $1 AND \
                removed_at IS NULL ORDER BY id";
     let rows = tx.read().all(sql, vec![text(me)]).await?;

@@ -89,9 +89,7 @@ impl Command for RenewLeases {
     }
 }
 
-/// Lets every lease hold as long as if its worker had just been heard from: while there was no hub, nobody could be, and
-/// whoever was answered last before that may count on its lease. What is ready is in the queue then, and attempts are
-/// noted as they are, whoever wrote meanwhile: a hub of an earlier release knows of neither.
+/// Extends every lease as if its worker had just been heard from: while no hub ran, no worker could send a sign of life.
 #[derive(Debug, Serialize)]
 pub struct GraceLeases {
     /// How long at least, from now.
@@ -118,22 +116,6 @@ impl Command for GraceLeases {
         }
         let sql = "UPDATE workers SET seen_at = $1 WHERE task IS NOT NULL AND removed_at IS NULL";
         tx.run(sql, args![tx.now]).await?;
-        let queued =
-            "SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.queue_key = t.queue_key AND q.task = t.id";
-        let ready = "SELECT 1 FROM tasks t WHERE t.id = task_queue.task AND t.status = 'ready' AND \
-                     t.queue_key = task_queue.queue_key";
-        for sql in [
-            format!("DELETE FROM task_queue WHERE NOT EXISTS ({ready})"),
-            format!(
-                "INSERT INTO task_queue (project, queue_key, task) SELECT t.project, t.queue_key, t.id FROM tasks t \
-                 WHERE t.status = 'ready' AND NOT EXISTS ({queued})"
-            ),
-            "UPDATE tasks SET noted = 1 WHERE noted = 0 AND EXISTS (SELECT 1 FROM attempts a WHERE a.task = tasks.id AND \
-             a.number = tasks.attempt)"
-                .to_owned(),
-        ] {
-            tx.run(&sql, args![]).await?;
-        }
         Ok(())
     }
 }

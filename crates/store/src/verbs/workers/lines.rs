@@ -9,7 +9,6 @@ use crate::{Caller, StoreError};
 
 /// Notes that a task began an activity.
 pub(crate) async fn began(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), StoreError> {
-    tx.settle().await?;
     tx.run("UPDATE activities SET by_task = 1 WHERE id = $1", vec![text(activity)]).await.map(|_| ())
 }
 
@@ -21,7 +20,6 @@ pub(crate) async fn look(tx: &mut Tx<'_>, activity: ActivityId) -> Result<(), St
     if tx.read().first(sql, vec![text(activity)]).await?.is_none() {
         return Ok(());
     }
-    tx.settle().await?;
     let sql = "SELECT (SELECT COUNT(*) FROM sessions WHERE activity = $1 AND ended_at IS NULL) AS live, \
                (SELECT COUNT(*) FROM tasks WHERE activity = $1 AND status NOT IN ('done', 'failed', 'cancelled')) AS \
                open_tasks, (SELECT COUNT(*) FROM tasks WHERE activity = $1 AND status = 'done') AS done";

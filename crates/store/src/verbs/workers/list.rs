@@ -81,7 +81,7 @@ impl Store {
         let mut c = reader.borrow();
         let worker = rows::find(&mut c, caller, id).await?.view;
         let sql = format!(
-            "SELECT {ATTEMPT}, a.task, t.title FROM all_attempts a JOIN tasks t ON t.id = a.task WHERE a.worker = $1 AND \
+            "SELECT {ATTEMPT}, a.task, t.title FROM attempts a JOIN tasks t ON t.id = a.task WHERE a.worker = $1 AND \
              a.project = $2 ORDER BY a.started_at DESC, a.task LIMIT {HISTORY}"
         );
         let mut attempts = Vec::new();

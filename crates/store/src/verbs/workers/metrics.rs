@@ -42,7 +42,7 @@ async fn measure(c: &mut Connection<'_>, project: ProjectId, window: Span) -> Re
         counts.push(TaskCount { status: row.parsed("status")?, count: row.count("total")? });
     }
     // Until somebody took it first: what came back keeps its age, and did not wait while it was worked on.
-    let sql = "SELECT CAST(SUM(a.started_at - t.ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM all_attempts a JOIN \
+    let sql = "SELECT CAST(SUM(a.started_at - t.ready_at) AS BIGINT) AS waited, COUNT(*) AS total FROM attempts a JOIN \
                tasks t ON t.id = a.task WHERE a.project = $1 AND a.number = 1 AND a.started_at >= t.ready_at AND \
                a.started_at >= $2";
     let waiting = match c.first(sql, args![project.to_string(), window.0]).await? {

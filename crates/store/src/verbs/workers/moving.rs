@@ -241,7 +241,6 @@ async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), Sto
 
 /// Adds to what the attempt before this one left behind.
 async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<(), StoreError> {
-    tx.settle().await?;
     let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
     let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
     let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| match reason.split_once('\n') {

@@ -176,7 +176,6 @@ pub(crate) async fn all(c: &mut Connection<'_>, only: Option<ProjectId>) -> Resu
 
 /// The same, as this transaction has them.
 pub(crate) async fn of(tx: &mut Tx<'_>, only: Option<ProjectId>) -> Result<Vec<Slot>, StoreError> {
-    tx.settle().await?;
     all(tx.read(), only).await
 }
 
@@ -228,7 +227,7 @@ pub(crate) async fn external(
         None => {
             let sql = "SELECT id FROM workers WHERE project = $1 AND owner = $2 AND name = $3 AND kind = 'external' \
                        AND removed_at IS NULL";
-            let row = tx.read().first(sql, args![project.to_string(), owner.id.to_string(), name]).await?;
+            let row = tx.stored().first(sql, args![project.to_string(), owner.id.to_string(), name]).await?;
             row.map(|row| row.parsed("id")).transpose()?
         }
     };

@@ -130,7 +130,6 @@ impl Command for ConfigureWork {
         let stored = to_json(&WorkSettings { frozen: false, frozen_by: Vec::new(), ..after.clone() });
         let sql = "UPDATE work_settings SET settings = $1 WHERE project = $2";
         tx.run(sql, args![stored, self.project.to_string()]).await?;
-        tx.settle().await?;
         tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), differences(&before, &after));
         let patience = |settings: &WorkSettings| (settings.lease_seconds, settings.heartbeat_seconds, settings.missed);
         if patience(&before) != patience(&after) {

@@ -1,24 +1,16 @@
-//! Attempts: shown from their beginning, and kept once.
+//! Attempts: each hold on a task is shown from its beginning to its end.
 
 use domain::AttemptOutcome;
 use protocol::{TakenTask, TaskRelease, Usage};
-use store::{Caller, GraceLeases, ReleaseTask};
-use testkit::Raw;
+use store::ReleaseTask;
 
-use super::{LEASE, add_one, answers, detail, expire, finish, report, shared, taken, task};
+use super::{add_one, answers, detail, expire, finish, report, shared, taken, task};
 use crate::floor::Floor;
 
 both! {
-    an_attempt_is_shown_from_its_beginning_and_kept_with_its_report,
-    what_its_report_does_not_say_is_kept_of_an_attempt,
-    an_attempt_that_an_earlier_release_began_ends_as_any,
-    an_attempt_that_a_hub_of_an_earlier_release_wrote_meanwhile_is_noted,
+    an_attempt_is_shown_from_its_beginning_to_its_end,
+    an_attempt_keeps_its_outcome_reason_and_usage,
     who_had_a_task_is_named_with_a_question_about_it,
-}
-
-/// How many attempts have a row of their own.
-async fn rows(raw: &mut Raw) -> i64 {
-    raw.number("SELECT COUNT(*) FROM attempts").await
 }
 
 /// How a worker's attempts ended, the last one first.
@@ -27,7 +19,7 @@ async fn outcomes(floor: &Floor, held: &TakenTask) -> Vec<AttemptOutcome> {
     worker.attempts.iter().map(|done| done.attempt.outcome).collect()
 }
 
-async fn an_attempt_is_shown_from_its_beginning_and_kept_with_its_report(floor: Floor) {
+async fn an_attempt_is_shown_from_its_beginning_to_its_end(floor: Floor) {
     let project = shared(&floor).await;
     let id = add_one(&floor, project, task("one")).await;
     let held = taken(&floor, project, "a").await;
@@ -42,10 +34,9 @@ async fn an_attempt_is_shown_from_its_beginning_and_kept_with_its_report(floor: 
     assert_eq!(ended, [expected]);
     assert_eq!(report.at.as_millis() - ended[0].started_at.as_millis(), 5_000);
     assert_eq!(outcomes(&floor, &held).await, [AttemptOutcome::Accepted]);
-    assert_eq!(rows(&mut floor.raw().await).await, 0);
 }
 
-async fn what_its_report_does_not_say_is_kept_of_an_attempt(floor: Floor) {
+async fn an_attempt_keeps_its_outcome_reason_and_usage(floor: Floor) {
     let project = shared(&floor).await;
     let id = add_one(&floor, project, task("one")).await;
     let held = taken(&floor, project, "a").await;
@@ -65,36 +56,6 @@ async fn what_its_report_does_not_say_is_kept_of_an_attempt(floor: Floor) {
     let (released, lost) = (AttemptOutcome::Released, AttemptOutcome::Lost);
     assert_eq!(kept, [(1, "a", released), (2, "a", lost), (3, "b", AttemptOutcome::Accepted)]);
     assert_eq!((attempts[0].reason.as_deref(), &attempts[2].usage), (Some("no time"), &usage));
-    assert_eq!(rows(&mut floor.raw().await).await, 3);
-}
-
-async fn an_attempt_that_an_earlier_release_began_ends_as_any(floor: Floor) {
-    let project = shared(&floor).await;
-    let id = add_one(&floor, project, task("one")).await;
-    let held = taken(&floor, project, "a").await;
-    let mut raw = floor.raw().await;
-    raw.run("INSERT INTO attempts SELECT * FROM all_attempts").await;
-    raw.run("UPDATE tasks SET noted = 1").await;
-    let floor = floor.reopened().await;
-    assert_eq!(detail(&floor, id).await.attempts.len(), 1);
-    finish(&floor, &held).await;
-    let outcomes: Vec<_> = detail(&floor, id).await.attempts.iter().map(|attempt| attempt.outcome).collect();
-    assert_eq!(outcomes, [AttemptOutcome::Accepted]);
-    assert_eq!(rows(&mut raw).await, 1);
-}
-
-async fn an_attempt_that_a_hub_of_an_earlier_release_wrote_meanwhile_is_noted(floor: Floor) {
-    let project = shared(&floor).await;
-    let id = add_one(&floor, project, task("one")).await;
-    taken(&floor, project, "a").await;
-    // It knows nothing of what is noted, and writes each attempt.
-    floor.raw().await.run("INSERT INTO attempts SELECT * FROM all_attempts").await;
-    let floor = floor.reopened().await;
-    floor.done(&Caller::hub("foreman"), GraceLeases { seconds: 1 }).await;
-    floor.pass(LEASE);
-    assert_eq!(expire(&floor).await, [id]);
-    let outcomes: Vec<_> = detail(&floor, id).await.attempts.iter().map(|attempt| attempt.outcome).collect();
-    assert_eq!(outcomes, [AttemptOutcome::Lost]);
 }
 
 async fn who_had_a_task_is_named_with_a_question_about_it(floor: Floor) {

@@ -1,16 +1,13 @@
 //! What a hub remembers between transactions is never taken for true when another hub has written.
 
-use std::collections::VecDeque;
+use domain::{ProjectId, TaskStatus, Visibility};
+use protocol::{Freeze, ProjectUpdate};
+use store::{FreezeFloor, UpdateProject};
 
-use domain::{ProjectId, TaskId, TaskStatus, Visibility};
-use protocol::{Freeze, ProjectUpdate, TakenTask, TaskAdd, TaskTake, TaskTurn, Turned, TurnedIn};
-use store::{Command, Committed, FreezeFloor, StoreError, TurnTasks, UpdateProject};
-use testkit::wait_until;
-
-use super::{add_one, adds, beat, expire, finish, report, shared, sound, status, take, taken, takes, task, why_not};
+use super::{add_one, adds, beat, expire, finish, report, shared, status, take, taken, takes, task, why_not};
 use crate::floor::{Floor, Place};
 
-/// A floor whose store has had the database to itself for so long that it decides from what it remembers.
+/// A floor whose store has had the database to itself for some transactions, and so remembers what it read.
 async fn settled() -> (Floor, ProjectId) {
     let floor = Floor::open(Place::postgres().await).await;
     let project = shared(&floor).await;
@@ -104,125 +101,4 @@ async fn two_hubs_that_take_turns_see_each_others_work_at_once() {
     let mut raw = floor.raw().await;
     assert_eq!(raw.number("SELECT (SELECT COUNT(*) FROM events) - seq FROM ledger").await, 0);
     assert!(floor.store.verify_audit().await.unwrap().is_ok());
-}
-
-/// How many connections to this database are so, by what `pg_stat_activity` says.
-async fn connections(floor: &Floor, so: &str) -> i64 {
-    let sql = format!("SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND {so}");
-    floor.raw().await.number(&sql).await
-}
-
-/// Hands back what is held, and takes the next for these workers.
-fn turn(project: ProjectId, held: &[TakenTask], workers: &[String]) -> TurnTasks {
-    let reported = |held: &TakenTask| TurnedIn {
-        task: held.task.id,
-        report: report(held.task.id, held.lease.fence, "done").input,
-    };
-    let taking = |worker: &String| TaskTake { worker: Some(worker.clone()), ..TaskTake::default() };
-    let input = TaskTurn { reports: held.iter().map(reported).collect(), takes: workers.iter().map(taking).collect() };
-    TurnTasks { project, input }
-}
-
-fn all_taken(turned: Turned) -> Vec<TakenTask> {
-    turned.taken.into_iter().map(|taken| taken.taken.expect("there are enough")).collect()
-}
-
-/// What becomes of a command.
-type Coming<C> = tokio::task::JoinHandle<Result<Committed<<C as Command>::Output>, StoreError>>;
-
-fn begin<C: Command + 'static>(floor: &Floor, command: C) -> Coming<C> {
-    let (store, caller) = (floor.store.clone(), floor.ada.clone());
-    tokio::spawn(async move { store.write(&caller, None, command).await })
-}
-
-/// Begins a command whose transaction somebody else holds up.
-async fn on_its_way<C: Command + 'static>(floor: &Floor, command: C) -> Coming<C> {
-    let coming = begin(floor, command);
-    wait_until("a transaction is on its way", || async {
-        (connections(floor, "wait_event_type = 'Lock'").await > 0).then_some(())
-    })
-    .await;
-    coming
-}
-
-/// Begins a command that reads on in the queue meanwhile.
-async fn reading_on<C: Command + 'static>(floor: &Floor, command: C) -> Coming<C> {
-    let coming = begin(floor, command);
-    wait_until("the queue is read beside it", || async {
-        let one = connections(floor, "wait_event_type = 'Lock'").await > 0;
-        let other = connections(floor, "state = 'idle' AND query LIKE '%JOIN task_queue%'").await > 0;
-        (one && other).then_some(())
-    })
-    .await;
-    coming
-}
-
-#[tokio::test]
-async fn what_comes_into_a_part_of_the_queue_that_was_read_ahead_is_not_passed_over() {
-    let (floor, project) = settled().await;
-    let urgent = |name: String, priority| TaskAdd { priority: Some(priority), ..task(&name) };
-    let mut queue: VecDeque<TaskId> = VecDeque::new();
-    for (group, count) in [150, 450].into_iter().enumerate() {
-        let new = (0..count).map(|n| urgent(format!("Number {n} of {group}"), 3)).collect();
-        queue.extend(floor.done(&floor.ada, adds(project, new)).await.tasks.iter().map(|task| task.id));
-        floor.pass(20 * 60_000);
-    }
-    let second = queue[150];
-    // A fresh store knows only the head of the queue.
-    let floor = floor.reopened().await;
-    for round in 0..12 {
-        let held = taken(&floor, project, ["one", "two"][round % 2]).await;
-        assert_eq!(Some(held.task.id), queue.pop_front());
-        finish(&floor, &held).await;
-    }
-    let mut elsewhere = floor.raw().await;
-    elsewhere.run("BEGIN").await;
-    elsewhere.run("SELECT writes FROM ledger FOR UPDATE").await;
-    let one = on_its_way(&floor, takes(project, "one")).await;
-    let two = reading_on(&floor, takes(project, "two")).await;
-    elsewhere.run("COMMIT").await;
-    let mut held = Vec::new();
-    for coming in [one, two] {
-        held.push(coming.await.unwrap().unwrap().value.taken.unwrap());
-        assert_eq!(held.last().map(|held| held.task.id), queue.pop_front());
-    }
-    // It stands between the two groups, in what was read before it was there.
-    let between = add_one(&floor, project, urgent("Between".into(), 6)).await;
-    queue.insert(queue.iter().position(|id| *id == second).unwrap(), between);
-    // One by one: many together would be refused if one of them were passed over, and read again.
-    for _ in 0..200 {
-        held = all_taken(floor.done(&floor.ada, turn(project, &held[..1], &["one".to_owned()])).await);
-        assert_eq!(Some(held[0].task.id), queue.pop_front());
-    }
-    sound(&mut floor.raw().await, project).await;
-}
-
-#[tokio::test]
-async fn the_queue_is_read_on_while_a_transaction_is_on_its_way_and_without_what_that_takes() {
-    let (floor, project) = settled().await;
-    let added = floor.done(&floor.ada, adds(project, (0..900).map(|n| task(&format!("Number {n}"))).collect())).await;
-    // A fresh store knows only the head of the queue.
-    let floor = floor.reopened().await;
-    let workers: Vec<String> = (0..300).map(|n| format!("w{n}")).collect();
-    let mut held = all_taken(floor.done(&floor.ada, turn(project, &[], &workers)).await);
-    let mut queue: VecDeque<TaskId> = added.tasks.iter().map(|task| task.id).skip(held.len()).collect();
-    for _ in 0..12 {
-        let next = all_taken(floor.done(&floor.ada, turn(project, &held[..1], &workers[..1])).await);
-        assert_eq!(Some(next[0].task.id), queue.pop_front());
-        held[0] = next[0].clone();
-    }
-    let far = queue.remove(100).unwrap();
-    let mut elsewhere = floor.raw().await;
-    elsewhere.run("BEGIN").await;
-    elsewhere.run("SELECT writes FROM ledger FOR UPDATE").await;
-    let mut certain = turn(project, &held[..1], &workers[..1]);
-    certain.input.takes[0].task = Some(far);
-    let first = on_its_way(&floor, certain).await;
-    let others = reading_on(&floor, turn(project, &held[1..], &workers[1..])).await;
-    elsewhere.run("COMMIT").await;
-    assert_eq!(all_taken(first.await.unwrap().unwrap().value)[0].task.id, far);
-    let others = all_taken(others.await.unwrap().unwrap().value);
-    let ids: Vec<TaskId> = others.iter().map(|held| held.task.id).collect();
-    assert_eq!(ids, queue.into_iter().take(workers.len() - 1).collect::<Vec<_>>());
-    sound(&mut floor.raw().await, project).await;
 }

@@ -51,7 +51,7 @@ async fn a_turn_hands_back_and_takes_the_next(floor: Floor) {
     let mut raw = floor.raw().await;
     assert_eq!(raw.number("SELECT COUNT(*) FROM tasks WHERE status = 'done'").await, 20);
     assert_eq!(raw.number("SELECT COUNT(*) FROM workers WHERE status = 'working'").await, 10);
-    assert_eq!(raw.number("SELECT COUNT(*) FROM all_attempts WHERE outcome = 'accepted'").await, 20);
+    assert_eq!(raw.number("SELECT COUNT(*) FROM attempts WHERE outcome = 'accepted'").await, 20);
 }
 
 async fn each_report_is_refused_by_itself(floor: Floor) {

@@ -169,9 +169,8 @@ pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &st
 
 /// Takes a task from whoever has it until a person has decided; `ends`: the attempt is over, too.
 async fn put_aside(tx: &mut Tx<'_>, mut row: TaskRow, question: &str, ends: bool) -> Result<TaskRow, StoreError> {
-    match ends {
-        true => attempt::close(tx, &mut row, AttemptOutcome::Escalated, Some(question)).await?,
-        false => attempt::note(tx, &mut row).await?,
+    if ends {
+        attempt::close(tx, &row, AttemptOutcome::Escalated, Some(question));
     }
     if let Some(worker) = row.worker.take() {
         holds::let_go(tx, worker, row.id, Ended::Released).await?;
@@ -253,7 +252,6 @@ pub(crate) async fn close(
     words: &str,
     by: Option<UserRef>,
 ) -> Result<Escalation, StoreError> {
-    tx.settle().await?;
     let closed = Escalation {
         answered_by: by,
         answered_at: Some(tx.now),
@@ -292,7 +290,6 @@ pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Resu
 
 /// What is asked about a task and not answered.
 async fn all_open(tx: &mut Tx<'_>, task: TaskId) -> Result<Vec<Escalation>, StoreError> {
-    tx.settle().await?;
     let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL ORDER BY e.created_at, e.id");
     tx.read().all(&sql, vec![text(task)]).await?.iter().map(escalation).collect()
 }

@@ -123,7 +123,7 @@ async fn end(
     let mut row = tx.known_task(task).await?;
     let (judged, waited) = (row.status == TaskStatus::Escalated, judge::waits(row.status));
     if row.status.is_held() || judged {
-        attempt::close(tx, &mut row, outcome, reason.as_deref()).await?;
+        attempt::close(tx, &row, outcome, reason.as_deref());
     }
     if let Some(worker) = row.worker.take() {
         holds::let_go(tx, worker, task, Ended::Released).await?;
@@ -143,7 +143,6 @@ async fn end(
         settle_all(tx, task, &format!("the task {}", ended_as(status))).await?;
     }
     if let Some(session) = session {
-        tx.settle().await?;
         sessions::ask_to_stop(tx, session, false).await?;
     }
     if let Some(activity) = row.activity {
@@ -171,7 +170,7 @@ pub(crate) async fn retry(tx: &mut Tx<'_>, task: TaskId, reason: Option<String>)
     let was_dead = matches!(row.status, TaskStatus::Failed | TaskStatus::Cancelled);
     let (was_asked, why) = (row.status == TaskStatus::Escalated, reason.clone());
     if was_asked {
-        attempt::close(tx, &mut row, AttemptOutcome::Escalated, reason.as_deref()).await?;
+        attempt::close(tx, &row, AttemptOutcome::Escalated, reason.as_deref());
     }
     row.workers_tried = 0;
     row.not_by.clear();

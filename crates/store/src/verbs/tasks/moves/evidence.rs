@@ -42,7 +42,6 @@ pub(crate) fn seen_by(row: &Row, sight: &Sight<'_>) -> Result<Escalation, StoreE
 
 /// The same, for an escalation that was just written.
 pub(crate) async fn veiled(tx: &mut Tx<'_>, written: Escalation) -> Result<Escalation, StoreError> {
-    tx.settle().await?;
     let caller = tx.caller;
     let Some(facts) = projects::facts_of(tx.read(), written.project).await? else { return Ok(written.veiled()) };
     let sight = Sight::on(tx.read(), caller, facts).await?;

@@ -1,8 +1,6 @@
 //! Holding a task: handing it out, signs of life, letting go.
 
-use domain::{
-    AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkerKind, WorkspaceId,
-};
+use domain::{AttemptOutcome, EscalationKind, SessionId, TaskId, TaskStatus, Timestamp, WorkerId, WorkspaceId};
 use engine::retry::{Limits, Next, Tries, after_refusal};
 use protocol::{EscalationContext, WorkSettings};
 
@@ -36,11 +34,7 @@ pub(crate) async fn hand_out(
     row.lease_until = Some(until);
     row.taken_at = Some(tx.now);
     row.refusals = 0;
-    row.noted = false;
-    // Much will be said about it while it lasts.
-    if slot.kind == WorkerKind::Managed {
-        attempt::note(tx, &mut row).await?;
-    }
+    attempt::begin(tx, &row, &slot);
     let fence = row.fence;
     tx.put_task(row);
     Ok(fence)
@@ -76,12 +70,10 @@ pub(crate) async fn works_in(
     branch: Option<String>,
 ) -> Result<(), StoreError> {
     let mut row = held(tx, task, fence).await?;
-    attempt::note(tx, &mut row).await?;
     row.session = Some(session);
     row.workspace = Some(workspace);
     let (number, worker) = (row.attempt, row.worker);
     tx.put_task(row);
-    tx.settle().await?;
     let of = args![task.to_string(), number];
     let found = tx.read().first("SELECT sessions FROM attempts WHERE task = $1 AND number = $2", of).await?;
     let mut sessions: Vec<SessionId> = found.map_or(Ok(Vec::new()), |row| row.json("sessions"))?;
@@ -216,7 +208,6 @@ const LOST: usize = 5;
 
 /// Whether so many of a task's last attempts were lost, one after the other.
 async fn lost_again(tx: &mut Tx<'_>, task: TaskId) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT outcome FROM attempts WHERE task = $1 ORDER BY number DESC LIMIT $2";
     let rows = tx.read().all(sql, args![task.to_string(), LOST as u64]).await?;
     let last: Vec<AttemptOutcome> = rows.iter().map(|row| row.parsed("outcome")).collect::<Result<_, _>>()?;
@@ -261,7 +252,7 @@ async fn hold_ends(
     let worker = row.worker;
     // A refused report keeps what its checks found. Of other details an attempt shows the first line to everybody.
     let kept = if outcome == AttemptOutcome::Refused { reason.as_deref() } else { because.whole() };
-    attempt::close(tx, &mut row, outcome, kept).await?;
+    attempt::close(tx, &row, outcome, kept);
     if let Some(worker) = worker {
         holds::let_go(tx, worker, task, ended).await?;
     }

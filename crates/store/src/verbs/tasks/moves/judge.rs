@@ -4,7 +4,6 @@ use domain::{AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, Ta
 use engine::retry::{Next, after_refusal};
 use protocol::{CriterionResult, Deliverables, EscalationContext, Report, Usage};
 
-use super::attempt::Begun;
 use super::hold::{Why, let_go_stuck, limits, tries};
 use super::place::{self, Place, Spot};
 use super::{Ask, asks, attempt, ends, escalate, first_line, held, let_go, settle_all};
@@ -68,14 +67,12 @@ pub(crate) fn report(row: &Row) -> Result<Report, StoreError> {
     })
 }
 
-/// Keeps a report, with where it is checked, or with what there is to say of an attempt that it ends.
-fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<Spot>, ends: Option<Begun>) {
+/// Keeps a report, with where it is checked.
+fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Option<Spot>) {
     let head = "INSERT INTO reports (id, task, project, attempt, fence, worker, at, summary, deliverables, \
-                context_score, usage, collected, verdict, results, reason, runner, workspace, worker_name, agent, began)";
+                context_score, usage, collected, verdict, results, reason, runner, workspace)";
     let (runner, workspace) =
         place.map_or((None, None), |(runner, at)| (Some(runner.to_string()), Some(at.to_string())));
-    let (name, agent, began) =
-        ends.map_or((None, None, None), |ends| (Some(ends.name), Some(ends.agent), Some(ends.at)));
     let row = args![
         made.id.to_string(),
         made.task.to_string(),
@@ -94,9 +91,6 @@ fn keep(tx: &mut Tx<'_>, task: &TaskRow, fence: u64, made: &Report, place: Optio
         made.reason.clone(),
         runner,
         workspace,
-        name,
-        agent,
-        began,
     ];
     tx.later(head, row);
 }
@@ -146,32 +140,31 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
     }
     // What was collected was read off the attempt: it is counted there already.
     if let Some(usage) = report.usage.clone().filter(|_| !report.collected) {
-        used(tx, &mut row, worker, &usage).await?;
+        used(tx, &row, worker, &usage).await?;
     }
     row.progress = None;
     // What was wrong with an earlier report is not what this one waits for.
     row.reason = None;
     if failed {
         report.verdict = ReportVerdict::Refused;
-        keep(tx, &row, fence, &report, None, None);
+        keep(tx, &row, fence, &report, None);
         tx.put_task(row);
         let_go(tx, task, AttemptOutcome::Failed, report.reason.clone()).await?;
         return Ok(report);
     }
     if row.acceptance.is_empty() && !silent && place.is_none() {
         report.verdict = ReportVerdict::Accepted;
-        let ends = attempt::reported(tx, &mut row).await?;
-        keep(tx, &row, fence, &report, None, ends);
+        attempt::close(tx, &row, AttemptOutcome::Accepted, None);
+        keep(tx, &row, fence, &report, None);
         finish(tx, row, report.context_score).await?;
         return Ok(report);
     }
-    attempt::note(tx, &mut row).await?;
     row.lease_until = None;
     if let Some(Place::Unsaid(why)) = &place
         && !words_only
     {
         let why = why.clone();
-        keep(tx, &row, fence, &report, None, None);
+        keep(tx, &row, fence, &report, None);
         row.status = TaskStatus::Reported;
         tx.put_task(row);
         refuse(tx, report.id, &[], &why, None).await?;
@@ -188,11 +181,10 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
         }
         None => (None, Some(asks::judgement(&row, &[], &report.summary))),
     };
-    keep(tx, &row, fence, &report, spot, None);
+    keep(tx, &row, fence, &report, spot);
     row.status = TaskStatus::Reported;
     tx.put_task(row);
     if let Some((runner, _)) = spot {
-        tx.settle().await?;
         tx.desire(runner).await?;
     }
     if let Some(ask) = ask {
@@ -202,15 +194,13 @@ pub(crate) async fn report_in(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: Ne
 }
 
 /// What a worker says it used, unless it is read off its sessions.
-async fn used(tx: &mut Tx<'_>, row: &mut TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
+async fn used(tx: &mut Tx<'_>, row: &TaskRow, worker: WorkerId, usage: &Usage) -> Result<(), StoreError> {
     if let Some(session) = row.session
         && sessions::counts(tx, session).await?
     {
         return Ok(());
     }
     holds::used(tx, worker, usage).await?;
-    attempt::note(tx, row).await?;
-    tx.settle().await?;
     let sql = "SELECT usage FROM attempts WHERE task = $1 AND number = $2";
     let found = tx.read().first(sql, args![row.id.to_string(), row.attempt]).await?;
     let before = found.map(|found| found.json("usage")).transpose()?.unwrap_or_default();
@@ -222,14 +212,13 @@ async fn used(tx: &mut Tx<'_>, row: &mut TaskRow, worker: WorkerId, usage: &Usag
 /// Keeps a report that came under a lease that was lost; it is shown and changes nothing else.
 pub(crate) async fn late(tx: &mut Tx<'_>, task: TaskId, fence: u64, new: NewReport) -> Result<Report, StoreError> {
     let row = tx.known_task(task).await?;
-    tx.settle().await?;
     let sql = "SELECT number, worker FROM attempts WHERE task = $1 AND fence = $2";
     let found = tx.read().first(sql, args![task.to_string(), fence]).await?;
     let found = found.ok_or_else(|| StoreError::Conflict(format!("{} never had the fence {fence}", row.named())))?;
     let report = made(tx, task, found.count("number")?, found.parsed("worker")?, new);
     let why = super::hold::zombie(&row, fence).to_string();
     let report = Report { verdict: ReportVerdict::Late, reason: Some(why), ..report };
-    keep(tx, &row, fence, &report, None, None);
+    keep(tx, &row, fence, &report, None);
     tx.put_task(row);
     Ok(report)
 }
@@ -278,7 +267,6 @@ async fn rule(
     results: &[CriterionResult],
     reason: Option<&str>,
 ) -> Result<bool, StoreError> {
-    tx.settle().await?;
     let sql = "UPDATE reports SET verdict = $1, results = $2, reason = $3 WHERE id = $4 AND verdict = 'pending'";
     let values = args![verdict.word(), to_json(&results), reason.map(str::to_owned), report.to_string()];
     let ruled = tx.run(sql, values).await? == 1;
@@ -290,7 +278,6 @@ async fn rule(
 
 /// The task of a report that waits for its verdict; `None`: the task has gone on without it.
 async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, Option<u8>)>, StoreError> {
-    tx.settle().await?;
     let sql = format!("{COLUMNS} WHERE r.id = $1 AND r.verdict = 'pending'");
     let Some(found) = tx.read().first(&sql, vec![text(report)]).await? else { return Ok(None) };
     let score = found.integer_or_none("context_score")?.and_then(|score| u8::try_from(score).ok());
@@ -300,9 +287,9 @@ async fn waiting(tx: &mut Tx<'_>, report: ReportId) -> Result<Option<(TaskRow, O
 
 /// Accepts a report; `false`: the task has gone on without it, and nothing was written.
 pub(crate) async fn accept(tx: &mut Tx<'_>, report: ReportId, results: &[CriterionResult]) -> Result<bool, StoreError> {
-    let Some((mut row, score)) = waiting(tx, report).await? else { return Ok(false) };
+    let Some((row, score)) = waiting(tx, report).await? else { return Ok(false) };
     rule(tx, report, ReportVerdict::Accepted, results, None).await?;
-    attempt::close(tx, &mut row, AttemptOutcome::Accepted, None).await?;
+    attempt::close(tx, &row, AttemptOutcome::Accepted, None);
     finish(tx, row, score).await?;
     Ok(true)
 }
@@ -431,13 +418,12 @@ pub(crate) async fn came_to_nothing(
 
 /// The newest report of a task that waits for its verdict.
 async fn pending(tx: &mut Tx<'_>, task: TaskId) -> Result<Option<ReportId>, StoreError> {
-    tx.settle().await?;
     let sql = "SELECT id FROM reports WHERE task = $1 AND verdict = 'pending' ORDER BY at DESC, id DESC LIMIT 1";
     tx.read().first(sql, vec![text(task)]).await?.map(|found| found.parsed("id")).transpose()
 }
 
 /// A person accepts what was handed back last, or the task as it is.
-pub(super) async fn accept_last(tx: &mut Tx<'_>, mut row: TaskRow) -> Result<(), StoreError> {
+pub(super) async fn accept_last(tx: &mut Tx<'_>, row: TaskRow) -> Result<(), StoreError> {
     if let Some(report) = pending(tx, row.id).await? {
         let sql = format!("{COLUMNS} WHERE r.id = $1");
         let found = tx.read().first(&sql, vec![text(report)]).await?.as_ref().map(self::report).transpose()?;
@@ -447,14 +433,13 @@ pub(super) async fn accept_last(tx: &mut Tx<'_>, mut row: TaskRow) -> Result<(),
         }
     }
     let score = overrule(tx, &row).await?;
-    attempt::close(tx, &mut row, AttemptOutcome::Accepted, None).await?;
+    attempt::close(tx, &row, AttemptOutcome::Accepted, None);
     finish(tx, row, score).await
 }
 
 /// What was refused or given up counts as accepted: the attempt, its last report, and its worker, which did not fail.
 /// Answers with the report's context score.
 async fn overrule(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<u8>, StoreError> {
-    tx.settle().await?;
     let of = || args![row.id.to_string(), row.attempt];
     let sql =
         "SELECT worker, outcome FROM attempts WHERE task = $1 AND number = $2 AND outcome NOT IN ('open', 'accepted')";
@@ -480,7 +465,6 @@ pub(super) fn waits(status: TaskStatus) -> bool {
 
 /// The task goes on without what waits for a verdict: that is refused, and nobody checks it any more.
 pub(super) async fn refuse_pending(tx: &mut Tx<'_>, task: TaskId, reason: &str) -> Result<(), StoreError> {
-    tx.settle().await?;
     let sql = "SELECT DISTINCT runner FROM reports WHERE task = $1 AND verdict = 'pending'";
     let checking = tx.read().all(sql, vec![text(task)]).await?;
     if checking.is_empty() {

@@ -1,8 +1,7 @@
 //! The moves that a task makes from one status to the next: each one function that writes row, attempt, worker and
 //! events, whoever asks. Access is for the verb that calls to check; fences are checked here.
 //!
-//! Changed tasks wait in the transaction's book: `tx.settle()` before reading `tasks` or `attempts` by SQL in the same
-//! command. One event tells clients about all tasks that a transaction changed; callers announce nothing.
+//! Changed tasks wait in the transaction's book until it ends, or until a query reads their tables. One event tells clients about all tasks that a transaction changed; callers announce nothing.
 
 pub(crate) mod ask;
 pub(crate) mod asks;

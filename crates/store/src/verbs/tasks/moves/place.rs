@@ -88,8 +88,13 @@ pub(super) async fn to_compare(
 
 /// Whether outputs of a project go into a repository; others meet nowhere.
 pub(crate) async fn has_repository(tx: &mut Tx<'_>, project: ProjectId) -> Result<bool, StoreError> {
-    let project = projects::find(tx.read(), &Caller::hub("check"), project, Action::See).await?;
-    Ok(!project.repositories.is_empty())
+    if let Some(known) = tx.batch().known.has_repository.get(&project) {
+        return Ok(*known);
+    }
+    let found = projects::find(tx.read(), &Caller::hub("check"), project, Action::See).await?;
+    let has = !found.repositories.is_empty();
+    tx.batch().known.has_repository.insert(project, has);
+    Ok(has)
 }
 
 /// Who can look at a branch: a runner of the worker's owner, else one that has workers of this project.
@@ -132,7 +137,6 @@ impl Branch {
         let slot = rows::get(tx, self.worker).await?.ok_or(StoreError::NotFound("worker"))?;
         let activity = launch::activity(tx, &slot, row).await?;
         row.activity = Some(activity.id);
-        tx.settle().await?;
         let start = Start { from: Some(StartFrom::Branch { branch: self.name }), ..Default::default() };
         let made = make_workspace(tx, &activity, &self.owner, self.runner, Some(self.repository), start).await?;
         let sql = "UPDATE workspaces SET checks = $1 WHERE id = $2";
@@ -166,7 +170,6 @@ pub(crate) async fn elsewhere(
     let (runner, workspace) = branch.make(tx, &mut row, report).await?;
     row.status = TaskStatus::Reported;
     tx.put_task(row);
-    tx.settle().await?;
     let sql = "UPDATE reports SET runner = $1, workspace = $2 WHERE id = $3";
     tx.run(sql, args![runner.to_string(), workspace.to_string(), report.to_string()]).await?;
     tx.desire(runner).await?;

@@ -91,7 +91,7 @@ impl Seen {
                    CASE WHEN a.outcome = 'failed' THEN (SELECT CASE WHEN s.ended_at <= a.ended_at AND \
                    COALESCE(s.code, 1) <> 0 THEN s.ended_at - s.since END FROM \
                    sessions s WHERE s.task = a.task AND s.fence = a.fence ORDER BY s.created_at DESC, s.id DESC LIMIT 1) \
-                   END AS noticed_after FROM all_attempts a \
+                   END AS noticed_after FROM attempts a \
                    WHERE a.project = $1 AND (a.ended_at IS NULL OR a.ended_at >= $2) ORDER BY a.started_at";
         let holds = c.all(sql, since()).await?;
         let holds = holds.iter().map(|row| Hold::read(row, window.1)).collect::<Result<_, _>>()?;

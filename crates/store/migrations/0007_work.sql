@@ -1,5 +1,5 @@
--- Tasks, who holds them, what was handed back, who is asked. Leases and fences are columns of the task, so that the
--- statement that writes is the one that checks.
+-- Tasks, attempts, reports, escalations and workers. Leases and fences are columns of the task, so that the statement
+-- that writes a task also checks them.
 
 CREATE TABLE tasks (
     id TEXT PRIMARY KEY,
@@ -25,20 +25,34 @@ CREATE TABLE tasks (
     -- How often the current worker's work was refused, and how many workers have had it refused for good.
     refusals BIGINT NOT NULL,
     workers_tried BIGINT NOT NULL,
-    -- Whose work was refused for good: others go first.
+    -- The workers whose work was refused for good: others go first.
     not_by TEXT NOT NULL,
+    -- Whether a person was ever asked about the task: then its open questions are closed when it ends.
+    asked BIGINT NOT NULL DEFAULT 0,
     waits_for BIGINT NOT NULL,
     queue_key BIGINT NOT NULL,
     ready_at BIGINT,
     taken_at BIGINT,
     created_by TEXT NOT NULL REFERENCES users (id),
+    -- The session whose agent added the task on behalf of the person.
+    author_session TEXT,
+    -- Whether an agent added the task with the person's own token, outside of every session.
+    by_agent BIGINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX tasks_by_project ON tasks (project, id);
-CREATE INDEX tasks_ready ON tasks (project, queue_key, id) WHERE status = 'ready';
-CREATE INDEX tasks_held ON tasks (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX tasks_by_session ON tasks (session) WHERE session IS NOT NULL;
+CREATE INDEX tasks_by_activity ON tasks (activity) WHERE activity IS NOT NULL;
+
+-- Ready tasks, in order. A table of its own: a change of status touches no index of `tasks`, so that PostgreSQL writes
+-- the new version of the row beside the old one.
+CREATE TABLE task_queue (
+    project TEXT NOT NULL,
+    queue_key BIGINT NOT NULL,
+    task TEXT NOT NULL,
+    PRIMARY KEY (project, queue_key, task)
+);
 
 -- Tables about tasks do not refer to them by constraint: rows of one transaction are written in any order, and a task is
 -- deleted only with its project.
@@ -48,7 +62,7 @@ CREATE TABLE task_deps (
     PRIMARY KEY (dep, task)
 );
 
--- What open tasks say, shortened to a number: nearly equal texts are likely to share one.
+-- Hashes of the texts of open tasks: nearly equal texts are likely to share one.
 CREATE TABLE task_gists (
     project TEXT NOT NULL,
     gist BIGINT NOT NULL,
@@ -73,7 +87,7 @@ CREATE TABLE attempts (
     last_sign_at BIGINT,
     outcome TEXT NOT NULL,
     reason TEXT,
-    -- What its agent said last: the report of one that does not report itself.
+    -- What the agent said last: the report of an agent that does not report itself.
     said TEXT,
     usage TEXT NOT NULL,
     PRIMARY KEY (task, number)
@@ -98,13 +112,14 @@ CREATE TABLE reports (
     results TEXT NOT NULL,
     reason TEXT,
     changes TEXT,
-    -- Where its acceptance is being checked.
+    -- Where the acceptance is being checked.
     runner TEXT,
     workspace TEXT
 );
 CREATE INDEX reports_by_task ON reports (task, at);
-CREATE INDEX reports_by_project ON reports (project, at);
 CREATE INDEX reports_to_check ON reports (runner) WHERE verdict = 'pending';
+CREATE INDEX reports_with_scores ON reports (project, at) WHERE context_score IS NOT NULL;
+CREATE INDEX reports_with_changes ON reports (project, at) WHERE changes IS NOT NULL;
 
 CREATE TABLE escalations (
     id TEXT PRIMARY KEY,
@@ -116,6 +131,8 @@ CREATE TABLE escalations (
     question TEXT NOT NULL,
     options TEXT NOT NULL,
     context TEXT NOT NULL,
+    -- The owner of the other work in a conflict: they, and people who may see that work, see its patch.
+    other_owner TEXT,
     created_at BIGINT NOT NULL,
     answered_by TEXT REFERENCES users (id),
     answered_at BIGINT,
@@ -152,7 +169,7 @@ CREATE TABLE workers (
     budget_micros BIGINT,
     scores BIGINT NOT NULL,
     score_sum BIGINT NOT NULL,
-    -- The scale made it, and may take it away again.
+    -- Whether the scale made the worker, and may remove it again.
     scaled BIGINT NOT NULL,
     seen_at BIGINT,
     idle_since BIGINT,
@@ -160,6 +177,7 @@ CREATE TABLE workers (
     removed_at BIGINT
 );
 CREATE INDEX workers_by_project ON workers (project) WHERE removed_at IS NULL;
+CREATE INDEX workers_by_name ON workers (project, name) WHERE removed_at IS NULL;
 CREATE INDEX workers_by_runner ON workers (runner) WHERE removed_at IS NULL;
 CREATE INDEX workers_by_session ON workers (session) WHERE session IS NOT NULL;
 
@@ -187,11 +205,3 @@ CREATE TABLE freezes (
     at BIGINT NOT NULL,
     PRIMARY KEY (user_id, project)
 );
-
--- The task that a session works on, and the fence of the lease that it works under.
-ALTER TABLE sessions ADD COLUMN task TEXT;
-ALTER TABLE sessions ADD COLUMN fence BIGINT;
-CREATE INDEX sessions_by_task ON sessions (task) WHERE task IS NOT NULL;
-
--- Work that a fresh workspace goes on with.
-ALTER TABLE workspaces ADD COLUMN start_from TEXT;

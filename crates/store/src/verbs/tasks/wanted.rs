@@ -1,4 +1,4 @@
-//! What the commands of a group will read, asked for all at once.
+//! The rows that the commands of a group will read, read together.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,24 +12,24 @@ use crate::tx::Tx;
 use crate::verbs::projects;
 use crate::verbs::workers::{rows, settings};
 
-/// What the commands of a group will read.
+/// The rows that the commands of a group will read.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// Tasks that are written to.
+    /// Tasks that a command changes.
     pub(crate) tasks: Vec<TaskId>,
-    /// Of those, tasks that may be accepted: what waits for them is needed, too.
+    /// Tasks that may be accepted: their dependants are needed, too.
     pub(crate) ends: Vec<TaskId>,
-    /// Projects that a task is taken in, each as often as one is.
+    /// The project of each task that a command takes.
     pub(crate) takes: Vec<ProjectId>,
     /// Workers that take a task, by project, owner and name.
     pub(crate) workers: HashMap<(ProjectId, UserId), Vec<String>>,
-    /// Numbers of the texts of tasks that are added.
+    /// Hashes of the texts of new tasks.
     pub(crate) gists: Vec<(ProjectId, i64)>,
 }
 
 impl Tx<'_> {
-    /// Reads what the commands of a group will need.
-    pub(crate) async fn read_ahead(&mut self, wanted: Wanted) -> Result<(), StoreError> {
+    /// Reads the rows that the commands of a group will need.
+    pub(crate) async fn read_wanted(&mut self, wanted: Wanted) -> Result<(), StoreError> {
         let mut projects: BTreeSet<ProjectId> = BTreeSet::new();
         for project in wanted.takes {
             projects.insert(project);
@@ -54,7 +54,6 @@ impl Tx<'_> {
             let owners: Vec<UserId> =
                 wanted.workers.keys().filter(|(of, _)| *of == project).map(|(_, owner)| *owner).collect();
             self.know_project(project, &owners).await?;
-            self.read_on(project).await;
         }
         for ((project, owner), names) in wanted.workers {
             rows::know_named(self, project, owner, &names).await?;
@@ -62,7 +61,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Reads what access to a project depends on, and how it hands out tasks to these people, at once.
+    /// Reads the access facts and work settings of a project, and the freezes of these people, in one query.
     async fn know_project(&mut self, project: ProjectId, owners: &[UserId]) -> Result<(), StoreError> {
         if self.batch().known.facts.contains_key(&project)
             && self.book().settings.contains_key(&project)
@@ -73,10 +72,10 @@ impl Tx<'_> {
         let sql = "SELECT p.id, p.owner, p.visibility, p.share_execution, s.settings, (SELECT COUNT(*) FROM freezes f \
                    WHERE f.project IN ('', p.id)) AS freezes FROM projects p LEFT JOIN work_settings s ON s.project = p.id \
                    WHERE p.id = $1";
-        let Some(row) = self.read().first(sql, vec![text(project)]).await? else { return Ok(()) };
+        let Some(row) = self.stored().first(sql, vec![text(project)]).await? else { return Ok(()) };
         let facts = projects::facts(&row)?;
         self.batch().known.facts.entry(project).or_insert(facts);
-        // Who is stopped where somebody stopped everything is asked for when it matters.
+        // With a freeze in force, settings and freezes are read when they matter.
         if row.integer("freezes")? == 0 {
             let settings: WorkSettings = match row.text_or_none("settings")? {
                 Some(_) => row.json("settings")?,
