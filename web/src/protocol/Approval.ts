@@ -5,6 +5,7 @@ import type { ApprovalKind } from "./ApprovalKind";
 import type { ProjectId } from "./ProjectId";
 import type { ReportId } from "./ReportId";
 import type { RunnerId } from "./RunnerId";
+import type { Sandbox } from "./Sandbox";
 import type { SessionId } from "./SessionId";
 import type { TaskId } from "./TaskId";
 import type { Timestamp } from "./Timestamp";
@@ -59,6 +60,10 @@ why: string,
  * Whether it would run in a sandbox.
  */
 sandbox: boolean, 
+/**
+ * What that sandbox leaves open; absent when it would run without one.
+ */
+reach?: Sandbox, 
 /**
  * The session that waits for it.
  */

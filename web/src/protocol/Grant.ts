@@ -3,6 +3,7 @@ import type { ApprovalKind } from "./ApprovalKind";
 import type { GrantId } from "./GrantId";
 import type { ProjectId } from "./ProjectId";
 import type { RunnerId } from "./RunnerId";
+import type { Sandbox } from "./Sandbox";
 import type { Timestamp } from "./Timestamp";
 import type { UserRef } from "./UserRef";
 
@@ -42,6 +43,10 @@ author: UserRef,
  * Whether the author's agents are meant, not the person.
  */
 agents: boolean, 
+/**
+ * The sandbox in which it is allowed, or a tighter one; absent when it is allowed without one, too.
+ */
+reach?: Sandbox, 
 /**
  * When it was given.
  */

@@ -11,6 +11,10 @@ export type WrittenBy = {
  */
 user: UserRef, 
 /**
- * The session whose agent wrote it on their behalf; absent when the person wrote it.
+ * The session whose agent wrote it on their behalf; absent when it was no session's agent.
  */
-agent: SessionId | null, };
+agent: SessionId | null, 
+/**
+ * Whether an agent wrote it, in a session or with the person's own token.
+ */
+by_agent: boolean, };

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use testkit::wait_until;
 
 use super::scene::Scene;
+use crate::mcp::Agent;
 
 /// The token of an agent whose session `caller` starts on a runner of their own.
 async fn agent_token(scene: &Scene, caller: &str, runner: &str) -> String {
@@ -49,7 +50,11 @@ async fn what_agents_add_is_asked_about_whatever_token_they_have() {
         let reply = scene.floor.as_other(token, Method::POST, "/mcp", Some(&call)).await;
         assert!(reply.status == 200 && reply.text.contains("tsk_"), "{name}: {} {}", reply.status, reply.text);
     }
-    let asked = scene.asked("command", 4).await;
+    let mut program = Agent::of_program(&scene.floor, &scene.project).await;
+    let said = program.call("add_tasks", with_canary(&scene, "her-program")).await.to_string();
+    assert!(said.contains("tsk_"), "{said}");
+    scene.worker(&scene.project, 1).await;
+    let asked = scene.asked("command", 5).await;
     for one in &asked {
         assert_eq!(one["author"]["by_agent"], true, "{one}");
     }
