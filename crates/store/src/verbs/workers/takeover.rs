@@ -11,6 +11,7 @@ use super::rows::{self, Slot, get};
 use super::settings::lease_end;
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::sight::seen;
 use crate::verbs::tasks::moves;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
@@ -87,7 +88,8 @@ impl Command for TakeOver {
         let reason = format!("{} took it over{whom}{stays}", me.name);
         decided(tx, row.project, Some(slot.id), Some(self.task), "taken_over", reason.clone()).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(row.project), reason);
-        Ok(tx.known_task(self.task).await?.view())
+        let row = tx.known_task(self.task).await?;
+        seen(tx, &row).await
     }
 }
 
