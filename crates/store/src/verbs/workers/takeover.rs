@@ -1,7 +1,7 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
 use domain::{Action, AnswerAct, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
-use protocol::{Task, TaskTakeOver, UserRef};
+use protocol::{Sandbox, Task, TaskTakeOver, UserRef};
 use serde::Serialize;
 
 use super::launch::{self, How};
@@ -99,6 +99,7 @@ impl TakeOver {
         let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed;
         let there = self.input.runner.is_none_or(|runner| slot.runner == Some(runner));
         let same = self.input.argv.is_empty() || slot.argv == self.input.argv;
+        let same = same && self.input.sandbox.as_ref().is_none_or(|sandbox| slot.sandbox.as_ref() == Some(sandbox));
         mine && there && same && self.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
     }
 
@@ -138,6 +139,14 @@ impl TakeOver {
         before.filter(|before| before.owner.id == me.id && !before.argv.is_empty()).map(|before| before.argv.clone())
     }
 
+    /// What the caller said, else what was `kept`, else the sandbox of the worker before: another agent is no reason to
+    /// leave it. A colleague's choice never shows the caller's home.
+    fn sandbox(&self, kept: Option<Sandbox>, before: Option<&Slot>, me: &UserRef) -> Option<Sandbox> {
+        let before = before.and_then(|before| Some((before.sandbox.clone()?, before.owner.id == me.id)));
+        let before = before.map(|(found, mine)| Sandbox { home: found.home && mine, ..found });
+        self.input.sandbox.clone().or(kept).or(before)
+    }
+
     /// A worker of the caller's that is free, or a new one.
     async fn worker(
         &self,
@@ -147,7 +156,9 @@ impl TakeOver {
         before: Option<&Slot>,
         me: &UserRef,
     ) -> Result<Slot, StoreError> {
-        if let Some(slot) = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await? {
+        let free = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await?;
+        let wanted = self.sandbox(None, before, me);
+        if let Some(slot) = free.filter(|slot| wanted.is_none() || slot.sandbox == wanted) {
             return Ok(slot);
         }
         let there = rows::of(tx, Some(row.project)).await?;
@@ -159,6 +170,7 @@ impl TakeOver {
             model.model = before.model.clone();
             model.sandbox = before.sandbox.clone();
         }
+        model.sandbox = self.sandbox(model.sandbox, before, me);
         model.argv = plan.argv.clone().unwrap_or_default();
         let made = start::add(tx, &model, &there, 1);
         let id = made.first().map(|worker| worker.id).ok_or(StoreError::NotFound("worker"))?;
