@@ -47,8 +47,14 @@ impl Veil for TaskLine {
 impl Veil for Task {
     fn veil(&mut self) {
         self.session = None;
-        self.author_session = None;
         only_first_line(&mut self.reason);
+    }
+}
+
+impl Task {
+    /// Takes out which session's agent added it: that is the author's, whoever works on it.
+    pub fn veil_author(&mut self) {
+        self.author_session = None;
     }
 }
 
@@ -154,11 +160,8 @@ impl Veil for AuditEntry {
 }
 
 impl TaskDetail {
-    /// Takes out what the receiver may not see of the task itself and of those around it.
+    /// Takes out what the receiver may not see of the tasks around it.
     pub fn veil_lines(&mut self, looks: impl Fn(Option<WorkerId>) -> bool) {
-        if !looks(self.task.assigned_to) {
-            self.task.veil();
-        }
         for line in self.deps.iter_mut().chain(&mut self.dependants).filter(|line| !looks(line.assigned_to)) {
             line.veil();
         }

@@ -74,7 +74,7 @@ impl Place {
     }
 
     async fn take_over(&self) -> Task {
-        let input = TaskTakeOver { runner: Some(self.bo.id), argv: self.argv().await, agent: None };
+        let input = TaskTakeOver { runner: Some(self.bo.id), argv: self.argv().await, ..Default::default() };
         self.bo.client.ask(Call::TaskTakeOver { task: self.task, input }).await.unwrap()
     }
 
@@ -262,7 +262,7 @@ async fn a_runner_that_is_away_is_said() {
         runners.iter().any(|runner| runner.id == id && !runner.connected).then_some(())
     })
     .await;
-    let input = TaskTakeOver { runner: Some(bo.id), argv, agent: None };
+    let input = TaskTakeOver { runner: Some(bo.id), argv, ..Default::default() };
     let _: Task = bo.client.ask(Call::TaskTakeOver { task, input }).await.unwrap();
     // It comes back, so that its session is stopped as it should have been.
     let secret = std::fs::read_to_string(folder.path().join("anns/runner-token")).unwrap();

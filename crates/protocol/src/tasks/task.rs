@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::inputs::inputs;
 use crate::views::views;
-use crate::{Criterion, Escalation, Report, Usage, UserRef};
+use crate::{Criterion, Escalation, Report, Sandbox, Usage, UserRef};
 
 /// Who added what an earlier release tells.
 fn person() -> AuthorKind {
@@ -180,6 +180,9 @@ inputs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[ts(as = "Option<Vec<String>>")]
         argv: Vec<String>,
+        /// Keeps its sessions from writing outside their workspaces; the sandbox of the worker before when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sandbox: Option<Sandbox>,
     }
 }
 

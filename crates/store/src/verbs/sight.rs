@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use domain::text::plain;
 use domain::{Action, Actor, ProjectFacts, ProjectId, ReportId, Resource, TaskId, UserId, WorkerId};
-use protocol::{Criterion, CriterionResult, NOT_SHARED, Report};
+use protocol::{Criterion, CriterionResult, NOT_SHARED, Report, Task, Veil};
 
 use super::projects;
 use super::tasks::brief;
+use super::tasks::row::TaskRow;
 use super::workspaces::sees;
 use crate::sql::{Connection, args, text};
+use crate::tx::Tx;
 use crate::{Caller, StoreError};
 
 /// What a caller may look into.
@@ -69,6 +71,16 @@ impl<'a> Sight<'a> {
         self.whole(project) || worker.is_some_and(|worker| self.mine.contains(&worker))
     }
 
+    /// Takes out of a task what the caller may not see: of its worker's, and of its author's.
+    pub(crate) fn task(&self, task: &mut Task) {
+        if !self.by(task.project, task.assigned_to) {
+            task.veil();
+        }
+        if !self.of(task.project, Some(task.created_by.id)) {
+            task.veil_author();
+        }
+    }
+
     /// Takes out of a report what the caller may not see. `checked` says that a runner checked it, and whose.
     pub(crate) fn report(
         &self,
@@ -88,6 +100,19 @@ impl<'a> Sight<'a> {
             report.veil_results(|result| open_words(acceptance, result), refused);
         }
     }
+}
+
+/// A task as the caller of a verb may see it.
+pub(crate) async fn seen(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Task, StoreError> {
+    let mut task = row.view();
+    let lines = task.reason.as_ref().is_some_and(|reason| reason.contains('\n'));
+    if task.session.is_none() && task.author_session.is_none() && !lines {
+        return Ok(task);
+    }
+    let caller = tx.caller;
+    let facts = projects::facts_of(tx.read(), row.project).await?.ok_or(StoreError::NotFound("project"))?;
+    Sight::on(tx.read(), caller, facts).await?.task(&mut task);
+    Ok(task)
 }
 
 /// A person as themselves, whoever asks: what may they be told?

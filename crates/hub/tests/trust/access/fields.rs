@@ -71,13 +71,14 @@ fn looks(on: &Things) -> Vec<Call> {
         Call::WorkerShow { worker },
         Call::WorkLog { project, page: Default::default() },
         Call::WorkDoing { project },
+        Call::WorkMetrics { project, page: Default::default() },
         Call::AuditList { page },
         Call::AuditList { page: AuditPage { project: Some(project), ..page } },
     ]
 }
 
 /// The token of a session's agent.
-async fn agent(runner: &mut FakeRunner, session: SessionId) -> Credential {
+pub(super) async fn agent(runner: &mut FakeRunner, session: SessionId) -> Credential {
     runner.tell(&FromRunner::TokenWanted { session }).await;
     let mine = |frame: &ToRunner| matches!(frame, ToRunner::Token { session: of, .. } if *of == session);
     match runner.told("the agent's token", mine).await {

@@ -89,6 +89,15 @@ pub(crate) struct TakeOverArgs {
     /// Another agent than before
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Let it write nowhere but in its workspace, and hide your home folder [default: as the worker before]
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+    /// In its sandbox, without the network
+    #[arg(long, requires = "sandbox")]
+    pub(crate) no_network: bool,
+    /// In its sandbox, let it read your home folder; Shopfloor's own data stays hidden
+    #[arg(long, requires = "sandbox")]
+    pub(crate) home: bool,
     /// Run the command that your colleague chose on your runner, without asking
     #[arg(long, conflicts_with = "argv")]
     pub(crate) yes: bool,

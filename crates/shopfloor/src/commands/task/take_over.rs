@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use client::{Client, ClientError};
 use domain::TaskId;
-use protocol::{Call, Me, ProblemKind, Runner, SessionDetail, Task, TaskDetail, TaskTakeOver};
+use protocol::{Call, Me, ProblemKind, Runner, Sandbox, SessionDetail, Task, TaskDetail, TaskTakeOver};
 
 use super::args::TakeOverArgs;
 use crate::output::clean;
@@ -23,7 +23,8 @@ pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Fai
         true => theirs(&client, task, args.yes).await?,
         false => args.argv,
     };
-    let input = TaskTakeOver { runner, agent, argv };
+    let sandbox = args.sandbox.then_some(Sandbox { network: !args.no_network, home: args.home });
+    let input = TaskTakeOver { runner, agent, argv, sandbox };
     let taken: Task = client.ask(Call::TaskTakeOver { task, input }).await?;
     super::said(&taken, &context.out)
 }

@@ -9,6 +9,7 @@ use super::{check, moves, take};
 use crate::sql::args;
 use crate::tx::Tx;
 use crate::verbs::sessions;
+use crate::verbs::sight::seen;
 use crate::verbs::workers::leases::HELD;
 use crate::verbs::workers::log::decided;
 use crate::verbs::workers::rows;
@@ -100,7 +101,7 @@ impl Command for ReleaseTask {
             return Err(StoreError::Conflict(format!("{} was reported and is being checked", row.named())));
         }
         let after = moves::let_go(tx, self.task, AttemptOutcome::Released, self.input.reason.clone()).await?;
-        Ok(after.view())
+        seen(tx, &after).await
     }
 
     fn foresee(&self, _: &Caller, wanted: &mut super::Wanted) {

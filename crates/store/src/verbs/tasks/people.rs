@@ -9,6 +9,7 @@ use super::row::TaskRow;
 use super::{check, moves};
 use crate::sql::text;
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::sight::seen;
 use crate::{Command, StoreError};
 
 /// A task that the caller may decide about.
@@ -39,7 +40,7 @@ impl Command for CancelTask {
             check::REASON.check(reason)?;
         }
         match before.status {
-            TaskStatus::Cancelled => return Ok(before.view()),
+            TaskStatus::Cancelled => return seen(tx, &before).await,
             TaskStatus::Done => {
                 return Err(StoreError::Conflict(format!("{} is done: it cannot be cancelled", before.named())));
             }
@@ -49,7 +50,7 @@ impl Command for CancelTask {
         moves::answer_all(tx, self.task, AnswerAct::Cancel, "", &by).await?;
         let after = moves::cancel(tx, self.task, Some(reason.clone())).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
-        Ok(after.view())
+        seen(tx, &after).await
     }
 }
 
@@ -86,7 +87,7 @@ impl Command for RetryTask {
         let after = moves::retry(tx, self.task, Some(reason.clone())).await?;
         moves::answer_all(tx, self.task, AnswerAct::Retry, "", &by).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(after.project), format!("`{}`: {reason}", after.title));
-        Ok(after.view())
+        seen(tx, &after).await
     }
 }
 

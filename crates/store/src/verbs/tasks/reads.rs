@@ -112,11 +112,7 @@ impl Store {
     /// The same with all that they were added with.
     pub async fn whole_tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<Task>, StoreError> {
         let limit = page_size(filter.limit, WHOLE_PAGE)?;
-        let veil = |sight: &Sight<'_>, task: &mut Task| {
-            if !sight.by(task.project, task.assigned_to) {
-                task.veil();
-            }
-        };
+        let veil = |sight: &Sight<'_>, task: &mut Task| sight.task(task);
         self.listed(caller, filter, limit, row::COLUMNS, |row| Ok(TaskRow::read(row)?.view()), veil).await
     }
 
@@ -194,6 +190,7 @@ impl Store {
             sight.report(task.project, &task.acceptance, report, checked);
         }
         let mut detail = TaskDetail { task: task.view(), deps, dependants, attempts, reports, escalations };
+        sight.task(&mut detail.task);
         detail.veil_lines(|worker| sight.by(task.project, worker));
         Ok(detail)
     }

@@ -14,6 +14,7 @@ use super::row::TaskRow;
 use super::{before, brief, check, handover, moves};
 use crate::sql::text;
 use crate::tx::Tx;
+use crate::verbs::sight::seen;
 use crate::verbs::workers::able::{LATELY, Money};
 use crate::verbs::workers::settings::lease_end;
 use crate::verbs::workers::{freeze, rows};
@@ -303,7 +304,7 @@ pub(crate) async fn taken(tx: &mut Tx<'_>, task: TaskId) -> Result<Taken, StoreE
         true => handover::of(tx, &row).await?,
         false => (None, None),
     };
-    let view = row.view();
+    let view = seen(tx, &row).await?;
     let before = before::of(tx, &row).await?;
     let brief = brief::brief(&view, &before, handover.as_ref(), brief::Work::Elsewhere, refused.as_deref());
     let heartbeat_seconds = settings.heartbeat_seconds;

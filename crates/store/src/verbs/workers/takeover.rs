@@ -11,6 +11,7 @@ use super::rows::{self, Slot, get};
 use super::settings::lease_end;
 use super::{freeze, moving, start, stop};
 use crate::tx::{AuditScope, Tx};
+use crate::verbs::sight::seen;
 use crate::verbs::tasks::moves;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
@@ -87,7 +88,8 @@ impl Command for TakeOver {
         let reason = format!("{} took it over{whom}{stays}", me.name);
         decided(tx, row.project, Some(slot.id), Some(self.task), "taken_over", reason.clone()).await?;
         tx.audit(Self::VERB, self.task, AuditScope::Project(row.project), reason);
-        Ok(tx.known_task(self.task).await?.view())
+        let row = tx.known_task(self.task).await?;
+        seen(tx, &row).await
     }
 }
 
@@ -97,6 +99,7 @@ impl TakeOver {
         let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed;
         let there = self.input.runner.is_none_or(|runner| slot.runner == Some(runner));
         let same = self.input.argv.is_empty() || slot.argv == self.input.argv;
+        let same = same && self.input.sandbox.as_ref().is_none_or(|sandbox| slot.sandbox.as_ref() == Some(sandbox));
         mine && there && same && self.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
     }
 
@@ -136,6 +139,14 @@ impl TakeOver {
         before.filter(|before| before.owner.id == me.id && !before.argv.is_empty()).map(|before| before.argv.clone())
     }
 
+    /// What the caller said, else what was `kept`, else the sandbox of the worker before: another agent is no reason to
+    /// leave it. A colleague's choice never shows the caller's home.
+    fn sandbox(&self, kept: Option<Sandbox>, before: Option<&Slot>, me: &UserRef) -> Option<Sandbox> {
+        let before = before.and_then(|before| Some((before.sandbox.clone()?, before.owner.id == me.id)));
+        let before = before.map(|(found, mine)| Sandbox { home: found.home && mine, ..found });
+        self.input.sandbox.clone().or(kept).or(before)
+    }
+
     /// A worker of the caller's that is free, or a new one.
     async fn worker(
         &self,
@@ -145,7 +156,9 @@ impl TakeOver {
         before: Option<&Slot>,
         me: &UserRef,
     ) -> Result<Slot, StoreError> {
-        if let Some(slot) = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await? {
+        let free = free(tx, row, plan.runner, &plan.agent, plan.argv.as_ref(), me).await?;
+        let wanted = self.sandbox(None, before, me);
+        if let Some(slot) = free.filter(|slot| wanted.is_none() || slot.sandbox == wanted) {
             return Ok(slot);
         }
         let there = rows::of(tx, Some(row.project)).await?;
@@ -159,6 +172,7 @@ impl TakeOver {
             let mine = before.owner.id == me.id;
             model.sandbox = before.sandbox.clone().map(|found| Sandbox { home: found.home && mine, ..found });
         }
+        model.sandbox = self.sandbox(model.sandbox, before, me);
         model.argv = plan.argv.clone().unwrap_or_default();
         let made = start::add(tx, &model, &there, 1);
         let id = made.first().map(|worker| worker.id).ok_or(StoreError::NotFound("worker"))?;

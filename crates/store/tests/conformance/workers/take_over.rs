@@ -20,6 +20,7 @@ both!(
     work_of_a_sandbox_goes_on_in_one,
     who_has_it_is_told_so_and_it_happens_once,
     a_command_of_somebody_else_runs_only_when_it_is_said,
+    another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said,
     who_is_away_has_nothing_to_bring,
     what_could_not_be_brought_is_said,
     a_take_over_that_is_given_up_leaves_the_work_where_it_is,
@@ -229,6 +230,32 @@ async fn a_command_of_somebody_else_runs_only_when_it_is_said(floor: Floor) {
     shop.floor.done(&shop.floor.ada, taking(other)).await;
     let now = shop.session(task).await;
     assert_eq!(shop.floor.store.session_detail(&shop.floor.ada, now).await.unwrap().argv, Vec::<String>::new());
+}
+
+async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(floor: Floor) {
+    let mut shop = Shop::open(floor).await;
+    let of = |network, home| Some(Sandbox { network, home });
+    let argv = vec!["make".to_owned()];
+    let input = WorkerStart { agent: "command".into(), argv, sandbox: of(true, true), ..Default::default() };
+    shop.start_as(&shop.floor.ada, input).await;
+    let task = shop.add(vec![plain("Make it")]).await[0];
+    shop.dispatch().await;
+    let session = shop.session(task).await;
+    shop.at(session, SessionStatus::Working).await;
+    let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
+    let taking = |sandbox| {
+        let input = TaskTakeOver { agent: Some("codex".into()), sandbox, ..Default::default() };
+        TakeOver { task, input, connected: vec![shop.runner, theirs] }
+    };
+    let runs_in = async |runner: RunnerId| {
+        let now = shop.session(task).await;
+        let sessions = shop.floor.store.desired(runner).await.unwrap().unwrap().sessions;
+        sessions.into_iter().find(|plan| plan.session == now).unwrap().sandbox
+    };
+    shop.floor.done(&shop.floor.bo, taking(None)).await;
+    assert_eq!(runs_in(theirs).await, of(true, false), "a colleague's choice does not show Bo's home");
+    shop.floor.done(&shop.floor.ada, taking(of(false, false))).await;
+    assert_eq!(runs_in(shop.runner).await, of(false, false));
 }
 
 async fn who_is_away_has_nothing_to_bring(floor: Floor) {
