@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::{AttemptOutcome, ReportVerdict, TaskId, TaskStatus};
-use protocol::{Call, Project, Taken, TaskDetail, TaskTake};
+use domain::{AttemptOutcome, ReportVerdict, RunnerPolicy, TaskId, TaskStatus};
+use protocol::{Call, Project, Runner, RunnerUpdate, Taken, TaskDetail, TaskTake};
 use serde_json::json;
 use testkit::wait_until;
 
@@ -109,6 +109,10 @@ async fn a_report_that_is_refused_says_why_and_the_next_one_is_taken() {
     let hub = Hub::open().await;
     let (origin, clone) = remote(&hub);
     let runner = hub.runner(&[]).await;
+    // What lies in the folder counts as an agent's: its commands run because the policy of the runner says so.
+    let [known] = hub.ann.ask::<Vec<Runner>>(Call::RunnerList {}).await.unwrap().try_into().unwrap();
+    let input = RunnerUpdate { policy: Some(RunnerPolicy::Writers), sandbox_others: None };
+    hub.ann.ask::<Runner>(Call::RunnerUpdate { runner: known.id, input }).await.unwrap();
     let input = json!({ "content": "Pushed", "repositories": [{ "location": origin }] });
     let input = serde_json::from_value(input).unwrap();
     let project: Project = hub.ann.ask(Call::ProjectCreate { input }).await.unwrap();

@@ -95,7 +95,7 @@ fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
 #[test]
 fn what_is_put_there_counts_as_an_agent_s() {
     let desk = Desk::open();
-    let _serving = desk.serve(&[]);
+    let process = desk.serve(&["--assign", "0"]);
     desk.put(
         "pending/task.json",
         &json!({ "description": "Check it", "acceptance": [{ "kind": "command", "argv": ["touch", "canary"] }] }),
@@ -104,6 +104,7 @@ fn what_is_put_there_counts_as_an_agent_s() {
     let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
     let shown = desk.floor.json(&["task", "show", &task]);
     assert_eq!(shown["task"]["author_kind"], "agent", "the person's token, and not the person's hand: {shown}");
+    process.kill();
 }
 
 #[test]
