@@ -733,6 +733,13 @@ pub const HEARTBEAT_SECONDS: u64 = 10;
 /// The largest frame on a link, in both directions.
 pub const MAX_LINK_FRAME: usize = 4 * 1024 * 1024;
 
+/// How many changed files of a report are told, and of how many stretches of lines, and how much of the patch.
+pub const MAX_CHANGED_FILES: usize = 5000;
+/// Stretches of lines of all files together.
+pub const MAX_CHANGED_RANGES: usize = 20_000;
+/// Bytes of the patch.
+pub const MAX_PATCH: usize = 64 * 1024;
+
 /// The largest bundle that is packed or taken.
 pub const MAX_BUNDLE: u64 = 64 * 1024 * 1024;
 

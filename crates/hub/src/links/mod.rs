@@ -3,6 +3,7 @@
 //! A runner has one link at a time; a newer one replaces an older one, which may be half open. A terminal that somebody
 //! watches is one stream from its runner, however many watch; nobody watching is no stream.
 
+mod facts;
 mod link;
 mod minting;
 mod pace;

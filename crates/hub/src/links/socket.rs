@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::Terminal;
+use super::facts::{self, Facts};
 use super::link::Link;
 use super::minting::{Minting, mint};
 use super::pace::Pace;
@@ -35,9 +36,6 @@ const PING: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(250);
 /// How long one write may take.
 const WRITE: Duration = Duration::from_secs(10);
-/// How many facts may wait to be stored; further ones wait in the socket.
-const FACTS: usize = 1024;
-
 /// Serves one runner until it goes, its token ends, or the hub stops.
 pub(crate) async fn serve(
     hub: Arc<Hub>,
@@ -99,7 +97,7 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
 
 /// Where what a runner says goes on: each has a queue of bounded length.
 struct Desks {
-    facts: mpsc::Sender<Fact>,
+    facts: Facts,
     tokens: Minting,
     trouble: watch::Sender<trouble::Said>,
 }
@@ -146,9 +144,9 @@ impl Session {
         // A runner that comes is not in trouble, as far as that could be stored.
         let stored = self.seen(true, Some(about)).await.then_some(None);
         self.hub.untidy.at(self.runner);
-        let (facts, queue) = mpsc::channel(FACTS);
+        let (facts, queue) = Facts::new();
         let storing =
-            tokio::spawn(store_facts(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
+            tokio::spawn(facts::store(self.hub.clone(), self.caller.clone(), link.clone(), self.journal, queue));
         let (tokens, wanted) = Minting::new();
         let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
         let (trouble, said) = watch::channel(None);
@@ -220,7 +218,8 @@ impl Session {
         match frame {
             Some(Ok(Message::Binary(bytes))) => self.on_terminal(bytes),
             Some(Ok(Message::Text(text))) => match serde_json::from_str::<FromRunner>(&text) {
-                Ok(frame) => self.on_control(frame, link, desks).await,
+                Ok(FromRunner::Fact(fact)) => desks.facts.hand_on(fact, text.len()).await,
+                Ok(frame) => self.on_control(frame, link, desks),
                 Err(error) => {
                     tracing::warn!(runner = %self.runner, %error, "a runner sent an unreadable frame");
                     return Err(Some((CloseCode::Protocol, "a frame could not be read")));
@@ -232,10 +231,10 @@ impl Session {
         Ok(ControlFlow::Continue(()))
     }
 
-    async fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
+    fn on_control(&self, frame: FromRunner, link: &Arc<Link>, desks: &Desks) {
         match frame {
-            // The storing task ends only with the link.
-            FromRunner::Fact(fact) => drop(desks.facts.send(fact).await),
+            // Handed on where its length is known.
+            FromRunner::Fact(_) => {}
             FromRunner::Heartbeat { silent, trouble } => {
                 link.hears_not(&silent);
                 self.hears_trouble(link, trouble, desks);
@@ -360,28 +359,8 @@ async fn refused(hub: Arc<Hub>, caller: Caller, terminal: Arc<Terminal>, problem
     }
 }
 
-/// Stores facts as they come, many in one transaction, and says so.
-async fn store_facts(
-    hub: Arc<Hub>,
-    caller: Caller,
-    link: Arc<Link>,
-    journal: JournalId,
-    mut queue: mpsc::Receiver<Fact>,
-) {
-    let mut facts = Vec::new();
-    while queue.recv_many(&mut facts, FACTS).await > 0 {
-        match take(&hub, &caller, link.runner, journal, std::mem::take(&mut facts)).await {
-            Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
-            Err(error) => {
-                // What is not acknowledged comes again with the next link.
-                tracing::warn!(%error, runner = %link.runner, "a runner's facts could not be stored");
-                link.end();
-            }
-        }
-    }
-}
-
-async fn take(
+/// Stores facts, and has live sessions told what follows from them.
+pub(super) async fn take(
     hub: &Hub,
     caller: &Caller,
     runner: RunnerId,

@@ -1,18 +1,13 @@
 //! What was changed, as the hub is told it: bounded, so that it always fits.
 
-use protocol::link::{ChangedFile, Changes};
+use protocol::link::{ChangedFile, Changes, MAX_CHANGED_FILES, MAX_CHANGED_RANGES};
 use worktree::{Examined, FileStatus};
 
 use crate::workspaces::checked_out;
 
-/// How much of the patch is told.
-pub(super) const PATCH: usize = 64 * 1024;
-const FILES: usize = 5000;
-const RANGES: usize = 20_000;
-
 pub(super) fn told(found: &Examined) -> Changes {
-    let mut room = RANGES;
-    let files = found.files.iter().take(FILES).map(|file| {
+    let mut room = MAX_CHANGED_RANGES;
+    let files = found.files.iter().take(MAX_CHANGED_FILES).map(|file| {
         // Without its lines, a file counts as changed all over.
         let ranges = if file.ranges.len() <= room { file.ranges.clone() } else { Vec::new() };
         room -= ranges.len();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use acceptance::{Judge, Site, judge};
-use protocol::link::{Changes, DesiredCheck};
+use protocol::link::{Changes, DesiredCheck, MAX_PATCH};
 use protocol::{Criterion, CriterionResult};
 use worktree::Progress;
 
@@ -24,9 +24,9 @@ pub(super) async fn perform(
         refresh(floor, check).await;
     }
     let trees = &floor.workspaces.worktrees;
-    let mut facts = trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?;
+    let mut facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
     if commit::for_agent(floor, check, &facts).await {
-        facts = trees.examine(workspace, changes::PATCH).await.map_err(|error| error.to_string())?;
+        facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
     }
     let facts = Arc::new(facts);
     let told = changes::told(&facts);

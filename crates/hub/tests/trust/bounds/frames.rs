@@ -1,7 +1,7 @@
 //! Frames, both ways, of clients and of runners. Each is named with what bounds it; a new kind does not compile before it is.
 
 use domain::SessionId;
-use protocol::link::{FromRunner, MAX_LINK_FRAME, RunnerAnswer, RunnerTrouble, ToRunner};
+use protocol::link::{FactBody, FromRunner, MAX_LINK_FRAME, RunnerAnswer, RunnerAsk, RunnerTrouble, ToRunner};
 use protocol::terminal::TerminalFrame;
 use protocol::{Change, CloseCode, FromHub, MAX_FRAME, Problem, ProblemKind, ToHub};
 use tokio_tungstenite::tungstenite::Message;
@@ -42,7 +42,7 @@ fn to_client(frame: &FromHub) -> &'static str {
 fn from_runner(frame: &FromRunner) -> &'static str {
     match frame {
         FromRunner::Hello { .. } => "once, within 5 s",
-        FromRunner::Fact(_) => "1,024 wait to be stored; further ones wait in the socket",
+        FromRunner::Fact(_) => "1,024 with 16 MiB wait to be stored; further ones wait in the socket; see the facts",
         FromRunner::Heartbeat { .. } => "replaces the one before; a trouble is stored once in a second",
         FromRunner::Told { .. } | FromRunner::Refused { .. } => "only for what was asked",
         FromRunner::TokenWanted { .. } => "two tokens for each session in 5 s, 256 sessions, one after the other",
@@ -63,9 +63,63 @@ fn to_runner(frame: &ToRunner) -> &'static str {
     }
 }
 
+/// What bounds what is stored of a fact; all of it is one frame at most.
+fn of_fact(fact: &FactBody) -> &'static str {
+    match fact {
+        FactBody::SessionState { .. } | FactBody::SessionUsage { .. } => "replaces the one before; words are cut",
+        FactBody::Recorded { .. } | FactBody::SessionProgress { .. } => "numbers",
+        FactBody::WorkspaceReady { .. } | FactBody::WorkspaceFailed { .. } => "replaces the one before; words are cut",
+        FactBody::WorkspaceStats { .. } => "replaces the one before; 100 conflicts of 1,024 characters",
+        FactBody::SessionSaid { .. } => "replaces the one before; cut",
+        FactBody::SessionLimited { .. } => "one outage for each runner and agent; words are cut",
+        FactBody::Checking { .. } | FactBody::WorkspaceCleaned { .. } => "once",
+        FactBody::Checked { .. } => {
+            "one result of 4,000 characters for each criterion; 5,000 files, 20,000 ranges, 64 KiB of the patch"
+        }
+        FactBody::CheckFailed { .. } => "4,000 characters",
+        FactBody::ApprovalWanted { .. } => "64 for each session or report, of 32 Ki characters",
+    }
+}
+
+/// What bounds what a runner is asked: each is one request of a client, which is counted, and waits for one answer.
+fn of_ask(ask: &RunnerAsk) -> &'static str {
+    match ask {
+        RunnerAsk::Send { .. } => "one frame of a client",
+        RunnerAsk::Log { .. } | RunnerAsk::RecordingPart { .. } | RunnerAsk::RecordingSearch { .. } => "one page",
+        RunnerAsk::RecordingShow { .. } | RunnerAsk::Diff { .. } | RunnerAsk::Saves { .. } => "an id",
+        RunnerAsk::Restore { .. } | RunnerAsk::Clean { .. } => "an id",
+        RunnerAsk::Bundle { .. } | RunnerAsk::BundlePart { .. } => "an id and a place",
+        RunnerAsk::BundleTake { .. } => "a part of bounded size",
+    }
+}
+
+/// What bounds an answer: what was not asked for is dropped, and each is one frame at most.
+fn of_answer(answer: &RunnerAnswer) -> &'static str {
+    match answer {
+        RunnerAnswer::Done => "a word",
+        RunnerAnswer::Log(_) | RunnerAnswer::Recording(_) | RunnerAnswer::Part(_) | RunnerAnswer::Hits(_) => "a frame",
+        RunnerAnswer::Diff(_) | RunnerAnswer::Saves(_) | RunnerAnswer::Bundle(_) => "a frame",
+        RunnerAnswer::BundlePart(_) => "a part of bounded size",
+    }
+}
+
+/// What bounds the frames of terminals, besides their size.
+fn of_terminal(frame: &TerminalFrame) -> &'static str {
+    match frame {
+        TerminalFrame::Snapshot { .. } => "replaces the one before",
+        TerminalFrame::Data { .. } => "a ring of bounded size for each terminal that somebody watches",
+        TerminalFrame::Exit { .. } => "once",
+        TerminalFrame::Input { .. } | TerminalFrame::Credit { .. } => "counted with the client's requests",
+    }
+}
+
 #[test]
 fn each_kind_of_frame_has_its_bound() {
     // The functions above are exhaustive: that they compile is the test; here they are only used.
+    assert!(!of_fact(&FactBody::SessionProgress { session: SessionId::generate() }).is_empty());
+    assert!(!of_ask(&RunnerAsk::RecordingShow { session: SessionId::generate() }).is_empty());
+    assert!(!of_answer(&RunnerAnswer::Done).is_empty());
+    assert!(!of_terminal(&TerminalFrame::Credit { channel: 1, offset: 1 }).is_empty());
     assert!(!from_client(&ToHub::Unwatch { channel: 1 }).is_empty());
     assert!(!to_client(&FromHub::Live { seq: domain::Seq(0) }).is_empty());
     assert!(!from_runner(&FromRunner::TokenWanted { session: SessionId::generate() }).is_empty());

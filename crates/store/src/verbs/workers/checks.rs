@@ -6,6 +6,7 @@ use protocol::link::{Changes, CheckTrouble};
 use protocol::{CriterionResult, Escalation, EscalationContext};
 use sha2::{Digest, Sha256};
 
+use super::changes::bounded;
 use super::fill_in::fill_in;
 use super::log::decided;
 use super::{Say, away, conflicts, facts};
@@ -65,6 +66,8 @@ pub(crate) async fn checked(
     changes: Option<&Changes>,
 ) -> Result<Option<Say>, StoreError> {
     let Some(mut found) = waiting(tx, runner, report).await? else { return Ok(None) };
+    let changes = changes.map(bounded);
+    let changes = changes.as_ref();
     let asked = found.asked.take();
     if let Some(asked) = &asked {
         conflicts::judge_on(tx, asked).await?;

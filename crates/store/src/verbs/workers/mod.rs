@@ -2,6 +2,7 @@
 
 pub(crate) mod able;
 mod away;
+mod changes;
 pub(crate) mod checks;
 pub(crate) mod conflicts;
 mod crew;

@@ -1,5 +1,6 @@
 //! Leases and fences: renewed by signs of life, lost without, and a zombie writes nothing.
 
+use domain::limits::MAX_LATE_REPORTS;
 use domain::{AttemptOutcome, EscalationKind, TaskStatus, Timestamp};
 use protocol::{Change, TaskHeartbeat, TaskRelease};
 use store::{EventBody, HeartbeatTask, ReleaseTask, Reported, StoreError};

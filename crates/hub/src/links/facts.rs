@@ -1,0 +1,105 @@
+//! The facts of one runner on their way to the database: few enough, and short enough together, that any number of runners
+//! can be served.
+
+use std::sync::Arc;
+
+use domain::JournalId;
+use protocol::link::{Fact, MAX_LINK_FRAME, ToRunner};
+use store::Caller;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use super::link::Link;
+use super::socket::take;
+use crate::hub::Hub;
+
+/// How many facts may wait to be stored; further ones wait in the socket.
+const FACTS: usize = 1024;
+/// How many bytes they may have together.
+const BYTES: usize = 4 * MAX_LINK_FRAME;
+
+/// A fact that waits, and the room that it takes.
+struct Waits {
+    fact: Fact,
+    _room: OwnedSemaphorePermit,
+}
+
+/// The way to the database.
+pub(super) struct Facts {
+    queue: mpsc::Sender<Waits>,
+    room: Arc<Semaphore>,
+}
+
+/// Its other end.
+pub(super) struct Queue(mpsc::Receiver<Waits>);
+
+impl Facts {
+    /// A way in, and what comes through it.
+    pub(super) fn new() -> (Self, Queue) {
+        let (queue, waiting) = mpsc::channel(FACTS);
+        (Self { queue, room: Arc::new(Semaphore::new(BYTES)) }, Queue(waiting))
+    }
+
+    /// Hands a fact on that came in so many bytes; waits while there is no room.
+    pub(super) async fn hand_on(&self, fact: Fact, bytes: usize) {
+        let bytes = u32::try_from(bytes.clamp(1, MAX_LINK_FRAME)).unwrap_or(u32::MAX);
+        // Neither is closed before the link ends.
+        let Ok(room) = self.room.clone().acquire_many_owned(bytes).await else { return };
+        let _ = self.queue.send(Waits { fact, _room: room }).await;
+    }
+}
+
+impl Queue {
+    /// What waits now, with its room; nothing: the link is over.
+    async fn next(&mut self) -> Option<(Vec<Fact>, Vec<OwnedSemaphorePermit>)> {
+        let mut waits = Vec::new();
+        self.0.recv_many(&mut waits, FACTS).await;
+        let (facts, room): (Vec<_>, Vec<_>) = waits.into_iter().map(|one| (one.fact, one._room)).unzip();
+        (!facts.is_empty()).then_some((facts, room))
+    }
+}
+
+/// Stores facts as they come, many in one transaction, and says so.
+pub(super) async fn store(hub: Arc<Hub>, caller: Caller, link: Arc<Link>, journal: JournalId, mut queue: Queue) {
+    while let Some((facts, room)) = queue.next().await {
+        match take(&hub, &caller, link.runner, journal, facts).await {
+            Ok(number) => drop(link.tell(&ToRunner::Ack { number })),
+            Err(error) => {
+                // What is not acknowledged comes again with the next link.
+                tracing::warn!(%error, runner = %link.runner, "a runner's facts could not be stored");
+                link.end();
+            }
+        }
+        drop(room);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{SessionId, Timestamp};
+    use futures_util::FutureExt;
+    use protocol::link::FactBody;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn facts_wait_in_the_socket_when_there_is_no_room() {
+        let (facts, mut queue) = Facts::new();
+        let fact = || {
+            let body = FactBody::SessionProgress { session: SessionId::generate() };
+            Fact { number: 1, at: Timestamp::from_millis(0), body }
+        };
+        for _ in 0..4 {
+            facts.hand_on(fact(), MAX_LINK_FRAME).now_or_never().expect("there is room");
+        }
+        assert!(facts.hand_on(fact(), 1).now_or_never().is_none(), "not even for a short one");
+        let (taken, room) = queue.next().await.expect("they wait");
+        assert_eq!(taken.len(), 4);
+        assert!(facts.hand_on(fact(), 1).now_or_never().is_none(), "until they are stored");
+        drop(room);
+        facts.hand_on(fact(), usize::MAX).now_or_never().expect("there is room again");
+        for _ in 1..FACTS {
+            facts.hand_on(fact(), 100).now_or_never().expect("there is room");
+        }
+        assert!(facts.hand_on(fact(), 100).now_or_never().is_none(), "there are enough");
+    }
+}

@@ -1,0 +1,84 @@
+//! What a runner says was changed, as long as it may be. A runner of ours keeps to it; another one may not.
+
+use domain::text::plain;
+use protocol::link::{ChangedFile, Changes, MAX_CHANGED_FILES, MAX_CHANGED_RANGES, MAX_PATCH};
+
+use crate::verbs::workspaces;
+
+/// The longest path, and the longest name of a commit, tree or content.
+const PATH: usize = 4096;
+const NAME: usize = 128;
+/// How many commits are named.
+const COMMITS: usize = 1000;
+
+/// The changes, as much of them as is kept. A file without its lines counts as changed all over.
+pub(super) fn bounded(changes: &Changes) -> Changes {
+    let name = |text: &String| plain(text, NAME);
+    let mut room = MAX_CHANGED_RANGES;
+    let files = changes.files.iter().take(MAX_CHANGED_FILES).map(|file| {
+        let ranges = if file.ranges.len() <= room { file.ranges.clone() } else { Vec::new() };
+        room -= ranges.len();
+        ChangedFile {
+            path: short(&file.path, PATH),
+            from: file.from.as_deref().map(|from| short(from, PATH)),
+            change: name(&file.change),
+            before: file.before.as_ref().map(name),
+            content: file.content.as_ref().map(name),
+            ranges,
+        }
+    });
+    let (files, more) = (files.collect(), changes.commits.len().saturating_sub(COMMITS));
+    Changes {
+        base: name(&changes.base),
+        head: name(&changes.head),
+        checked_out: changes.checked_out.clone().map(workspaces::readable),
+        commits: changes.commits.iter().skip(more).map(name).collect(),
+        more_commits: changes.more_commits.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)),
+        tree: name(&changes.tree),
+        files,
+        patch: short(&changes.patch, MAX_PATCH),
+    }
+}
+
+/// The beginning of a text, as it is.
+fn short(text: &str, most: usize) -> String {
+    text[..text.floor_char_boundary(most)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_cut_and_the_rest_is_as_it_was() {
+        let file = |ranges| ChangedFile {
+            path: "a/ä b.txt".into(),
+            from: None,
+            change: "modified".into(),
+            before: Some("1".repeat(40)),
+            content: None,
+            ranges,
+        };
+        let usual = Changes {
+            base: "0".repeat(40),
+            head: "1".repeat(40),
+            tree: "2".repeat(40),
+            commits: vec!["3".repeat(40)],
+            files: vec![file(vec![(1, 2)])],
+            patch: "-a\n+b\u{1b}[31m\n".into(),
+            ..Default::default()
+        };
+        assert_eq!(bounded(&usual), usual);
+        let huge = Changes {
+            base: "x".repeat(1 << 20),
+            commits: vec!["y".repeat(1 << 10); 2 * COMMITS],
+            files: vec![file(vec![(1, 1); 1000]); MAX_CHANGED_FILES + 10],
+            patch: "z".repeat(1 << 20),
+            ..usual
+        };
+        let cut = bounded(&huge);
+        assert_eq!((cut.base.len(), cut.commits.len(), cut.more_commits), (NAME, COMMITS, 1000));
+        assert_eq!((cut.files.len(), cut.patch.len()), (MAX_CHANGED_FILES, MAX_PATCH));
+        assert_eq!(cut.files.iter().map(|file| file.ranges.len()).sum::<usize>(), MAX_CHANGED_RANGES);
+    }
+}
