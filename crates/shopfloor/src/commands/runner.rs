@@ -2,6 +2,7 @@
 
 mod foreground;
 mod hidden;
+mod noted;
 mod options;
 mod registration;
 
@@ -12,8 +13,9 @@ use client::Client;
 use domain::{RunnerId, RunnerPolicy};
 use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Workspace};
 
-pub(crate) use foreground::Noted;
+
 pub(crate) use hidden::{hidden, of_hub};
+pub(crate) use noted::Noted;
 pub(crate) use options::{RunArgs, machine_name};
 pub(crate) use registration::Registration;
 

@@ -49,7 +49,8 @@ fn trouble(runner: &Runner, own: bool) -> Option<Check> {
 
 fn check_running(dir: &Path) -> Check {
     match Noted::of_running(dir) {
-        Ok(Some(noted)) => Check::ok("runner", format!("process {} for {}", noted.pid, noted.hub)),
+        Ok(Some(noted)) if noted.pid == 0 => Check::ok("runner", format!("one runs; {}", noted.process())),
+        Ok(Some(noted)) => Check::ok("runner", format!("{} for {}", noted.process(), noted.hub)),
         Ok(None) => {
             let advice = "`shopfloor up` has one beside the hub; elsewhere, `shopfloor runner --hub URL` runs one";
             Check::warn("runner", "none runs on this machine for you", advice)

@@ -1,14 +1,11 @@
 //! This process becomes a runner, until it is told to end.
 
-use std::fs::{File, TryLockError};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use client::Token;
-use serde::{Deserialize, Serialize};
 
+use super::noted::Noted;
 use super::options::{RunArgs, dir};
 use super::registration::Registration;
 use crate::commands::serve_args::Log;
@@ -28,7 +25,7 @@ pub(super) async fn run(args: RunArgs, context: &Context) -> Result<(), Failure>
         context.layers.text("log", None)?.filter(|form| form.value == "json").map_or(Log::Human, |_| Log::Json);
     log::start(log_form);
     if let Some(noted) = Noted::of_running(&dir)? {
-        return Err(Failure::conflict(format!("a runner (process {}) runs in {} already", noted.pid, dir.display()))
+        return Err(Failure::conflict(format!("a runner ({}) runs in {} already", noted.process(), dir.display()))
             .advise("stop that one first, or give this one its own folder with --data-dir DIR"));
     }
     let token = token(&args, context, &dir).await?;
@@ -89,55 +86,5 @@ async fn token(args: &RunArgs, context: &Context, dir: &Path) -> Result<String, 
             Registration::read(dir)?.map(|known| known.secret).ok_or(failure)
         }
         Err(failure) => Err(failure),
-    }
-}
-
-/// What a running runner leaves in its folder for who wants to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Noted {
-    /// Its process.
-    pub(crate) pid: u32,
-    /// Its hub.
-    pub(crate) hub: String,
-}
-
-impl Noted {
-    /// The runner that runs in `dir` now.
-    pub(crate) fn of_running(dir: &Path) -> Result<Option<Self>, Failure> {
-        if !is_held(dir)? {
-            return Ok(None);
-        }
-        let bytes = std::fs::read(path(dir)).unwrap_or_default();
-        Ok(Some(serde_json::from_slice(&bytes).unwrap_or(Self { pid: 0, hub: String::new() })))
-    }
-
-    fn write(&self, dir: &Path) -> Result<(), Failure> {
-        let write = || -> std::io::Result<()> {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-            let mut file =
-                std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path(dir))?;
-            file.write_all(&serde_json::to_vec(self)?)
-        };
-        write().map_err(|error| Failure::other(format!("could not write into {}: {error}", dir.display())))
-    }
-}
-
-fn path(dir: &Path) -> PathBuf {
-    dir.join("runner.json")
-}
-
-/// Whether a runner holds the journal of `dir`: the kernel gives the lock back, however the runner ends.
-fn is_held(dir: &Path) -> Result<bool, Failure> {
-    let path = dir.join("journal.lock");
-    let failed = |error: std::io::Error| Failure::other(format!("could not look at {}: {error}", path.display()));
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed(error)),
-    };
-    match file.try_lock() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
