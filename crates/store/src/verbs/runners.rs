@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::fitting::Fitting;
 use super::room::room;
+use super::workers::outage;
 use super::{approvals, credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -161,6 +162,7 @@ impl Command for RemoveRunner {
         let tokens = tx.read().all("SELECT id FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         let tokens = tokens.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?;
         approvals::forget(tx, self.runner).await?;
+        outage::runner_removed(tx, self.runner).await?;
         tx.run("DELETE FROM tokens WHERE runner = $1", vec![text(self.runner)]).await?;
         tx.run("DELETE FROM runners WHERE id = $1", vec![text(self.runner)]).await?;
         tx.revoke(tokens);

@@ -255,9 +255,22 @@ async fn try_at(tx: &mut Tx<'_>, mut open: Open, at: Timestamp) -> Result<(), St
 
 /// The agent works again: its workers take tasks, and nobody needs to be asked any more.
 async fn over(tx: &mut Tx<'_>, open: Open) -> Result<(), StoreError> {
+    let why = format!("`{}` on `{}` works again", open.agent, open.name);
+    end(tx, open, why).await
+}
+
+/// A runner is removed: what its agents could not do there is nobody's concern any more.
+pub(crate) async fn runner_removed(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreError> {
+    for open in all(tx).await?.into_iter().filter(|open| open.runner == runner) {
+        let why = format!("the runner `{}` was removed", open.name);
+        end(tx, open, why).await?;
+    }
+    Ok(())
+}
+
+async fn end(tx: &mut Tx<'_>, open: Open, why: String) -> Result<(), StoreError> {
     let sql = "DELETE FROM outages WHERE runner = $1 AND agent = $2";
     tx.run(sql, vec![text(open.runner), text(&open.agent)]).await?;
-    let why = format!("`{}` on `{}` works again", open.agent, open.name);
     for mut slot in rows::of(tx, None).await? {
         let waits = slot.status == WorkerStatus::Paused && slot.until.is_some() && slot.task.is_none();
         if open.is_of(&slot) && waits {

@@ -3,7 +3,7 @@
 
 use domain::{AttemptOutcome, EscalationKind, HoldUp, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::{Escalation, EscalationAnswer, WorkerFilter};
-use store::{AnswerEscalation, Caller, LastHeard, RenewLeases};
+use store::{AnswerEscalation, Caller, LastHeard, RemoveRunner, RenewLeases};
 
 use super::{Shop, plain};
 use crate::floor::Floor;
@@ -17,6 +17,7 @@ both!(
     an_agent_that_cannot_start_is_started_again_and_nobody_is_asked,
     a_worker_that_tries_again_and_is_stopped_leaves_it_to_another,
     an_end_without_a_fault_is_held_up_all_the_same,
+    a_removed_runner_takes_its_outage_and_the_notice_along,
 );
 
 /// Everything that is asked about these tasks and not answered.
@@ -71,6 +72,19 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fl
     assert_eq!(asked.iter().map(|one| one.kind).collect::<Vec<_>>(), [EscalationKind::Outage], "one notice for all");
     assert_eq!(asked[0].context.screen.as_deref(), Some("the agent's own words"));
     assert_eq!(shop.log().await.iter().filter(|entry| entry.what == "outage").count(), 1);
+}
+
+async fn a_removed_runner_takes_its_outage_and_the_notice_along(floor: Floor) {
+    let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
+    assert_eq!(asked(&shop, &tasks).await.len(), 1);
+    shop.floor.done(&shop.floor.ada, RemoveRunner { runner: shop.runner }).await;
+    assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
+    let mut answers = Vec::new();
+    for task in &tasks {
+        answers.extend(shop.detail(*task).await.escalations.into_iter().filter_map(|one| one.answer));
+    }
+    assert_eq!(answers, ["the runner `box` was removed"]);
+    assert_eq!(shop.floor.raw().await.number("SELECT COUNT(*) FROM outages").await, 0);
 }
 
 async fn one_worker_tries_again_ever_more_rarely_and_the_others_follow(floor: Floor) {
