@@ -57,6 +57,8 @@ pub fn main() -> i32 {
     let read = std::io::stdin().lock().take(LONGEST_QUESTION).read_until(b'\n', &mut line);
     let Some(question) = read.ok().and_then(|_| serde_json::from_slice::<Question>(&line).ok()) else { return 2 };
     drop(line);
+    // Below hub, runner and session hosts, as commands are. It is not needed for being right.
+    let _ = rustix::process::nice(worktree::NICE);
     bound(&question);
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

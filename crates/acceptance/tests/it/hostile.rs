@@ -238,6 +238,25 @@ async fn a_schema_that_would_take_for_ever_is_ended_and_left_to_a_person() {
 }
 
 #[tokio::test]
+async fn a_judge_has_a_lower_priority_than_who_asks_it() {
+    let bench = Bench::new().await;
+    std::fs::write(bench.made.path.join("a.json"), levels(60)).unwrap();
+    let criteria = criteria(&format!("[{}]", matches("a.json", &format!(r#""json_schema":{}"#, DOUBLES))));
+    let site = bench.site(runs(&bench.path())).await;
+    let nice = |pid: &str| -> Option<i32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()
+    };
+    let lowered = (nice("self").unwrap() + worktree::NICE).min(19);
+    tokio::select! {
+        results = check(&criteria, &[], &site) => panic!("{results:?}"),
+        () = wait_until("a judge of a lower priority is there", || async {
+            judges().iter().any(|pid| nice(&pid.to_string()) == Some(lowered)).then_some(())
+        }) => {}
+    }
+}
+
+#[tokio::test]
 async fn a_check_that_nobody_wants_any_more_leaves_no_process() {
     let bench = Bench::new().await;
     std::fs::write(bench.made.path.join("a.json"), levels(60)).unwrap();
