@@ -1,9 +1,9 @@
 //! A recording as an asciicast: a header, then one line for each event, without what would make the terminal that
 //! plays it answer or touch the clipboard.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use client::Client;
@@ -109,9 +109,14 @@ enum Target<'a> {
     Output(&'a Output),
 }
 
-/// A file that only its owner reads: what a terminal showed is nobody else's. One that is there stays as open as it is.
+/// A file that only its owner reads: what a terminal showed is nobody else's. One that is there is narrowed to that before
+/// anything is written; a device stays as it is.
 fn private(path: &Path) -> std::io::Result<File> {
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+    let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 impl<'a> Target<'a> {
@@ -147,6 +152,23 @@ fn failed(path: &Path, error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_its_owner_reads_it_also_when_it_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for there in [false, true] {
+            let path = folder.path().join(format!("{there}.cast"));
+            if there {
+                std::fs::write(&path, "before").unwrap();
+                std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+            }
+            private(&path).unwrap();
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{there}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+        }
+        private(Path::new("/dev/null")).unwrap();
+        assert_ne!(std::fs::metadata("/dev/null").unwrap().permissions().mode() & 0o777, 0o600, "a device stays");
+    }
 
     fn written(cast: &mut Cast, events: &[(u64, &str, &str)]) -> String {
         let event = |&(at_ms, code, data): &(u64, &str, &str)| {
