@@ -136,6 +136,22 @@ fn nothing_of_one_machine_or_registry_is_in_the_tree() {
     }
 }
 
+/// Others on a machine can read a command line: what we print and write down names a file.
+#[test]
+fn nobody_is_advised_to_put_a_token_on_a_command_line() {
+    let mut files = Vec::new();
+    for folder in ["crates", "web/src", "docs", "README.md"] {
+        let place = root().join(folder);
+        if place.is_dir() { sources(&place, &mut files) } else { files.push(place) }
+    }
+    let needles = ["T", "…", "TOKEN"].map(|value| format!("--{} {value}", "token"));
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let found = needles.iter().find(|needle| text.contains(needle.as_str()));
+        assert!(found.is_none(), "{} advises {found:?}", file.display());
+    }
+}
+
 #[test]
 fn every_crate_says_what_it_is() {
     for entry in fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap) {

@@ -100,7 +100,7 @@ describe("agents", () => {
 
   it("need a runner: whoever was invited connects one, and does not start a hub", () => {
     const invited = runnerAdvice(floor, "http://hub:1");
-    expect(invited.commands).toEqual(["shopfloor runner --hub http://hub:1 --token T --name N"]);
+    expect(invited.commands).toEqual(["shopfloor runner --hub http://hub:1 --token-file FILE --name N"]);
     const owner = { ...me, user: user("ann", { hub_owner: true }) };
     const own = runnerAdvice({ ...floor, me: owner }, "http://hub:1");
     expect(own.commands).toEqual(["shopfloor up", ...invited.commands]);

@@ -76,7 +76,7 @@ export function tellsNoCost(choice: AgentChoice): boolean {
 /** How this person gets a runner: whoever owns the hub may have it beside the hub, everybody else connects a machine. */
 export function runnerAdvice(floor: Floor, origin: string): { text: string; commands: string[] } {
   const own = "Agents run on your own machine, with your own credentials.";
-  const connect = `shopfloor runner --hub ${origin} --token T --name N`;
+  const connect = `shopfloor runner --hub ${origin} --token-file FILE --name N`;
   if (floor.me?.user?.hub_owner)
     return {
       text: `${own} The first command starts the hub with a runner beside it; the second connects any other machine, with a token from the Runners page.`,

@@ -133,8 +133,8 @@ fn told(error: &LinkError) -> String {
     match error {
         LinkError::Client(ClientError::Unreachable { url, source }) => format!("{url}: {source}"),
         LinkError::Client(ClientError::Problem(problem)) if problem.kind == ProblemKind::Unauthenticated => {
-            "its token is not valid, or not any more: make one with `shopfloor runner create NAME`, and start the runner \
-             with --token T or --token-file FILE"
+            "its token is not valid, or not any more: make one with `shopfloor runner create NAME > FILE`, and start \
+             the runner with --token-file FILE"
                 .to_owned()
         }
         other => other.to_string(),
