@@ -125,3 +125,29 @@ async fn knock(server: &PgConnectOptions) -> Result<(), String> {
         Err(error) => Err(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    /// A pool that never gives a connection.
+    async fn asked(outage: &Outage) -> Result<(), StoreError> {
+        outage.unless_down(pending::<Result<(), sqlx::Error>>()).await
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_the_pool_of_a_server_that_is_away() {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let outage = Outage::of(PgConnectOptions::new_without_pgpass().host("127.0.0.1").port(port));
+        assert!(matches!(asked(&outage).await, Err(StoreError::Unavailable(_))), "the pool would never have answered");
+        // From then on it is known: the first look at the answer finds it there.
+        let at_once = tokio::select! {
+            biased;
+            refused = asked(&outage) => Some(refused),
+            () = std::future::ready(()) => None,
+        };
+        assert!(matches!(at_once, Some(Err(StoreError::Unavailable(_)))), "{at_once:?}");
+    }
+}
