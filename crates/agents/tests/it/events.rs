@@ -252,7 +252,8 @@ fn what_holds_an_agent_up_is_known_until_its_model_answers() {
 fn check_gemini_and_stderr(check: &dyn Fn(&str, &str, &str, agents::Cause)) {
     use agents::Cause::{Auth, Network, Overloaded, RateLimit};
     let gemini = r#"{"type":"message","role":"assistant","content":"I will","delta":true}"#;
-    let result = |message: &str| serde_json::json!({ "type": "result", "status": "error", "error": { "message": message } });
+    let result =
+        |message: &str| serde_json::json!({ "type": "result", "status": "error", "error": { "message": message } });
     let stderr = |line: &str| serde_json::json!({ "stderr": line });
     let refused = |code: u16| format!(r#"{{"error":{{"message":"no","code":{code},"status":"X"}}}}"#);
     let talking = "Error when talking to Gemini API Full report available at: /tmp/gemini-client-error.json";
@@ -274,8 +275,7 @@ fn check_gemini_and_stderr(check: &dyn Fn(&str, &str, &str, agents::Cause)) {
     check("codex", &stderr("Error: Missing environment variable: `OPENAI_API_KEY`.").to_string(), codex, Auth);
     let logged = "2026-11-18T00:00:00Z ERROR codex_core::client: unexpected status 503 Service Unavailable";
     check("codex", &stderr(logged).to_string(), codex, Overloaded);
-    let claude =
-        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."}]},"session_id":"s"}"#;
+    let claude = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."}]},"session_id":"s"}"#;
     check("claude", &stderr("Invalid API key · Please run /login").to_string(), claude, Auth);
     check("claude", &stderr("API Error: 500 Internal server error").to_string(), claude, Overloaded);
     for agent in ["gemini", "codex", "claude"] {

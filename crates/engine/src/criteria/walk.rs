@@ -33,7 +33,8 @@ pub(super) fn walk(schema: &Value) -> Result<Seen, String> {
     let resource = ResourceRef::new(schema, draft);
     let words = |error: referencing::Error| error.to_string();
     let base = referencing::uri::from_str(resource.id().unwrap_or(HERE)).map_err(words)?;
-    let registry = Registry::new().draft(draft).add(base.as_str(), resource).map_err(words)?.prepare().map_err(words)?;
+    let registry =
+        Registry::new().draft(draft).add(base.as_str(), resource).map_err(words)?.prepare().map_err(words)?;
     let mut walk = Walk { known: HashMap::new(), patterns: BTreeSet::new(), depth: 0 };
     let weight = walk.of(At { value: schema, named: false, draft }, &registry.resolver(base))?;
     Ok(Seen { weight, patterns: walk.patterns })

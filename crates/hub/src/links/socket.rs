@@ -150,8 +150,7 @@ impl Session {
         let (tokens, wanted) = Minting::new();
         let minting = tokio::spawn(mint(self.hub.clone(), self.caller.clone(), link.clone(), wanted));
         let (trouble, said) = watch::channel(None);
-        let remembering =
-            tokio::spawn(remember(self.hub.clone(), self.caller.clone(), self.runner, stored, said));
+        let remembering = tokio::spawn(remember(self.hub.clone(), self.caller.clone(), self.runner, stored, said));
         let desks = Desks { facts, tokens, trouble };
         let end = tokio::select! {
             biased;

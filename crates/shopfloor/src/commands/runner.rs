@@ -13,7 +13,6 @@ use client::Client;
 use domain::{RunnerId, RunnerPolicy};
 use protocol::{Call, ExecutionFilter, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate, Workspace};
 
-
 pub(crate) use hidden::{hidden, of_hub};
 pub(crate) use noted::Noted;
 pub(crate) use options::{RunArgs, machine_name};

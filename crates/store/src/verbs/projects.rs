@@ -94,7 +94,10 @@ pub(crate) async fn all_facts(c: &mut Connection<'_>) -> Result<HashMap<ProjectI
 }
 
 /// What access to every project depends on that the caller may see.
-pub(crate) async fn seen(c: &mut Connection<'_>, caller: &Caller) -> Result<HashMap<ProjectId, ProjectFacts>, StoreError> {
+pub(crate) async fn seen(
+    c: &mut Connection<'_>,
+    caller: &Caller,
+) -> Result<HashMap<ProjectId, ProjectFacts>, StoreError> {
     let mut all = all_facts(c).await?;
     all.retain(|_, facts| caller.may(Action::See, Resource::Project(facts), "project").is_ok());
     Ok(all)

@@ -45,7 +45,11 @@ pub(crate) async fn check_hub(context: &Context, beside: Option<&HubFile>, healt
     };
     let state = format!("{url} runs version {}: {}", health.version, health.status);
     let Ok(client) = context.client() else {
-        return Check::warn("hub", format!("{state}, but there is no token for it"), "put the token into a file and pass `--token-file FILE`");
+        return Check::warn(
+            "hub",
+            format!("{state}, but there is no token for it"),
+            "put the token into a file and pass `--token-file FILE`",
+        );
     };
     let advice = match health.status.as_str() {
         "degraded" => "`shopfloor runner list` says which; it recovers by itself once its disk has room",

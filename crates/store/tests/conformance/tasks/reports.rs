@@ -1,6 +1,7 @@
 //! Reports: accepted, refused, failed, judged.
 
-use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, TaskStatus};
+use domain::limits::{MAX_LISTED_CHARACTERS, MAX_OF_ONE_TASK};
+use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, ReportId, ReportVerdict, TaskStatus};
 use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage};
 use store::AnswerEscalation;
 
@@ -15,6 +16,7 @@ both! {
     who_failed_gets_it_again_only_when_alone,
     others_are_those_who_could_and_were_heard_from,
     bounds_are_said,
+    what_is_shown_of_a_task_and_asked_of_people_ends,
     usage_is_counted,
 }
 
@@ -55,6 +57,36 @@ async fn words_are_for_a_person_to_judge(floor: Floor) {
     assert_eq!(verdicts, [ReportVerdict::Refused, ReportVerdict::Accepted]);
     assert_eq!(shown.attempts[1].outcome, AttemptOutcome::Accepted);
     assert_eq!(floor.raw().await.number("SELECT done FROM workers").await, 1);
+}
+
+async fn what_is_shown_of_a_task_and_asked_of_people_ends(floor: Floor) {
+    let project = shared(&floor).await;
+    let acceptance = vec![Criterion::Text { text: "It reads well".into() }];
+    let id = add_one(&floor, project, TaskAdd { acceptance, ..task("write") }).await;
+    finish(&floor, &taken(&floor, project, "a").await).await;
+    // As after very many attempts.
+    let (mut raw, long) = (floor.raw().await, "x".repeat(100_000));
+    for number in 1..=MAX_OF_ONE_TASK {
+        let copied = "task, project, attempt, fence, worker";
+        let rest = "deliverables, collected, verdict, results";
+        let (report, question) = (ReportId::generate(), EscalationId::generate());
+        raw.run(&format!(
+            "INSERT INTO reports (id, {copied}, {rest}, at, summary) SELECT '{report}', {copied}, {rest}, at + {number}, \
+             'number {number}' FROM reports WHERE summary = 'done'; \
+             INSERT INTO escalations (id, project, task, kind, options, created_at, context, question) SELECT \
+             '{question}', project, task, kind, options, created_at + {number}, context, '{number} {long}' \
+             FROM escalations WHERE question NOT LIKE '%xxx'"
+        ))
+        .await;
+    }
+    let shown = detail(&floor, id).await;
+    assert_eq!(shown.reports.len(), MAX_OF_ONE_TASK);
+    assert_eq!(shown.reports.last().unwrap().summary, format!("number {MAX_OF_ONE_TASK}"), "the newest");
+    let listed = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
+    for asked in [&shown.escalations, &listed] {
+        assert!(asked.iter().map(|one| one.question.len()).sum::<usize>() <= MAX_LISTED_CHARACTERS);
+        assert!(asked.len() > 70 && asked.last().unwrap().question.starts_with(&format!("{MAX_OF_ONE_TASK} ")));
+    }
 }
 
 async fn files_of_nowhere_cannot_be_checked(floor: Floor) {
