@@ -48,11 +48,14 @@ pub(crate) async fn find(
     Ok(found)
 }
 
-/// The activities of one project or of all, oldest first. What may be seen is for the caller to check.
-pub(crate) async fn of(c: &mut Connection<'_>, only: Option<ProjectId>) -> Result<Vec<Activity>, StoreError> {
-    let filter = if only.is_some() { "WHERE a.project = $1" } else { "" };
-    let sql = format!("{COLUMNS} {filter} ORDER BY a.created_at, a.id");
-    c.all(&sql, only.map(text).into_iter().collect()).await?.iter().map(activity).collect()
+/// The activities of these projects, oldest first. What may be seen is for the caller to check.
+pub(crate) async fn of(c: &mut Connection<'_>, projects: &[ProjectId]) -> Result<Vec<Activity>, StoreError> {
+    if projects.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (places, values) = list(projects);
+    let sql = format!("{COLUMNS} WHERE a.project IN ({places}) ORDER BY a.created_at, a.id");
+    c.all(&sql, values).await?.iter().map(activity).collect()
 }
 
 fn announce(tx: &mut Tx<'_>, activity: Activity) {

@@ -105,15 +105,13 @@ pub(crate) async fn seen(
 
 /// Every project that the caller may see, oldest first.
 pub(crate) async fn visible(c: &mut Connection<'_>, caller: &Caller) -> Result<Vec<Project>, StoreError> {
-    let rows = c.all(&format!("{COLUMNS} ORDER BY p.created_at, p.id"), args![]).await?;
-    let mut seen = Vec::new();
-    for row in &rows {
-        let found = project(row)?;
-        if caller.may(Action::See, Resource::Project(&found.facts()), "project").is_ok() {
-            seen.push(found);
-        }
+    let ids: Vec<ProjectId> = seen(c, caller).await?.into_keys().collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(seen)
+    let (places, values) = list(&ids);
+    let sql = format!("{COLUMNS} WHERE p.id IN ({places}) ORDER BY p.created_at, p.id");
+    c.all(&sql, values).await?.iter().map(project).collect()
 }
 
 fn announce(tx: &mut Tx<'_>, project: Project, facts_before: Option<ProjectFacts>) {

@@ -52,8 +52,7 @@ async fn contents(
     let visible: HashSet<ProjectId> = projects.iter().map(|project| project.id).collect();
     let facts: HashMap<ProjectId, ProjectFacts> =
         projects.iter().map(|project| (project.id, project.facts())).collect();
-    let mut activities = activities::of(c, only).await?;
-    activities.retain(|activity| visible.contains(&activity.project));
+    let mut activities = activities::of(c, &projects.iter().map(|project| project.id).collect::<Vec<_>>()).await?;
     let whole = |project: ProjectId| facts.get(&project).is_some_and(|facts| activities::looks(caller, facts));
     activities.iter_mut().filter(|activity| !whole(activity.project)).for_each(Veil::veil);
     let mut changes: Vec<Change> = projects.into_iter().map(|project| Change::Project { project }).collect();
