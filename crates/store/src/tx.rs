@@ -12,7 +12,7 @@ use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
 ///
-/// Rows may wait in its [`Batch`] to be written together. They are written before anything could miss them: before a
+/// Rows may be pending, to be written together. They are written before anything could miss them: before a
 /// query about their tables, and before a statement that writes by itself.
 pub struct Tx<'c> {
     connection: Connection<'c>,
