@@ -1,20 +1,20 @@
 import type { Command } from "../features/palette/command";
-import { asProblem } from "../link/failure";
-import { canGovern, canWrite } from "../state/access";
-import { alerts } from "../state/alerts.svelte";
-import { taskLine } from "../state/board";
-import { dialogs } from "../state/dialogs.svelte";
-import { navigation } from "../state/navigation.svelte";
-import { notices } from "../state/notices.svelte";
-import { preferences, type Theme } from "../state/preferences.svelte";
-import { projectOf, sessionOf } from "../state/route";
-import { session } from "../state/session.svelte";
-import { isOver, liveOf, sessionsOf } from "../state/sessions";
-import { tabs } from "../state/tabs.svelte";
-import { byUrgency, nameOf, owners } from "../state/tree";
+import { asProblem } from "../lib/failure";
+import { canGovern, canWrite } from "../state/projects/access";
+import { alerts } from "../state/shell/alerts.svelte";
+import { taskLine } from "../state/tasks/board";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { navigation } from "../state/shell/navigation.svelte";
+import { notices } from "../state/shell/notices.svelte";
+import { preferences, type Theme } from "../state/shell/preferences.svelte";
+import { projectOf, sessionOf } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { isOver, liveOf, sessionsOf } from "../state/execution/sessions";
+import { tabs } from "../state/execution/tabs.svelte";
+import { byUrgency, nameOf, owners } from "../state/projects/tree";
 import { needed, workHere } from "./work-commands";
-import { myFreeze } from "../state/workers";
-import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/words";
+import { myFreeze } from "../state/workers/workers";
+import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/projects/words";
 
 /** Every place and verb that this person has here and now. */
 export function commands(logOut: () => void): Command[] {
@@ -22,7 +22,7 @@ export function commands(logOut: () => void): Command[] {
 }
 
 function here(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   const project = floor.projects.get(projectOf(route) ?? "");
   if (!project) return [];
@@ -33,7 +33,7 @@ function here(): Command[] {
     for (const status of STATUSES.filter((one) => one !== activity.status)) {
       const run = () =>
         attempt(
-          session.call({ verb: "activity.update", activity: activity.id, input: { status } }),
+          hub.call({ verb: "activity.update", activity: activity.id, input: { status } }),
           `${activity.name} is ${status}`,
         );
       found.push({
@@ -85,7 +85,7 @@ function here(): Command[] {
     for (const visibility of VISIBILITIES.filter((one) => one !== project.visibility)) {
       const run = () =>
         attempt(
-          session.call({ verb: "project.update", project: project.id, input: { visibility } }),
+          hub.call({ verb: "project.update", project: project.id, input: { visibility } }),
           `${project.name} is ${visibility}`,
         );
       const { word, icon } = VISIBILITY[visibility];
@@ -108,7 +108,7 @@ function here(): Command[] {
 }
 
 function ofSessions(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const found: Command[] = [];
   const shown = floor.sessions.get(sessionOf(navigation.route) ?? "");
   if (shown) {
@@ -117,7 +117,7 @@ function ofSessions(): Command[] {
     if (!isOver(shown) && mine) {
       const stop = () =>
         attempt(
-          session.call({ verb: "session.stop", session: id, input: { force: false } }),
+          hub.call({ verb: "session.stop", session: id, input: { force: false } }),
           `${title} is asked to stop`,
         );
       found.push({ id: "stop", icon: "stop", title: "Stop this session", detail: title, run: stop });
@@ -125,7 +125,7 @@ function ofSessions(): Command[] {
     if (isOver(shown) && mine && shown.resumable) {
       const resume = () =>
         attempt(
-          session
+          hub
             .call({ verb: "session.resume", session: id })
             .then((next) => navigation.go({ name: "session", session: next.id })),
           `${title} goes on`,
@@ -165,7 +165,7 @@ function ofSessions(): Command[] {
 }
 
 function places(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const found: Command[] = ofSessions();
   for (const owner of owners(floor)) {
     for (const { project } of owner.branches) {
@@ -202,7 +202,7 @@ function verbs(logOut: () => void): Command[] {
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
     found.push({ id: `verb ${title}`, icon, title, detail, run });
-  if (session.floor.me?.user) {
+  if (hub.floor.me?.user) {
     add("spark", "Start an agent", "shopfloor session spawn", startAgent);
     add(
       "bell",
@@ -213,9 +213,9 @@ function verbs(logOut: () => void): Command[] {
     add("stop", "Stop everything", "shopfloor stop-everything", () =>
       dialogs.show({ kind: "freeze", project: null }),
     );
-    if (myFreeze(session.floor))
+    if (myFreeze(hub.floor))
       add("snow", "Thaw", "shopfloor thaw", () =>
-        attempt(session.call({ verb: "floor.thaw", input: {} }), "Thawed"),
+        attempt(hub.call({ verb: "floor.thaw", input: {} }), "Thawed"),
       );
     add("plus", "New project", "shopfloor project create", () => dialogs.show({ kind: "create-project" }));
     add("people", "Invite somebody", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
@@ -231,7 +231,7 @@ function verbs(logOut: () => void): Command[] {
     "]",
     () => (preferences.inspectorOpen = !preferences.inspectorOpen),
   );
-  add("sync", "Reconnect now", "", () => session.nudge());
+  add("sync", "Reconnect now", "", () => hub.nudge());
   add("search", "List shortcuts", "?", () => dialogs.show({ kind: "shortcuts" }));
   add("close", "Log out", "", logOut);
   return found;
@@ -263,7 +263,7 @@ export function editText(): void {
 
 /** The project that what is on screen belongs to. */
 export function projectHere(): string | null {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   const task = route.name === "task" ? taskLine(floor, route.task) : undefined;
   const asked =
@@ -283,14 +283,13 @@ export function projectHere(): string | null {
 
 /** Asks for tasks to add, here. */
 export function addTasks(): void {
-  const project = session.floor.projects.get(projectHere() ?? "");
-  if (project && canWrite(session.floor.me, project))
-    dialogs.show({ kind: "add-tasks", project: project.id });
+  const project = hub.floor.projects.get(projectHere() ?? "");
+  if (project && canWrite(hub.floor.me, project)) dialogs.show({ kind: "add-tasks", project: project.id });
 }
 
 /** Asks what an agent should do, here. */
 export function startAgent(): void {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   if (!floor.me?.user) return;
   const agent = floor.sessions.get(sessionOf(route) ?? "");

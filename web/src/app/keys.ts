@@ -1,12 +1,12 @@
-import { canWrite } from "../state/access";
-import { openApprovals } from "../state/approvals";
-import { dialogs } from "../state/dialogs.svelte";
-import { navigation } from "../state/navigation.svelte";
-import { preferences } from "../state/preferences.svelte";
-import { projectOf } from "../state/route";
-import { session } from "../state/session.svelte";
-import { waitingFor } from "../state/sessions";
-import { escalationsFor } from "../state/workers";
+import { canWrite } from "../state/projects/access";
+import { openApprovals } from "../state/needs/approvals";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { navigation } from "../state/shell/navigation.svelte";
+import { preferences } from "../state/shell/preferences.svelte";
+import { projectOf } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { waitingFor } from "../state/execution/sessions";
+import { escalationsFor } from "../state/workers/workers";
 import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
 /** The shortcuts, as the list under `?` shows them. */
@@ -69,30 +69,30 @@ const SINGLE: Record<string, () => void> = {
   e: editText,
   n: newActivity,
   a: startAgent,
-  t: () => session.floor.me && navigation.go({ name: "terminals", project: null }),
+  t: () => hub.floor.me && navigation.go({ name: "terminals", project: null }),
   w: nextWaiting,
   b: () => toWork("tasks"),
   g: () => toWork("graph"),
   o: () => toWork("workers"),
   "+": addTasks,
   "/": () => document.querySelector<HTMLElement>("[data-find]")?.focus(),
-  "!": () => session.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
-  p: () => session.floor.me?.user && dialogs.show({ kind: "create-project" }),
+  "!": () => hub.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
+  p: () => hub.floor.me?.user && dialogs.show({ kind: "create-project" }),
   "[": () => (preferences.floorOpen = !preferences.floorOpen),
   "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
 };
 
 function newActivity(): void {
-  const project = session.floor.projects.get(projectOf(navigation.route) ?? "");
-  if (project && canWrite(session.floor.me, project))
+  const project = hub.floor.projects.get(projectOf(navigation.route) ?? "");
+  if (project && canWrite(hub.floor.me, project))
     dialogs.show({ kind: "create-activity", project: project.id });
 }
 
 function nextWaiting(): void {
-  const [request] = openApprovals(session.floor);
+  const [request] = openApprovals(hub.floor);
   if (request) return navigation.go({ name: "approval", approval: request.id });
-  const [asked] = escalationsFor(session.floor);
-  const [first] = waitingFor(session.floor);
+  const [asked] = escalationsFor(hub.floor);
+  const [first] = waitingFor(hub.floor);
   if (asked && (!first || asked.created_at < first.state.since))
     navigation.go({ name: "escalation", escalation: asked.id });
   else if (first) navigation.go({ name: "session", session: first.id });

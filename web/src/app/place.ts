@@ -1,11 +1,11 @@
 import type { Place } from "../protocol";
-import { openApprovals } from "../state/approvals";
-import type { Floor } from "../state/floor";
-import { taskLine } from "../state/board";
-import { isWork, type Route, sessionOf } from "../state/route";
-import { waitingFor } from "../state/sessions";
-import { unreadTotal } from "../state/tree";
-import { escalationsFor } from "../state/workers";
+import { openApprovals } from "../state/needs/approvals";
+import type { Floor } from "../state/hub/floor";
+import { taskLine } from "../state/tasks/board";
+import { isWork, type Route, sessionOf } from "../state/shell/route";
+import { waitingFor } from "../state/execution/sessions";
+import { unreadTotal } from "../state/projects/tree";
+import { escalationsFor } from "../state/workers/workers";
 
 /** What to tell others that this page shows. */
 export function placeOf(floor: Floor, route: Route): Place | null {

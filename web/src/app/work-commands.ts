@@ -1,14 +1,15 @@
 import type { Command } from "../features/palette/command";
-import { canGovern, canWrite } from "../state/access";
-import { APPROVAL, openApprovals, writerOf } from "../state/approvals";
-import { taskLine } from "../state/board";
-import { dialogs } from "../state/dialogs.svelte";
-import { valuesOf } from "../state/layered";
-import { navigation } from "../state/navigation.svelte";
-import { taskPath } from "../state/route";
-import { session } from "../state/session.svelte";
-import { escalationsFor, isUp, workersOf } from "../state/workers";
-import { ESCALATION, titleOf } from "../state/words";
+import { canGovern, canWrite } from "../state/projects/access";
+import { APPROVAL, openApprovals, writerOf } from "../state/needs/approvals";
+import { taskLine } from "../state/tasks/board";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { valuesOf } from "../lib/layered";
+import { navigation } from "../state/shell/navigation.svelte";
+import { taskPath } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { escalationsFor, isUp, workersOf } from "../state/workers/workers";
+import { titleOf } from "../state/projects/words";
+import { ESCALATION } from "../state/needs/words";
 import { attempt, go, projectHere } from "./commands";
 
 /** How many tasks the palette finds by name: more would make it slow. */
@@ -16,7 +17,7 @@ const MOST = 2_000;
 
 /** Places and verbs of the work in the project on screen. */
 export function workHere(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const project = floor.projects.get(projectHere() ?? "");
   if (!project) return [];
   const { id, name } = project;
@@ -49,7 +50,7 @@ export function workHere(): Command[] {
 
 /** What waits for this person, wherever it is. */
 export function needed(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const requests = openApprovals(floor).map((one) => {
     const by = `${APPROVAL[one.kind].word} by ${writerOf(floor, one.author)} · ${one.project_name}`;
     return go(one.id, "waiting", `Allow or deny: ${titleOf(one.text)}`, by, `/approvals/${one.id}`);
@@ -61,8 +62,8 @@ export function needed(): Command[] {
 }
 
 function verbs(project: string, name: string): Command[] {
-  const mine = workersOf(session.floor, project).filter(
-    (worker) => worker.owner.id === session.floor.me?.user?.id && isUp(worker),
+  const mine = workersOf(hub.floor, project).filter(
+    (worker) => worker.owner.id === hub.floor.me?.user?.id && isUp(worker),
   );
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
@@ -75,10 +76,7 @@ function verbs(project: string, name: string): Command[] {
   );
   if (mine.length > 0) {
     add("stop", "Stop all my workers here", `${name} · shopfloor worker stop-all`, () =>
-      attempt(
-        session.call({ verb: "worker.stop_all", project, input: { force: false } }),
-        "Your workers stop",
-      ),
+      attempt(hub.call({ verb: "worker.stop_all", project, input: { force: false } }), "Your workers stop"),
     );
     add("stop", "Stop everything of mine here", `${name} · shopfloor stop-everything`, () =>
       dialogs.show({ kind: "freeze", project }),
@@ -89,7 +87,7 @@ function verbs(project: string, name: string): Command[] {
 
 function ofTask(): Command[] {
   const { route } = navigation;
-  const task = taskLine(session.floor, "task" in route ? route.task : null);
+  const task = taskLine(hub.floor, "task" in route ? route.task : null);
   if (!task) return [];
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, run: () => void) =>
@@ -97,14 +95,14 @@ function ofTask(): Command[] {
   if (["failed", "escalated", "cancelled"].includes(task.status))
     add("sync", "Retry this task", () =>
       attempt(
-        session.call({ verb: "task.retry", task: task.id, input: {} }),
+        hub.call({ verb: "task.retry", task: task.id, input: {} }),
         `${task.title} is in the queue again`,
       ),
     );
   if (!["done", "failed", "cancelled"].includes(task.status)) {
     add("take", "Take this task over", () => dialogs.show({ kind: "take-over", task: task.id }));
     add("abandoned", "Cancel this task", () =>
-      attempt(session.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title} is cancelled`),
+      attempt(hub.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title} is cancelled`),
     );
   }
   return found;

@@ -1,5 +1,5 @@
 import type { Me, Problem } from "../protocol";
-import { Failure } from "./failure";
+import { Failure } from "../lib/failure";
 
 /** The ways in that a hub offers besides links. */
 export type SignIn = { github: boolean };

@@ -1,5 +1,5 @@
 import type { Answer, Call, Problem } from "../protocol";
-import { Failure } from "./failure";
+import { Failure } from "../lib/failure";
 
 /** A request that has no answer yet. */
 export type Outstanding = {

@@ -2,7 +2,7 @@ import type { Answer, Call, FromHub, Place, Problem, ToHub } from "../protocol";
 import { type AnswerTo, ANSWER_KIND, type CallOf, type Verb } from "./answers";
 import { backoff } from "./backoff";
 import type { Connection } from "./connection";
-import { Failure } from "./failure";
+import { Failure } from "../lib/failure";
 import { OutstandingRequests } from "./outstanding";
 import { decodeTerminal, type TerminalFrame } from "./terminal";
 

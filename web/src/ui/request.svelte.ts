@@ -1,5 +1,4 @@
-import { asProblem } from "../link/failure";
-import type { Problem } from "../protocol";
+import { asProblem, type Problem } from "../lib/failure";
 
 /**
  * Something fetched on demand, with what went wrong beside it. Answers may come in any order: one that is older than what

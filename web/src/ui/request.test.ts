@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Failure } from "../link/failure";
+import { Failure } from "../lib/failure";
 import { Fetched } from "./request.svelte";
 
 /** Something to ask whose answers come when the test says so, in any order. */

@@ -1,7 +1,7 @@
-import type { Floor } from "../../state/floor";
-import { valuesOf } from "../../state/layered";
-import { unfinished } from "../../state/mentions";
-import { byUrgency } from "../../state/tree";
+import type { Floor } from "../../state/hub/floor";
+import { valuesOf } from "../../lib/layered";
+import { unfinished } from "../../state/chat/mentions";
+import { byUrgency } from "../../state/projects/tree";
 
 /** Something that can be completed to. */
 export type Choice = { id: string; label: string; detail?: string; insert: string };

@@ -1,7 +1,7 @@
-import { asProblem } from "../../link/failure";
-import type { Problem, RecordingDetail } from "../../protocol";
-import { Playback } from "../../state/playback";
-import { session as hub } from "../../state/session.svelte";
+import { asProblem, type Problem } from "../../lib/failure";
+import type { RecordingDetail } from "../../protocol";
+import { Playback } from "../../state/execution/playback";
+import { hub } from "../../state/hub/hub.svelte";
 import type { Emulator } from "../../ui/terminal/emulator";
 
 /** The speeds that are offered. */

@@ -1,12 +1,12 @@
-import { asProblem } from "../../link/failure";
-import type { Problem, Session, SessionSpawn } from "../../protocol";
-import { argvOf, isPlain } from "../../state/agents";
-import { navigation } from "../../state/navigation.svelte";
-import { notices } from "../../state/notices.svelte";
-import { session as hub } from "../../state/session.svelte";
-import { recall, remember } from "../../state/storage";
-import { tabs } from "../../state/tabs.svelte";
-import { nameOf } from "../../state/tree";
+import { asProblem, type Problem } from "../../lib/failure";
+import type { Session, SessionSpawn } from "../../protocol";
+import { argvOf, isPlain } from "../../state/execution/agents";
+import { navigation } from "../../state/shell/navigation.svelte";
+import { notices } from "../../state/shell/notices.svelte";
+import { hub } from "../../state/hub/hub.svelte";
+import { recall, remember } from "../../lib/storage";
+import { tabs } from "../../state/execution/tabs.svelte";
+import { nameOf } from "../../state/projects/tree";
 
 /** What is filled in to start an agent, and what came of it. */
 export class Spawning {

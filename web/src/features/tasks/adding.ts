@@ -1,5 +1,5 @@
 import type { Criterion, TaskAdd } from "../../protocol";
-import { argvOf } from "../../state/agents";
+import { argvOf } from "../../state/execution/agents";
 
 /** A criterion as it is filled in: what kind, and its words. */
 export type Draft = { kind: Criterion["kind"]; value: string };

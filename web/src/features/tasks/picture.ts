@@ -1,6 +1,6 @@
 import type { TaskLine } from "../../protocol";
-import type { Drawn } from "../../state/graph";
-import { layout } from "../../state/layout";
+import type { Drawn } from "../../state/tasks/graph";
+import { layout } from "../../state/tasks/layout";
 
 /** How large a task is drawn, and how far from others. */
 export const NODE = { width: 204, height: 60, across: 54, between: 12 };

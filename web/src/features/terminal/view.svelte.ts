@@ -1,5 +1,5 @@
-import { session as hub } from "../../state/session.svelte";
-import type { TerminalStream, Watched } from "../../state/stream";
+import { hub } from "../../state/hub/hub.svelte";
+import type { TerminalStream, Watched } from "../../state/execution/stream";
 import type { Emulator } from "../../ui/terminal/emulator";
 import { giveEmulator, takeEmulator } from "../../ui/terminal/pool";
 
