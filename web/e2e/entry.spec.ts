@@ -83,7 +83,7 @@ test("tokens are shown once, logins can be ended everywhere", async ({ floor }) 
   const page = await floor.owner();
   const elsewhere = await floor.owner();
   await page.goto("/settings");
-  await page.getByLabel("Name of the token").fill("laptop");
+  await page.getByLabel("Token name").fill("laptop");
   await page.getByRole("button", { name: "Create token" }).click();
   const secret = await page.getByLabel("Secret", { exact: true }).inputValue();
   expect(secret).toMatch(/^sf_/);

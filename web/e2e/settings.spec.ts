@@ -29,10 +29,10 @@ test("a project's settings do what they say", async ({ floor }) => {
   await page.getByRole("button", { name: "History" }).click();
   await expect(page.getByRole("group", { name: "Changes in version 2" })).toContainText("second text");
 
-  await page.getByLabel("Whom the link is for").fill("press");
-  await page.getByRole("button", { name: "Make observer link" }).click();
+  await page.getByLabel("Observer name").fill("press");
+  await page.getByRole("button", { name: "Create observer link" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/\/observe#/);
-  await page.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke the link for press" }).click();
   await expect(page.getByRole("region", { name: "Observer links" }).getByRole("listitem")).toHaveCount(0);
 
   await page.reload();

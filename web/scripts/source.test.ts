@@ -68,6 +68,17 @@ describe("markup", () => {
     }
   });
 
+  it("takes its spacing from the scale in ui/tokens.css", () => {
+    const spacing = /^\s*(?:row-|column-)?(?:gap|padding|margin)[a-z-]*:[^;]*;/gm;
+    for (const path of ours.filter((one) => one.endsWith(".svelte"))) {
+      const wrong = [...readFileSync(path, "utf8").matchAll(spacing)]
+        .map(([text]) => text.trim())
+        // A hairline, an overlap and the offset of a dialog are no steps of the scale.
+        .filter((text) => /(?<![\d-])(?!1px)\d+px/.test(text.replaceAll(/(?:calc|min)\([^;]*\)/g, "")));
+      expect(wrong, path).toEqual([]);
+    }
+  });
+
   it("has nothing inline in the page itself", () => {
     const page = readFileSync(join(root, "../index.html"), "utf8");
     expect(page).not.toMatch(/<script(?![^>]*\ssrc=)/);
