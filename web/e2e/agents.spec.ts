@@ -29,7 +29,7 @@ for (const { agent, label, mode, used } of WAYS) {
       await live(page);
       await page.keyboard.press("a");
       const dialog = page.getByRole("dialog", { name: "Start an agent" });
-      await dialog.getByLabel("What should it do?").fill("Write a greeting");
+      await dialog.getByLabel("Prompt").fill("Write a greeting");
       await dialog.getByRole("radio", { name: label }).check();
       await dialog.getByText("Model, sandbox, runner and more").click();
       await dialog.getByLabel("Mode", { exact: true }).selectOption(mode);
@@ -40,7 +40,7 @@ for (const { agent, label, mode, used } of WAYS) {
       await expect(status).toContainText(used, { timeout: 20_000 });
       await expect(status).toContainText("1 file +2", { timeout: 20_000 });
       if (mode === "headless") {
-        await expect(status).toContainText("Exited with 0");
+        await expect(status).toContainText("Finished");
         await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
       }
       if (mode === "interactive") await expect(status).toContainText(/Idle|Waiting/, { timeout: 20_000 });

@@ -11,7 +11,7 @@ test("a login link works once and leaves no secret behind", async ({ floor }) =>
 
   const second = await floor.stranger();
   await second.goto(floor.hub.loginLink);
-  await expect(second.getByRole("alert")).toContainText("no longer works");
+  await expect(second.getByRole("alert")).toContainText("already used");
   await expect(second.getByText("shopfloor login", { exact: true })).toBeVisible();
 });
 
@@ -31,8 +31,8 @@ test("an invitation lets one person in", async ({ floor }) => {
   const ann = await floor.owner();
   await ann.goto("/people");
   await ann.getByRole("button", { name: "Invite" }).click();
-  await ann.getByLabel("Whom is it for?").fill("Bo");
-  await ann.getByRole("button", { name: "Make invitation" }).click();
+  await ann.getByLabel("Who is the invitation for?").fill("Bo");
+  await ann.getByRole("button", { name: "Create invitation" }).click();
   const link = await ann.getByLabel("Secret", { exact: true }).inputValue();
   await ann.getByRole("button", { name: "Done" }).click();
 
@@ -42,7 +42,7 @@ test("an invitation lets one person in", async ({ floor }) => {
   await bo.getByRole("button", { name: "Join" }).click();
   await live(bo);
   expect(bo.url()).not.toContain("#");
-  await expect(ann.getByRole("listitem").filter({ hasText: "Bo" })).toContainText("Here now");
+  await expect(ann.getByRole("listitem").filter({ hasText: "Bo" })).toContainText("Online");
 
   const again = await floor.stranger();
   await again.goto(link);

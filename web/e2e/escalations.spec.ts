@@ -35,21 +35,21 @@ test("what comes with the question later is shown once, beside who had the task"
   await expect(page.getByRole("heading", { name: "Nothing needs you" })).toBeVisible();
   await add(floor, project, { description: "Judge it", acceptance: [{ kind: "text", text: "nice" }] });
   const [worker] = await start(floor, project, "echo made > made.txt; echo all is done");
-  await page.getByRole("link", { name: "Everything about it" }).click();
+  await page.getByRole("link", { name: "Open", exact: true }).click();
 
-  const fetched = page.getByRole("region", { name: "Last on the screen" });
+  const fetched = page.getByRole("region", { name: "Last output" });
   await expect(fetched).toContainText("all is done");
-  await expect(page.getByRole("region", { name: "What was changed" })).toContainText("made.txt");
+  await expect(page.getByRole("region", { name: "Changes" })).toContainText("made.txt");
   const attempts = page.getByRole("region", { name: "Attempts" }).getByRole("listitem");
   await expect(attempts).toHaveCount(1);
   await expect(attempts).toContainText(`${worker?.name}`);
   await expect(attempts).toContainText("command");
 
   letThrough();
-  await expect(page.getByRole("group", { name: "Last on the screen" })).toContainText("all is done");
-  await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
+  await expect(page.getByRole("group", { name: "Last output" })).toContainText("all is done");
+  await expect(page.getByRole("group", { name: "Changes of Judge it" })).toContainText("made.txt");
   await expect(fetched).toHaveCount(0);
-  await expect(page.getByRole("region", { name: "What was changed" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Changes" })).toHaveCount(0);
 });
 
 test("the question that somebody answers stays in its place, whatever else is answered", async ({
@@ -70,15 +70,15 @@ test("the question that somebody answers stays in its place, whatever else is an
   if (!first || !second || !third) throw new Error("there are three");
   await expect(first).toBeVisible();
   await page.getByRole("button", { name: "Next" }).click();
-  await second.getByLabel("Words for the worker").fill("as the bank does");
+  await second.getByLabel("Message to the agent").fill("as the bank does");
 
   await floor.hub.api(
     "POST",
     `/api/escalations/${asked.find((one) => one.question.includes("ann"))?.id}/answer`,
     { option: "This" },
   );
-  await expect(page.getByText("1 of 2 that need somebody")).toBeVisible();
-  await expect(second.getByLabel("Words for the worker")).toHaveValue("as the bank does");
+  await expect(page.getByText("Open request 1 of 2")).toBeVisible();
+  await expect(second.getByLabel("Message to the agent")).toHaveValue("as the bank does");
 
   // A second press must not answer what comes next.
   await second.getByRole("button", { name: "That" }).dblclick();

@@ -25,7 +25,9 @@ test("everything is reached by keys", async ({ floor }) => {
 
   await test.step("the shortcuts are listed", async () => {
     await page.keyboard.press("?");
-    await expect(page.getByRole("dialog", { name: "Shortcuts" })).toContainText("Find a place or verb");
+    await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText(
+      "Search pages and commands",
+    );
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
@@ -55,7 +57,7 @@ test("everything is reached by keys", async ({ floor }) => {
   await test.step("n starts an activity, [ and ] fold the sides", async () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("n");
-    await page.getByLabel("What is the line of work?").fill("Lexer");
+    await page.getByLabel("Activity name and plan").fill("Lexer");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("complementary", { name: "Activity" })).toContainText("Lexer");
     await page.keyboard.press("[");
@@ -71,7 +73,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await page.locator("main").focus();
     await page.keyboard.press("?");
     await page.keyboard.press("Control+k");
-    await expect(page.getByRole("dialog", { name: "Find a place or verb" })).toBeVisible();
+    await expect(page.getByRole("dialog", { name: "Search pages and commands" })).toBeVisible();
     await expect(page.getByRole("dialog")).toHaveCount(1);
   });
 });

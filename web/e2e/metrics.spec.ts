@@ -11,11 +11,11 @@ test("metrics have plots over time, each in words, as a picture and as a table",
 
   await test.step("an empty project says what will be there, and how to get it", async () => {
     await page.goto(metrics);
-    await expect(page.getByRole("heading", { name: "Nothing to measure yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No metrics yet" })).toBeVisible();
     await expect(page.getByText("shopfloor worker start --project Shop")).toBeVisible();
     await expect(page.getByRole("figure")).toHaveCount(10);
-    await expect(figure("Detection time")).toContainText("No worker vanished and no session failed");
-    await expect(figure("Context scores")).toContainText("Agents give one from 1 to 5");
+    await expect(figure("Detection time")).toContainText("No lost workers or failed sessions");
+    await expect(figure("Context scores")).toContainText("Agents rate from 1 to 5");
     await expect(page.getByRole("figure").getByRole("img")).toHaveCount(0);
   });
 
@@ -29,33 +29,33 @@ test("metrics have plots over time, each in words, as a picture and as a table",
 
   await test.step("the peak is who was there at one moment", async () => {
     await page.goto(metrics);
-    await expect(page.getByRole("term").filter({ hasText: "Workers at once" })).toBeVisible();
-    await expect(figure("Workers at once")).toContainText("2 at the peak, under 0.01 on average.");
-    await expect(figure("Speed-up against one worker")).toContainText("in all");
+    await expect(page.getByRole("term").filter({ hasText: "Concurrent workers" })).toBeVisible();
+    await expect(figure("Concurrent workers")).toContainText("Peak 2, average under 0.01.");
+    await expect(figure("Speed-up over one worker")).toContainText("overall");
     await expect(figure("Interventions per task")).toContainText(
       "1 time a person was asked, for 2 tasks that are over.",
     );
   });
 
   await test.step("scores are a table with bars, and dots over time", async () => {
-    await expect(figure("Context scores")).toContainText("2 reports say how well");
+    await expect(figure("Context scores")).toContainText("from 2 reports");
     await expect(figure("Context scores").getByRole("row").filter({ hasText: /^4/ })).toContainText("100 %");
     await expect(figure("Context score over time")).toContainText("4.00 of 5 on average.");
   });
 
   await test.step("a plot is read with the keyboard, too", async () => {
-    const peak = figure("Workers at once");
+    const peak = figure("Concurrent workers");
     await peak.getByText("As a table").focus();
     await page.keyboard.press("Enter");
-    await expect(peak.getByRole("columnheader", { name: "At the peak" })).toBeVisible();
+    await expect(peak.getByRole("columnheader", { name: "Peak" })).toBeVisible();
     await expect(peak.getByRole("row").last()).toContainText("2");
-    const rows = figure("Speed-up against one worker");
+    const rows = figure("Speed-up over one worker");
     await rows.getByText("As a table").click();
     await expect(rows.getByRole("row").nth(1)).toContainText("–");
   });
 
   await test.step("what is pointed at stands in the place of the summary", async () => {
-    const ended = figure("Tasks that ended");
+    const ended = figure("Finished tasks");
     const high = (await ended.boundingBox())?.height;
     await ended.getByRole("img").scrollIntoViewIfNeeded();
     const box = await ended.getByRole("img").boundingBox();
@@ -65,8 +65,8 @@ test("metrics have plots over time, each in words, as a picture and as a table",
   });
 
   await test.step("plots that have nothing to show say why, beside those that have", async () => {
-    await expect(figure("Cost")).toContainText("No agent said what its work cost");
-    await expect(figure("Tasks that ended").getByRole("img")).toBeVisible();
+    await expect(figure("Cost")).toContainText("No agent reported cost");
+    await expect(figure("Finished tasks").getByRole("img")).toBeVisible();
   });
 });
 
@@ -96,13 +96,13 @@ test("metrics are those of the range that is chosen, whichever answer comes last
   });
   await page.goto(`/p/${project.id}/metrics`);
   const asked = page.getByRole("figure", { name: "Interventions per task", exact: true });
-  await expect(asked).toContainText("for 1 task that is over");
+  await expect(asked).toContainText("for 1 finished task");
 
   await page.getByLabel("Range").selectOption("Last 30 days");
-  await expect(page.getByText("Loading the metrics")).toBeVisible();
+  await expect(page.getByText("Loading metrics")).toBeVisible();
   await expect(asked).toHaveCount(0);
   await page.getByLabel("Range").selectOption("Last hour");
-  await expect(asked).toContainText("for 1 task that is over");
+  await expect(asked).toContainText("for 1 finished task");
   await expect.poll(() => late.length).toBe(1);
   late.forEach((send) => send());
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { content: "Other plans" });
@@ -126,7 +126,7 @@ test("the pool's bar is one line beside an open worker", async ({ floor }) => {
   };
   const line = await middle("Workers", "heading");
   expect(Math.abs((await middle("Start workers", "button")) - line)).toBeLessThan(4);
-  expect(Math.abs((await middle("How work is handed out", "link")) - line)).toBeLessThan(4);
-  const sums = await page.getByText("1 of 1 at work").boundingBox();
+  expect(Math.abs((await middle("Task settings", "link")) - line)).toBeLessThan(4);
+  const sums = await page.getByText("1 of 1 worker working").boundingBox();
   expect(sums?.height).toBeLessThan(24);
 });

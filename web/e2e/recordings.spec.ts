@@ -19,8 +19,8 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByLabel("Speed").selectOption("5");
 
-  await page.getByLabel("Find in the recording").fill("line 6");
-  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page.getByLabel("Search the recording").fill("line 6");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
   const pane = page.getByRole("complementary", { name: "Markers and search" });
   expect(await pane.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
   await page
@@ -52,7 +52,7 @@ test("a recording is seen by those who may see the terminal", async ({ floor }) 
   await bo.goto(`/s/${id}/recording`);
   await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
   await bo.goto("/recordings");
-  await expect(bo.getByText("No recording yet")).toBeVisible();
+  await expect(bo.getByText("No recordings yet")).toBeVisible();
 });
 
 test("recordings stand in columns, and on a phone below each other", async ({ floor }) => {

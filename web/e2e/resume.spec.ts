@@ -11,10 +11,10 @@ test("a killed hub comes back, and so does the page with all that it missed", as
   await expect(page.locator("[data-connection=waiting], [data-connection=connecting]")).toContainText(
     "Reconnecting",
   );
-  await expect(page.getByText("The hub does not answer.")).toBeVisible();
+  await expect(page.getByText("The hub is not responding.")).toBeVisible();
   await expect(page.getByText("before")).toBeVisible();
   await say(page, "written while it was down");
-  await expect(page.getByText("Waits for the hub; will be sent by itself")).toBeVisible();
+  await expect(page.getByText("Will be sent after reconnecting")).toBeVisible();
 
   await floor.hub.start();
   await floor.say(project, "while you were away");
@@ -22,7 +22,7 @@ test("a killed hub comes back, and so does the page with all that it missed", as
   await live(page);
   await expect(page.getByText("while you were away", { exact: true })).toBeVisible();
   await expect(sidebar(page).getByRole("link", { name: "Missed work" })).toBeVisible();
-  await expect(page.getByText("Waits for the hub")).toHaveCount(0);
+  await expect(page.getByText("Will be sent after reconnecting")).toHaveCount(0);
   await expect(page.getByText("written while it was down")).toHaveCount(1);
   await page.reload();
   await expect(page.getByText("written while it was down")).toHaveCount(1);

@@ -58,22 +58,20 @@ test("a session that did not start says so everywhere, and nothing of it is offe
   const page = await floor.owner();
   await page.goto(`/s/${id}`);
   const tile = page.getByRole("region", { name: "Terminal: shell" });
-  await expect(tile.getByRole("status").first()).toContainText(/Exited, did not start .*no repository/s);
+  await expect(tile.getByRole("status").first()).toContainText(/Did not start .*no repository/s);
   await expect(tile.getByRole("link", { name: "Play recording" })).toHaveCount(0);
   await expect(page.getByRole("alert")).toHaveCount(0);
-  await expect(sidebar(page).getByRole("link", { name: /shell.*Exited/s })).toBeVisible();
+  await expect(sidebar(page).getByRole("link", { name: /shell.*Did not start/s })).toBeVisible();
 
   await page.goto("/");
-  await expect(page.locator("main li").filter({ hasText: "Exited, did not start" })).toContainText(
-    "no repository",
-  );
+  await expect(page.locator("main li").filter({ hasText: "Did not start" })).toContainText("no repository");
   await page.goto("/terminals");
-  await expect(page.locator(".list li").filter({ hasText: "Exited, did not start" })).toBeVisible();
+  await expect(page.locator(".list li").filter({ hasText: "Did not start" })).toBeVisible();
   await expect(page.getByRole("link", { name: /^Recording of/ })).toHaveCount(0);
   await page.goto("/recordings");
-  await expect(page.getByText("No recording yet")).toBeVisible();
+  await expect(page.getByText("No recordings yet")).toBeVisible();
   await page.goto(`/s/${id}/recording`);
-  await expect(page.getByText(/Nothing was recorded/)).toBeVisible();
+  await expect(page.getByText(/No recording, because/)).toBeVisible();
 });
 
 test("sessions are read on a phone, and say what they wait for", async ({ floor }) => {
@@ -105,10 +103,10 @@ test("the first agent is started from a phone, too", async ({ floor }) => {
   await runner(floor);
   const phone = await floor.owner({ viewport: PHONE });
   const form = phone.getByRole("region", { name: "Start your first agent" });
-  await expect(form.getByText(/can be installed/)).toBeVisible();
-  await expect(phone.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(form.getByText(/more agents? to install/)).toBeVisible();
+  await expect(phone.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
   await form.getByRole("radio", { name: "Shell" }).check();
-  await form.getByRole("button", { name: "Start the agent" }).click();
+  await form.getByRole("button", { name: "Start agent" }).click();
   await expect(phone).toHaveURL(/\/s\/ses_/);
   await phone.goto("/");
   await live(phone);
@@ -119,14 +117,14 @@ test("an empty floor is said to be empty once, and nobody who was invited is tol
   floor,
 }) => {
   const bo = await floor.guest("Bo", { viewport: { width: 1440, height: 900 } });
-  await expect(bo.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
   const form = bo.getByRole("region", { name: "Start your first agent" });
   await expect(form.getByRole("heading", { name: "You have no runner" })).toBeVisible();
   await expect(form).toContainText(`shopfloor runner --hub ${floor.hub.url}`);
   await expect(form).not.toContainText(/`|shopfloor up/);
   await bo.keyboard.press("[");
   await expect(sidebar(bo)).toHaveCount(0);
-  await expect(bo.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
 });
 
 test("four terminals have room: sixty columns, no diff beside them, nothing printed over", async ({

@@ -31,7 +31,7 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
   await expect(hidden.getByLabel("Home folder")).toHaveCount(0);
   await hidden
     .getByRole("combobox", { name: "Sandbox", exact: true })
-    .selectOption("It writes only in its workspace");
+    .selectOption("Write access to its workspace only");
   await hidden.getByLabel("Network", { exact: true }).selectOption("Off");
   await hidden.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("No such file", { timeout: 30_000 });
@@ -42,8 +42,8 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
   const shown = await open(page, `/p/${project.id}`);
   await shown
     .getByRole("combobox", { name: "Sandbox", exact: true })
-    .selectOption("It writes only in its workspace");
-  await shown.getByLabel("Home folder").selectOption("Read-only: it sees yours");
+    .selectOption("Write access to its workspace only");
+  await shown.getByLabel("Home folder").selectOption("Read-only");
   await shown.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("the owner's own", { timeout: 30_000 });
   await expect(screen(page)).toContainText("Read-only file system");

@@ -11,10 +11,10 @@ test("a project's settings do what they say", async ({ floor }) => {
   await page.getByLabel("Archive recordings").click();
   await expect(page.getByLabel("Archive recordings")).toBeChecked();
   await page.getByLabel("Keep recordings for (days)").fill("soon");
-  await expect(page.getByText("Write a whole number of days")).toBeVisible();
+  await expect(page.getByText("Enter a number of days")).toBeVisible();
   await page.getByLabel("Keep recordings for (days)").fill("30");
-  await page.getByRole("button", { name: "Set", exact: true }).click();
-  await expect(page.getByText("They expire after 30 days")).toBeVisible();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Recordings expire after 30 days")).toBeVisible();
 
   await page.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");
   await page.getByLabel("Base branch").fill("main");
@@ -22,7 +22,7 @@ test("a project's settings do what they say", async ({ floor }) => {
   await expect(page.getByRole("button", { name: "Remove https://git.example.org/plans.git" })).toBeVisible();
 
   await page.getByRole("button", { name: "Edit", exact: true }).click();
-  await page.getByRole("textbox", { name: "Text of the project" }).fill("Better plans\n\nsecond text");
+  await page.getByRole("textbox", { name: "Description of the project" }).fill("Better plans\n\nsecond text");
   await page.keyboard.press("Control+Enter");
   await expect(page.getByRole("heading", { name: "Settings of Better plans" })).toBeVisible();
   await expect(sidebar(page).getByRole("link", { name: "Better plans" })).toBeVisible();
@@ -88,7 +88,7 @@ test("how a repository is worked on is set and changed, and what is refused stan
   const other = { location: "/srv/plans", base_branch: "next", setup: "pnpm install" };
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [other] });
   await form.getByRole("button", { name: "Save repository" }).click();
-  await expect(form.getByRole("alert")).toContainText("changed or removed elsewhere");
+  await expect(form.getByRole("alert")).toContainText("changed or removed this repository");
   await expect(form.getByLabel("Repository URL or path")).toHaveValue("https://git.example.org/plans.git");
   await form.getByLabel("Repository URL or path").press("Escape");
   await expect(row).toContainText("pnpm install");
@@ -109,7 +109,7 @@ test("people, runners and the audit trail", async ({ floor }) => {
   const bo = await floor.guest("Bo");
 
   await page.goto("/runners");
-  await page.getByLabel("Name of the runner").fill("laptop");
+  await page.getByLabel("Runner name").fill("laptop");
   await page.getByRole("button", { name: "Register runner" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^sf_/);
   await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Offline");
@@ -146,10 +146,10 @@ test("a refused message stays, says why, and can be taken back", async ({ floor 
 
 test("an empty floor teaches the next step", async ({ floor }) => {
   const page = await floor.owner();
-  await expect(sidebar(page).getByText("The floor is empty")).toBeVisible();
+  await expect(sidebar(page).getByText("No projects yet")).toBeVisible();
   await expect(sidebar(page).getByText("shopfloor demo")).toBeVisible();
   await sidebar(page).getByRole("button", { name: "Create a project" }).click();
-  await expect(page.getByLabel("What do people align on?")).toBeFocused();
+  await expect(page.getByLabel("Project name and goal")).toBeFocused();
 });
 
 test("a phone shows the floor, then the place, then a sheet", async ({ floor }) => {

@@ -65,7 +65,7 @@ test("what is over can be read in the grid, and is played only when its runner i
   try {
     const play = over.getByRole("button", { name: "Play recording" });
     await expect(play).toBeDisabled({ timeout: 60_000 });
-    await expect(play).toHaveAccessibleDescription(/is away/);
+    await expect(play).toHaveAccessibleDescription(/is offline/);
     await expect(over.getByRole("link", { name: "Play recording" })).toHaveCount(0);
   } finally {
     process.kill(pid, "SIGCONT");

@@ -37,18 +37,18 @@ test("a colleague's task goes on with its work, after its command was read", asy
   const { bo, task } = await atWork(floor);
   const first = (await detail(floor, task)).task.session;
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
-  await expect(dialog).toContainText("stops with everything saved");
-  await expect(dialog).toContainText("the command that owner chose. Read it first:");
+  await expect(dialog).toContainText("saves the work of");
+  await expect(dialog).toContainText("owner’s command. Review it first:");
   await expect(dialog.locator("pre")).toContainText("echo half > half");
-  await expect(dialog.getByLabel("Runner").locator("option")).toHaveText([/^One of yours/, "bos"]);
+  await expect(dialog.getByLabel("Runner").locator("option")).toHaveText([/^Any of your runners/, "bos"]);
   await bo.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
   expect((await detail(floor, task)).task.session).toBe(first);
 
   await bo.getByRole("button", { name: "Take over" }).click();
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
-  await expect(bo.getByText("Long work is yours: your runner goes on with it")).toBeVisible();
+  await expect(bo.getByText("You took over “Long work”. Your runner continues the work.")).toBeVisible();
   await expect(bo.getByRole("region", { name: "Attempts" })).toContainText("Bo took it over");
   await expect(bo.getByRole("button", { name: "Take over" })).toHaveCount(0);
   await shows(floor, bo, task, "went on");
@@ -57,11 +57,11 @@ test("a colleague's task goes on with its work, after its command was read", asy
 test("what may not be seen does not run: a command of one's own does", async ({ floor }) => {
   const { bo, task } = await atWork(floor, false);
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
-  await expect(dialog).toContainText("is not shown to you");
+  await expect(dialog).toContainText("You cannot see the command");
   await expect(dialog.locator("pre")).toHaveCount(0);
   await expect(dialog.getByRole("button", { name: "Take over" })).toBeDisabled();
-  await dialog.getByLabel("Command of your own").fill("sh -c 'cat half; echo mine; sleep 600'");
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByLabel("Your command").fill("sh -c 'cat half; echo mine; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
   await shows(floor, bo, task, "mine");
   expect((await detail(floor, task)).attempts.map((one) => one.outcome)).toEqual(["taken_over", "open"]);
@@ -72,18 +72,18 @@ test("a task that nobody has asks for the agent that is to take it", async ({ fl
   const [line] = await add(floor, project, "Waits");
   const bo = await floor.guest("Bo");
   await bo.goto(`/t/${line?.id}`);
-  await bo.getByRole("button", { name: "Take it" }).click();
+  await bo.getByRole("button", { name: "Take", exact: true }).click();
   const dialog = bo.getByRole("dialog", { name: "Take over “Waits”" });
-  await expect(dialog.getByText("None of your runners is connected")).toBeVisible();
+  await expect(dialog.getByText("None of your runners is online")).toBeVisible();
   await bo.keyboard.press("Escape");
 
   await runnerFor(floor, bo, "bos");
   await bo.goto(`/t/${line?.id}`);
-  await bo.getByRole("button", { name: "Take it" }).click();
+  await bo.getByRole("button", { name: "Take", exact: true }).click();
   await expect(dialog.getByLabel("Agent").locator("option", { hasText: "The same" })).toHaveCount(0);
   await dialog.getByLabel("Agent").selectOption("command");
-  await dialog.getByLabel("Command of your own").fill("sh -c 'echo done it; sleep 600'");
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByLabel("Your command").fill("sh -c 'echo done it; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
   await shows(floor, bo, line?.id ?? "", "done it");
 });

@@ -9,11 +9,11 @@ test("from a fresh start to a working agent in one form", async ({ floor }) => {
   const code = repository(floor);
   const page = await floor.owner();
   const form = page.getByRole("region", { name: "Start your first agent" });
-  await form.getByLabel("Where is the code?").fill(code);
-  await expect(form).toContainText("Makes the project “shop”");
+  await form.getByLabel("Repository URL or path").fill(code);
+  await expect(form).toContainText("Creates the project “shop”");
   await form.getByRole("radio", { name: "Command" }).check();
   await form.getByRole("textbox", { name: "Command" }).fill("sh");
-  await form.getByRole("button", { name: "Start the agent" }).click();
+  await form.getByRole("button", { name: "Start agent" }).click();
   await expect(page).toHaveURL(/\/s\/ses_/);
   await expect(screen(page)).toContainText(/[#$]/);
   await typeLine(page, "echo is-$((40 + 2))");
@@ -21,7 +21,7 @@ test("from a fresh start to a working agent in one form", async ({ floor }) => {
   await expect(page.getByRole("group", { name: /Status of/ })).toContainText("shopfloor/");
   await expect(sidebar(page).getByRole("link", { name: "shop" })).toBeVisible();
   await typeLine(page, "exit 3");
-  await expect(page.getByText("Exited with 3").first()).toBeVisible();
+  await expect(page.getByText("Failed (exit 3)").first()).toBeVisible();
   await expect(page.getByRole("link", { name: "Play recording" })).toBeVisible();
 });
 
@@ -78,10 +78,10 @@ test("tabs stay across a reload, keys switch them, four are seen at once", async
   await page.keyboard.type("typed here");
   await expect(page.locator(".tile.active .xterm-rows")).toContainText("typed here");
   await expect(page.locator(".xterm-rows").filter({ hasText: "typed here" })).toHaveCount(1);
-  await page.getByRole("button", { name: "Maximise" }).nth(1).click();
+  await page.getByRole("button", { name: "Maximize" }).nth(1).click();
   await expect(page.locator(".xterm-rows")).toHaveCount(1);
   await page.keyboard.press("Control+Shift+F");
-  await page.getByLabel("Find in the terminal").last().fill("this-is");
+  await page.getByLabel("Search the terminal").last().fill("this-is");
   await expect(page.getByRole("search").getByRole("status")).toContainText("1 of 1");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+Shift+L");
@@ -125,8 +125,8 @@ test("a terminal comes back with the hub, and nothing is missing", async ({ floo
   await typeLine(page, "echo before-$((1 + 1))");
   await expect(screen(page)).toContainText("before-2");
   await floor.hub.kill();
-  await expect(page.getByText("The hub does not answer.")).toBeVisible();
-  await expect(page.getByText("Frozen: keys go nowhere")).toBeVisible();
+  await expect(page.getByText("The hub is not responding.")).toBeVisible();
+  await expect(page.getByText("Disconnected: input is ignored")).toBeVisible();
   await floor.hub.start();
   await live(page);
   await expect(page.locator("[data-phase=live]")).toBeVisible();
@@ -148,7 +148,7 @@ test("comments on the diff reach the agent", async ({ floor }) => {
   await expect(panel).toContainText("fresh line");
   await panel.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
   await page.getByLabel("Comment for the agent").fill("why is this here?");
-  await panel.getByRole("button", { name: "Keep comment" }).click();
+  await panel.getByRole("button", { name: "Add comment" }).click();
   await page.reload();
   await expect(panel).toContainText("why is this here?");
   await panel.getByRole("button", { name: "Send to agent" }).click();
@@ -214,9 +214,9 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
 
   await expect(screen(page)).toContainText("<script>alert(1)</script>");
   await expect(page.getByText("<img src=x onerror=alert(1)>").first()).toBeVisible();
-  const ask = page.getByRole("dialog", { name: "Put this into your clipboard?" });
+  const ask = page.getByRole("dialog", { name: "Copy this text?" });
   await expect(ask).toContainText("stolen");
-  await ask.getByRole("button", { name: "Do not copy" }).click();
+  await ask.getByRole("button", { name: "Cancel" }).click();
   await expect(bo.getByRole("dialog")).toHaveCount(0);
 
   const at = async (text: string) => {
@@ -286,7 +286,7 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
   await page.goto("/terminals");
   await expect(page.getByRole("link", { name: /cat/ }).first()).toBeVisible();
   await page.goto("/runners");
-  await expect(page.getByRole("main")).toContainText("Connected");
+  await expect(page.getByRole("main")).toContainText("Online");
   await expect(page.getByRole("main").locator(`a[href="/s/${id}"]`)).toBeVisible();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("start an agent");
@@ -299,7 +299,7 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
     .getByRole("button", { name: /^Stop / })
     .click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
-  await expect(page.getByText("Exited, stopped").first()).toBeVisible();
+  await expect(page.getByText("Stopped").first()).toBeVisible();
 });
 
 test("a runner that is not heard from is said to be so, and its agents are not called dead", async ({
@@ -314,17 +314,17 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   const pid = floor.hub.runnerPid;
   process.kill(pid, "SIGSTOP");
   try {
-    await expect(page.getByText(/is unreachable/).first()).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/is offline/).first()).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/^Last seen/).first()).toBeVisible();
-    await expect(page.getByText(/this is the last that was seen/)).toBeVisible();
+    await expect(page.getByText(/this is the last known screen/)).toBeVisible();
     // Without a screen there is no last one, and none that is about to come.
     await page.reload();
-    await expect(page.getByText(/^The screen comes when .* is back/)).toBeVisible();
-    await expect(page.getByText(/the last that was seen|Fetching the screen/)).toHaveCount(0);
+    await expect(page.getByText(/is offline. The screen appears when the runner is back/)).toBeVisible();
+    await expect(page.getByText(/the last known screen|Loading the screen/)).toHaveCount(0);
   } finally {
     process.kill(pid, "SIGCONT");
   }
-  await expect(page.getByText(/is unreachable/)).toHaveCount(0, { timeout: 30_000 });
+  await expect(page.getByText(/is offline/)).toHaveCount(0, { timeout: 30_000 });
   await page.locator(".xterm").click();
   await expect(async () => {
     await typeLine(page, "echo back-$((5 + 5))");

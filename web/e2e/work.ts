@@ -34,7 +34,7 @@ export async function runner(floor: Floor): Promise<Runner> {
 /** A runner of whoever is logged in on a page, connected. */
 export async function runnerFor(floor: Floor, page: Page, name: string): Promise<void> {
   await page.goto("/runners");
-  await page.getByLabel("Name of the runner").fill(name);
+  await page.getByLabel("Runner name").fill(name);
   await page.getByRole("button", { name: "Register runner" }).click();
   const secret = page.getByLabel("Secret", { exact: true });
   await expect(secret).toHaveValue(/^sf_/);

@@ -13,7 +13,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
   });
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/workers`);
-  await expect(page.getByRole("heading", { name: "No worker yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No workers yet" })).toBeVisible();
 
   await test.step("a form starts them", async () => {
     await page.getByRole("button", { name: "Start workers" }).click();
@@ -21,7 +21,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await dialog.getByRole("radio", { name: "Command" }).check();
     await dialog.getByLabel("Command", { exact: true }).last().fill(`sh -c "${WORK}"`);
     await dialog.getByLabel("How many").fill("2");
-    await dialog.getByLabel("Budget of each, in dollars").fill("5");
+    await dialog.getByLabel("Budget per worker, in dollars").fill("5");
     await expect(dialog.locator("code").last()).toContainText("--count 2 --budget 5");
     await dialog.getByRole("button", { name: "Start 2 workers" }).click();
     await expect(page.locator("li.card")).toHaveCount(2);
@@ -33,9 +33,9 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await has(page, "Done", "First");
     await has(page, "Needs you", "Judge it");
     await page.goto("/needs");
-    await page.getByRole("link", { name: "Everything about it" }).click();
-    await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
-    await expect(page.getByRole("group", { name: "Last on the screen" })).toContainText("all done");
+    await page.getByRole("link", { name: "Open", exact: true }).click();
+    await expect(page.getByRole("group", { name: "Changes of Judge it" })).toContainText("made.txt");
+    await expect(page.getByRole("group", { name: "Last output" })).toContainText("all done");
     await page.goto(`/p/${project.id}/tasks`);
     await column(page, "Needs you")
       .getByRole("link", { name: /^Judge it/ })
@@ -58,8 +58,8 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await worker.getByRole("button", { name: "Start again" }).click();
     await worker.getByRole("button", { name: "Start again" }).last().click();
     await expect(worker.getByText("Idle")).toBeVisible();
-    await worker.getByRole("button", { name: "Change the budget" }).click();
-    await worker.getByLabel("What it may cost in all, in dollars").fill("7.50");
+    await worker.getByRole("button", { name: "Edit the budget" }).click();
+    await worker.getByLabel("Total budget in dollars").fill("7.50");
     await worker.getByRole("button", { name: "Set budget" }).click();
     await expect(worker.getByText("of $7.50")).toBeVisible();
     await worker.getByRole("button", { name: "Remove" }).click();
@@ -70,7 +70,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
 
   await test.step("what it took is measured, with a table for every plot", async () => {
     await page.goto(`/p/${project.id}/metrics`);
-    const figure = page.getByRole("figure", { name: "Tasks that ended" });
+    const figure = page.getByRole("figure", { name: "Finished tasks" });
     await expect(figure).toContainText("2 done");
     await figure.getByText("As a table").click();
     await expect(figure.getByRole("table")).toContainText("Done");
@@ -82,7 +82,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await page.getByLabel("Lease (s)").fill("120");
     await page.getByRole("radio", { name: /Round-robin/ }).check();
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByText("Saved: it holds from the next task on")).toBeVisible();
+    await expect(page.getByText("Saved. The settings apply from the next task on.")).toBeVisible();
     await page.reload();
     await expect(page.getByLabel("Lease (s)")).toHaveValue("120");
     await expect(page.getByRole("radio", { name: /Round-robin/ })).toBeChecked();
@@ -108,8 +108,8 @@ test("a budget that is being written stays while its worker goes on, and says wh
   await page.goto(`/p/${project.id}/workers`);
   await page.getByRole("link", { name: "ann" }).click();
   const worker = page.getByRole("complementary", { name: "Worker" });
-  await worker.getByRole("button", { name: "Change the budget" }).click();
-  const amount = worker.getByLabel("What it may cost in all, in dollars");
+  await worker.getByRole("button", { name: "Edit the budget" }).click();
+  const amount = worker.getByLabel("Total budget in dollars");
   await amount.fill("7.5");
   await take(floor, project, "ann");
   await expect(worker.getByRole("region", { name: "Current task" })).toContainText("Another thing");
@@ -117,8 +117,8 @@ test("a budget that is being written stays while its worker goes on, and says wh
 
   // What told tokens only has not spent nothing.
   await worker.getByRole("button", { name: "Set budget" }).click();
-  await expect(worker).toContainText("no cost told of $7.50");
-  await expect(worker).toContainText("until it does, no budget stops it");
+  await expect(worker).toContainText("cost unknown of $7.50");
+  await expect(worker).toContainText("the budget has no effect");
   await expect(page.getByRole("meter")).toHaveCount(0);
 });
 
@@ -155,7 +155,7 @@ test("everything is stopped after a question, said to all, and thawed", async ({
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}/tasks`);
   await page.goto(`/p/${project.id}/tasks`);
-  await has(page, "In work", "Long work");
+  await has(page, "In progress", "Long work");
   await live(page);
   await page.locator("main").focus();
   await page.keyboard.press("!");
@@ -169,7 +169,7 @@ test("everything is stopped after a question, said to all, and thawed", async ({
   await page.getByRole("button", { name: "Thaw" }).click();
   await expect(page.getByText("You stopped everything.")).toHaveCount(0);
   await expect(guest.getByText(/stopped everything in Shop/)).toHaveCount(0);
-  await has(page, "In work", "Long work");
+  await has(page, "In progress", "Long work");
 });
 
 test("who fails too often is taken off, and the reason is told", async ({ floor }) => {
@@ -181,12 +181,12 @@ test("who fails too often is taken off, and the reason is told", async ({ floor 
   });
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/decisions`);
-  await expect(page.getByRole("heading", { name: "Nothing had to be decided" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No decisions yet" })).toBeVisible();
   await add(floor, project, "Impossible");
   await start(floor, project, "echo no; exit 3");
-  await expect(page.getByText("Breaker open", { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("Circuit open", { exact: true })).toBeVisible({ timeout: 20_000 });
   await page.goto(`/p/${project.id}/workers`);
-  await expect(page.locator("li.card")).toContainText("Breaker open");
+  await expect(page.locator("li.card")).toContainText("Circuit open");
 });
 
 test("a colleague's task is taken over in one act, and its history is kept", async ({ floor }) => {

@@ -40,7 +40,7 @@ test("a workspace without work of its own is cleaned up", async ({ floor }) => {
   await page.goto(`/p/${project.id}/a/${activity}`);
   const card = page.getByRole("region", { name: "Workspaces" });
   await card.getByRole("button", { name: "Clean up" }).click();
-  await expect(card).toContainText("1 cleaned up");
+  await expect(card).toContainText("1 workspace cleaned up");
   expect(existsSync(workspace.path ?? "")).toBe(false);
 });
 
@@ -49,7 +49,7 @@ test("a runner says what its workspaces take on its disk in all", async ({ floor
   const page = await floor.owner();
   await page.goto("/runners");
   const card = page.getByRole("main").getByRole("listitem").first();
-  await expect(card).toContainText("Connected");
+  await expect(card).toContainText("Online");
   await expect(card).not.toContainText("in workspaces");
   for (const name of ["one", "two"])
     await run(floor, project, ["sh", "-c", `head -c 3000000 /dev/urandom > ${name}`]);

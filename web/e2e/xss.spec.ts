@@ -109,8 +109,8 @@ test("no text of an agent, its files or its terminal runs on any page", async ({
   await page.goto(`/s/${over.id}/recording`);
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await expect(screen(page)).toContainText("alert");
-  await page.getByLabel("Find in the recording").fill("alert");
-  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page.getByLabel("Search the recording").fill("alert");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
   await expect(page.getByText(/Found/)).toBeVisible();
   const found = await page.evaluate(() => ({
     images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,

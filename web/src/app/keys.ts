@@ -9,44 +9,44 @@ import { waitingFor } from "../state/execution/sessions";
 import { escalationsFor } from "../state/workers/workers";
 import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
-/** The shortcuts, as the list under `?` shows them. */
+/** The shortcuts in the order of the dialog that `?` opens. */
 export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
-  { keys: ["Ctrl", "K"], does: "Find a place or verb" },
-  { keys: ["?"], does: "This list" },
+  { keys: ["Ctrl", "K"], does: "Search pages and commands" },
+  { keys: ["?"], does: "Keyboard shortcuts" },
   { keys: ["j", "k"], does: "Next and previous row" },
-  { keys: ["Enter"], does: "Open the row, send the message" },
-  { keys: ["Esc"], does: "Close, or leave the text field" },
+  { keys: ["Enter"], does: "Open the row; send the message" },
+  { keys: ["Esc"], does: "Close; leave the text field" },
   { keys: ["c"], does: "Write a message" },
   { keys: ["n"], does: "New activity in this project" },
   { keys: ["p"], does: "New project" },
-  { keys: ["e"], does: "Edit the text in the details" },
+  { keys: ["e"], does: "Edit the description" },
   { keys: ["a"], does: "Start an agent" },
   { keys: ["t"], does: "Terminals" },
-  { keys: ["w"], does: "What has waited longest for you" },
-  { keys: ["b"], does: "Board of this project" },
-  { keys: ["g"], does: "Graph of its tasks" },
-  { keys: ["o"], does: "Its workers" },
-  { keys: ["+"], does: "Add tasks; in the graph: larger" },
+  { keys: ["w"], does: "Oldest open request" },
+  { keys: ["b"], does: "Project board" },
+  { keys: ["g"], does: "Task graph" },
+  { keys: ["o"], does: "Project workers" },
+  { keys: ["+"], does: "Add tasks; in the graph: zoom in" },
   { keys: ["/"], does: "Find tasks on the board" },
-  { keys: ["← →"], does: "On the board: column; in the graph: along the arrows" },
-  { keys: ["!"], does: "Stop everything, after a question" },
-  { keys: ["Ctrl", "1…9"], does: "Terminal by its place among the tabs" },
+  { keys: ["← →"], does: "Board: change column; graph: follow the arrows" },
+  { keys: ["!"], does: "Stop everything (asks first)" },
+  { keys: ["Ctrl", "1…9"], does: "Terminal tab 1 to 9" },
   { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
   { keys: ["Ctrl", "Shift", "G"], does: "One terminal or four" },
-  { keys: ["Ctrl", "Shift", "D"], does: "Diff beside the terminal" },
+  { keys: ["Ctrl", "Shift", "D"], does: "Toggle the diff" },
   { keys: ["Ctrl", "Shift", "F"], does: "Find in the terminal" },
-  { keys: ["Ctrl", "Shift", "C"], does: "Copy what is selected in the terminal" },
-  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: find a place or verb" },
-  { keys: ["Ctrl", "Shift", "L"], does: "Leave the terminal for its tab" },
-  { keys: ["Space", "← →"], does: "In a recording: play or pause, 5 s back or on" },
-  { keys: [",", "."], does: "In a recording: marker before or after" },
-  { keys: ["["], does: "Show or hide the floor" },
-  { keys: ["]"], does: "Show or hide the details" },
+  { keys: ["Ctrl", "Shift", "C"], does: "Copy the selection in the terminal" },
+  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: search pages and commands" },
+  { keys: ["Ctrl", "Shift", "L"], does: "Move focus from the terminal to its tab" },
+  { keys: ["Space", "← →"], does: "Recording: play or pause; 5 s back or forward" },
+  { keys: [",", "."], does: "Recording: previous or next marker" },
+  { keys: ["["], does: "Toggle the floor" },
+  { keys: ["]"], does: "Toggle details" },
   { keys: ["Ctrl", "Enter"], does: "Save the text" },
-  { keys: ["↑"], does: "In an empty composer: edit your last message" },
+  { keys: ["↑"], does: "In an empty message input: edit your last message" },
 ];
 
-/** Handles a key that nothing nearer wanted. */
+/** Handles a key that no focused element handled. */
 export function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -103,7 +103,7 @@ function toWork(place: "tasks" | "graph" | "workers"): void {
   if (project) navigation.go(`/p/${project}/${place}`);
 }
 
-// Out of the activity, back to its project's chat.
+// Back from the details to the page that they belong to.
 function leave(): void {
   const { route } = navigation;
   if ((route.name === "tasks" || route.name === "graph") && route.task)

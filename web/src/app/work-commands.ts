@@ -12,10 +12,10 @@ import { titleOf } from "../state/projects/words";
 import { ESCALATION } from "../state/needs/words";
 import { attempt, go, projectHere } from "./commands";
 
-/** How many tasks the palette finds by name: more would make it slow. */
+/** Maximum number of tasks in the palette; more would make it slow. */
 const MOST = 2_000;
 
-/** Places and verbs of the work in the project on screen. */
+/** Pages and commands for the tasks and workers of the current project. */
 export function workHere(): Command[] {
   const { floor } = hub;
   const project = floor.projects.get(projectHere() ?? "");
@@ -24,12 +24,12 @@ export function workHere(): Command[] {
   const writes = canWrite(floor.me, project);
   const found: Command[] = writes ? [...ofTask(), ...verbs(id, name)] : [];
   found.push(go("board", "board", "Board", name, `/p/${id}/tasks`));
-  found.push(go("graph", "graph", "Graph of tasks", name, `/p/${id}/graph`));
+  found.push(go("graph", "graph", "Task graph", name, `/p/${id}/graph`));
   found.push(go("workers", "workers", "Workers", name, `/p/${id}/workers`));
-  found.push(go("decisions", "audit", "Decisions about the work", name, `/p/${id}/decisions`));
+  found.push(go("decisions", "audit", "Decisions", name, `/p/${id}/decisions`));
   found.push(go("metrics", "plot", "Metrics", name, `/p/${id}/metrics`));
-  found.push(go("escalations", "waiting", "What needs somebody here", name, `/p/${id}/escalations`));
-  const verb = canGovern(floor.me, project) ? "Change how work is handed out" : "How work is handed out";
+  found.push(go("escalations", "waiting", "Open requests in this project", name, `/p/${id}/escalations`));
+  const verb = canGovern(floor.me, project) ? "Edit task settings" : "Task settings";
   found.push(go("work settings", "gear", verb, name, `/p/${id}/work`));
   for (const worker of workersOf(floor, id))
     found.push(
@@ -48,7 +48,7 @@ export function workHere(): Command[] {
   return found;
 }
 
-/** What waits for this person, wherever it is. */
+/** Open requests for this person, in all projects. */
 export function needed(): Command[] {
   const { floor } = hub;
   const requests = openApprovals(floor).map((one) => {
@@ -75,10 +75,13 @@ function verbs(project: string, name: string): Command[] {
     dialogs.show({ kind: "start-workers", project }),
   );
   if (mine.length > 0) {
-    add("stop", "Stop all my workers here", `${name} · shopfloor worker stop-all`, () =>
-      attempt(hub.call({ verb: "worker.stop_all", project, input: { force: false } }), "Your workers stop"),
+    add("stop", "Stop my workers in this project", `${name} · shopfloor worker stop-all`, () =>
+      attempt(
+        hub.call({ verb: "worker.stop_all", project, input: { force: false } }),
+        "Stopping your workers",
+      ),
     );
-    add("stop", "Stop everything of mine here", `${name} · shopfloor stop-everything`, () =>
+    add("stop", "Stop everything in this project", `${name} · shopfloor stop-everything`, () =>
       dialogs.show({ kind: "freeze", project }),
     );
   }
@@ -94,15 +97,12 @@ function ofTask(): Command[] {
     found.push({ id: `task ${title}`, icon, title, detail: task.title, run });
   if (["failed", "escalated", "cancelled"].includes(task.status))
     add("sync", "Retry this task", () =>
-      attempt(
-        hub.call({ verb: "task.retry", task: task.id, input: {} }),
-        `${task.title} is in the queue again`,
-      ),
+      attempt(hub.call({ verb: "task.retry", task: task.id, input: {} }), `${task.title}: queued again`),
     );
   if (!["done", "failed", "cancelled"].includes(task.status)) {
-    add("take", "Take this task over", () => dialogs.show({ kind: "take-over", task: task.id }));
+    add("take", "Take over this task", () => dialogs.show({ kind: "take-over", task: task.id }));
     add("abandoned", "Cancel this task", () =>
-      attempt(hub.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title} is cancelled`),
+      attempt(hub.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title}: cancelled`),
     );
   }
   return found;

@@ -10,12 +10,12 @@ setInterval(() => {
   if (document.visibilityState === "visible") coarse = Date.now();
 }, 15_000);
 
-/** The time, by the second; only for what counts seconds. */
+/** The current time, updated every second; for countdowns. */
 export function seconds(): number {
   return now;
 }
 
-/** The time, often enough for "3m ago". */
+/** The current time, updated often enough for "3m ago". */
 export function moments(): number {
   return coarse;
 }

@@ -3,7 +3,7 @@ export function put<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap
   return new Map(map).set(key, value);
 }
 
-/** The map with these things set, each under its id; copied once. */
+/** The map with these values set by id. */
 export function putAll<V extends { id: string }>(
   map: ReadonlyMap<string, V>,
   values: readonly V[],

@@ -4,7 +4,7 @@ import { compareTexts, merge } from "./merge";
 describe("merge", () => {
   const base = "a\nb\nc\nd\ne";
 
-  it("takes both changes where they do not meet", () => {
+  it("merges changes that do not overlap", () => {
     expect(merge(base, "A\nb\nc\nd\ne", "a\nb\nc\nd\nE")).toEqual({ text: "A\nb\nc\nd\nE", conflicts: 0 });
     expect(merge(base, "a\nb\nnew\nc\nd\ne", "a\nb\nc\nd")).toEqual({
       text: "a\nb\nnew\nc\nd",
@@ -12,19 +12,19 @@ describe("merge", () => {
     });
   });
 
-  it("takes one change when only one changed, or both the same", () => {
+  it("takes a one-sided or identical change", () => {
     expect(merge(base, base, "x")).toEqual({ text: "x", conflicts: 0 });
     expect(merge(base, "x", base)).toEqual({ text: "x", conflicts: 0 });
     expect(merge(base, "a\nB\nc\nd\ne", "a\nB\nc\nd\ne")).toEqual({ text: "a\nB\nc\nd\ne", conflicts: 0 });
   });
 
-  it("keeps both, marked, where they meet", () => {
+  it("marks conflicts and keeps both sides", () => {
     const both = merge(base, "a\nmine\nc\nd\ne", "a\ntheirs\nc\nd\ne");
     expect(both.conflicts).toBe(1);
     expect(both.text).toBe("a\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> theirs\nc\nd\ne");
   });
 
-  it("loses no line of either side, whatever the texts", () => {
+  it("never loses a line of either side", () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     const text = (from: string[]) =>
@@ -39,7 +39,7 @@ describe("merge", () => {
     }
   });
 
-  it("does not freeze on long texts", () => {
+  it("is fast for long texts", () => {
     const long = Array.from({ length: 8_000 }, (_, index) => `line ${index}`);
     const mine = long.map((line) => `${line} mine`).join("\n");
     const theirs = [...long, "one more"].join("\n");
@@ -50,7 +50,7 @@ describe("merge", () => {
 });
 
 describe("compareTexts", () => {
-  it("tells what came, went and stayed", () => {
+  it("returns added, removed and unchanged lines", () => {
     expect(compareTexts("a\nb", "a\nc").map((line) => `${line.kind} ${line.text}`)).toEqual([
       "same a",
       "removed b",

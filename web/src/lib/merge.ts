@@ -1,9 +1,9 @@
-/** Two texts made from one base, brought together. */
+/** The result of a three-way merge. */
 export type Merged = { text: string; conflicts: number };
 
 type Hunk = { start: number; end: number; lines: string[] };
 
-/** Merges two changes of one text by lines; where both changed the same lines, both stay, marked. */
+/** Three-way merge by lines; conflicting lines are kept with markers. */
 export function merge(base: string, mine: string, theirs: string): Merged {
   const origin = base.split("\n");
   const left = hunks(origin, mine.split("\n"));
@@ -29,7 +29,7 @@ export function merge(base: string, mine: string, theirs: string): Merged {
   return { text: out.join("\n"), conflicts };
 }
 
-// Grows a block until no hunk of either side reaches into it.
+// Extends a block until no hunk of either side overlaps it.
 function takeBlock(left: Hunk[], right: Hunk[], start: number): { left: Hunk[]; right: Hunk[]; end: number } {
   const block = { left: [] as Hunk[], right: [] as Hunk[], end: start };
   for (let grown = true; grown;) {
@@ -73,7 +73,7 @@ function hunks(from: string[], to: string[]): Hunk[] {
   return found;
 }
 
-// The pairs of a longest common subsequence; the equal head and tail are set aside, as they are most of a text.
+// A longest common subsequence, after trimming the common head and tail.
 function common(a: string[], b: string[]): [number, number][] {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
@@ -87,7 +87,7 @@ function common(a: string[], b: string[]): [number, number][] {
   const n = a.length - head - tail;
   const m = b.length - head - tail;
   const pairs: [number, number][] = Array.from({ length: head }, (_, k) => [k, k]);
-  // Beyond this the middle is one change: exactness is not worth a frozen page.
+  // Treat a larger middle as one change, to keep the page responsive.
   if (n * m <= 4_000_000) pairs.push(...middle(a, b, head, n, m));
   for (let k = tail; k > 0; k--) pairs.push([a.length - k, b.length - k]);
   return pairs;
@@ -115,7 +115,7 @@ function middle(a: string[], b: string[], head: number, n: number, m: number): [
 /** One line of a comparison of two texts. */
 export type Line = { kind: "same" | "added" | "removed"; text: string };
 
-/** What changed from one text to another, line by line. */
+/** A line diff of two texts. */
 export function compareTexts(from: string, to: string): Line[] {
   const before = from.split("\n");
   const lines: Line[] = [];

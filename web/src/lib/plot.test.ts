@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { every, runs, spanUnit, ticks } from "./plot";
 
 describe("an axis", () => {
-  it("is marked at round values up to the highest", () => {
+  it("has round ticks up to the highest value", () => {
     expect(ticks(10)).toEqual([0, 2.5, 5, 7.5, 10]);
     expect(ticks(7)).toEqual([0, 2, 4, 6, 8]);
     expect(ticks(0.31)).toEqual([0, 0.1, 0.2, 0.3, 0.4]);
@@ -13,14 +13,14 @@ describe("an axis", () => {
     expect(ticks(Number.NaN)).toEqual([0, 1]);
   });
 
-  it("has few enough labels", () => {
+  it("limits the number of labels", () => {
     expect(every(24, 6)).toBe(4);
     expect(every(3, 6)).toBe(1);
   });
 });
 
-describe("values that are not always known", () => {
-  it("are drawn where they are", () => {
+describe("values with gaps", () => {
+  it("are split into runs", () => {
     expect(runs([null, 1, 2, null, null, 3])).toEqual([
       { from: 1, values: [1, 2] },
       { from: 5, values: [3] },
@@ -30,7 +30,7 @@ describe("values that are not always known", () => {
   });
 });
 
-it("stretches of time are told in the unit of the longest", () => {
+it("durations use the unit of the longest one", () => {
   expect([12, 1_999, 2_000, 179_999, 180_000, 4 * 3_600_000].map((ms) => spanUnit(ms).name)).toEqual([
     "ms",
     "ms",

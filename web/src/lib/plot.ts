@@ -1,4 +1,4 @@
-/** Values at which an axis is marked: from 0, round, at most `most` steps, the last not below the highest value. */
+/** Round tick values from 0 to at least the highest value, with at most `most` steps. */
 export function ticks(highest: number, most = 4, whole = false): number[] {
   if (!(highest > 0)) return [0, 1];
   const rough = whole ? Math.max(1, highest / most) : highest / most;
@@ -11,7 +11,7 @@ export function ticks(highest: number, most = 4, whole = false): number[] {
   return Array.from({ length: count + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
-/** Which of many labels are shown, so that they do not touch: the first, and others as far apart as each other. */
+/** The step between shown labels, so that at most `most` are shown. */
 export function every(count: number, most: number): number {
   return Math.max(1, Math.ceil(count / most));
 }
@@ -19,12 +19,12 @@ export function every(count: number, most: number): number {
 const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
-/** A moment as an axis names it, by how long the axis is. */
+/** The label of a time, by the length of the axis. */
 export function axisTime(at: string, spanMs: number): string {
   return (spanMs > 36 * 3_600_000 ? day : hour).format(Date.parse(at));
 }
 
-/** The stretches in which values are known, each with where it begins. */
+/** The runs of known values, with their start indexes. */
 export function runs(values: readonly (number | null)[]): { from: number; values: number[] }[] {
   const found: { from: number; values: number[] }[] = [];
   values.forEach((value, index) => {
@@ -36,7 +36,7 @@ export function runs(values: readonly (number | null)[]): { from: number; values
   return found;
 }
 
-/** The unit in which stretches of time are told on an axis, by the longest of them in milliseconds. */
+/** The unit for durations on an axis, by the longest one in milliseconds. */
 export function spanUnit(longest: number): { size: number; name: string } {
   if (longest < 2_000) return { size: 1, name: "ms" };
   if (longest < 180_000) return { size: 1_000, name: "s" };

@@ -1,4 +1,4 @@
-/** How well a query fits a text: higher is better, 0 is not at all. Words of the query may come in any order. */
+/** How well a text matches a query: higher is better, 0 is no match. The order of words does not matter. */
 export function score(query: string, text: string): number {
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean);
   const hay = text.toLowerCase();
@@ -12,7 +12,7 @@ export function score(query: string, text: string): number {
   return sum;
 }
 
-/** The items that fit a query, best first, at most `most`. */
+/** At most `most` items that match a query, best first. */
 export function find<T>(items: readonly T[], query: string, textOf: (item: T) => string, most: number): T[] {
   if (!query.trim()) return items.slice(0, most);
   return items

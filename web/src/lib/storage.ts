@@ -1,4 +1,4 @@
-/** Reads what this browser remembers; null when there is nothing or storage is blocked. */
+/** Reads a stored value; null if there is none or storage is blocked. */
 export function recall(name: string, area: "local" | "session" = "local"): string | null {
   try {
     return storage(area).getItem(`shopfloor.${name}`);
@@ -7,22 +7,22 @@ export function recall(name: string, area: "local" | "session" = "local"): strin
   }
 }
 
-/** Remembers something in this browser; null forgets it. Never a secret. */
+/** Stores a value in this browser; null removes it. Not for secrets. */
 export function remember(name: string, value: string | null, area: "local" | "session" = "local"): void {
   try {
     if (value === null) storage(area).removeItem(`shopfloor.${name}`);
     else storage(area).setItem(`shopfloor.${name}`, value);
   } catch {
-    // Storage is blocked or full: the page works without a memory.
+    // Storage is blocked or full: the page works without it.
   }
 }
 
-/** Forgets what was typed and not sent, which is nobody else's business after a log-out. */
+/** Removes drafts, which the next person at this browser must not see. */
 export function forgetDrafts(): void {
   try {
     sessionStorage.clear();
   } catch {
-    // Storage is blocked: there is nothing to forget.
+    // Storage is blocked: there are no drafts.
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { plain } from "./text";
 
-it("a reason in few words has no marks, and its lines stand apart", () => {
+it("plain removes code marks and joins lines", () => {
   expect(plain("nobody takes it: no worker can `sql`")).toBe("nobody takes it: no worker can sql");
   expect(plain("`cargo test` fails\n\n `docs/a.md` is missing")).toBe(
     "cargo test fails · docs/a.md is missing",

@@ -1,4 +1,4 @@
-/** What the hub or a worker says, in one line and without marks, where there is room for few words. */
+/** A text in one line, without code marks. */
 export function plain(text: string): string {
   return text
     .replaceAll(/`([^`\n]+)`/gu, "$1")
@@ -8,7 +8,7 @@ export function plain(text: string): string {
     .join(" · ");
 }
 
-/** How many bytes a text has on the wire: the hub's limits are in bytes. */
+/** The length of a text in bytes, which the hub's limits use. */
 export function bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }

@@ -15,7 +15,7 @@ const clockFormat = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-/** How long ago or from now a moment is, in few letters. */
+/** A time relative to now, such as `3h ago`. */
 export function relative(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000);
   for (const [unit, size] of UNITS) {
@@ -24,17 +24,17 @@ export function relative(at: number, now: number): string {
   return seconds > 5 ? `in ${seconds}s` : seconds < -5 ? `${-seconds}s ago` : "just now";
 }
 
-/** A moment in full. */
+/** A time with its full date. */
 export function absolute(at: number): string {
   return absoluteFormat.format(at);
 }
 
-/** A moment as the clock shows it. */
+/** The time of day. */
 export function clock(at: number): string {
   return clockFormat.format(at);
 }
 
-/** A day as people say it. */
+/** A day, such as `Yesterday`. */
 export function dayName(at: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);
   if (days === 0) return "Today";
@@ -49,7 +49,7 @@ function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
-/** A stretch of time in one or two units. */
+/** A duration in one or two units. */
 export function spanOf(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
@@ -59,7 +59,7 @@ export function spanOf(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long something has lasted, as far as that matters at a glance. */
+/** The duration of something ongoing, such as `for 4 min`. */
 export function lasting(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return "for a moment";

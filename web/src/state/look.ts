@@ -1,2 +1,2 @@
-/** A state's colour and icon, its word, and what is true in it. */
+/** How a state is shown: colour and icon, label, and explanation. */
 export type Look<T extends string> = { tone: T; word: string; meaning: string };

@@ -1,7 +1,7 @@
 import { asProblem, type Problem } from "../../lib/failure";
 import { hub } from "../../state/hub/hub.svelte";
 
-/** Keeps a project's board whole while somebody looks at it: fetched once, and again after a full sync. */
+/** Loads a project's board while it is open: once, and again after a full sync. */
 export class Reading {
   problem = $state.raw<Problem | null>(null);
   busy = $state(false);

@@ -1,15 +1,15 @@
 import type { Message } from "../../protocol";
 import type { Chat } from "../hub/floor";
 
-/** A chat of which nothing was fetched yet. */
+/** A chat that is not loaded. */
 export const UNREAD_CHAT: Chat = { messages: [], complete: false, fresh: false };
 
-/** The chat with a message that came, changed or was deleted. */
+/** The chat with a new, edited or deleted message. */
 export function hear(chat: Chat, message: Message): Chat {
   const { messages } = chat;
   const last = messages.at(-1);
   if (!last || message.number > last.number) {
-    // A gap means that something was missed: leave it to the next page.
+    // After a gap, the newest page must be fetched again.
     if (last && message.number !== last.number + 1) return { ...chat, fresh: false };
     return last || chat.complete ? { ...chat, messages: [...messages, message] } : chat;
   }
@@ -18,7 +18,7 @@ export function hear(chat: Chat, message: Message): Chat {
   return { ...chat, messages: messages.with(index, message) };
 }
 
-/** The chat with its newest page, asked for with `limit`. */
+/** The chat with its newest page, fetched with `limit`. */
 export function newestPage(chat: Chat, page: readonly Message[], limit: number): Chat {
   const first = page[0];
   const last = chat.messages.at(-1);
@@ -35,7 +35,7 @@ export function newestPage(chat: Chat, page: readonly Message[], limit: number):
   return { messages, complete: chat.complete || complete, fresh: true };
 }
 
-/** The chat with an older page in front, asked for with `limit`. */
+/** The chat with an older page prepended, fetched with `limit`. */
 export function olderPage(chat: Chat, page: readonly Message[], limit: number): Chat {
   const first = chat.messages[0];
   const older = first ? page.filter((message) => message.number < first.number) : page;

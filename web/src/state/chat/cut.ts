@@ -3,13 +3,13 @@ import type { Floor } from "../hub/floor";
 import { pieces } from "./mentions";
 import { pathOf } from "../shell/route";
 
-/** A part of a text with what the page knows of it. */
+/** A rendered part of a text. */
 export type KnownPart =
   | { kind: "text"; text: string }
   | { kind: "chip"; text: string; strong: boolean; title?: string }
   | { kind: "link"; text: string; href: string; title?: string };
 
-/** Makes the function that shows mentions as names and references as links, as far as this person sees what they mean. */
+/** Creates a function that renders mentions as chips and visible references as links. */
 export function cutter(floor: Floor): (text: string) => KnownPart[] {
   const names = [...floor.users.values()].map((user) => user.name);
   const me = floor.me?.user?.name.toLowerCase();
@@ -46,6 +46,6 @@ function reference(floor: Floor, id: string): KnownPart {
     kind: "chip",
     text: `#${id.slice(0, 12)}…`,
     strong: false,
-    title: `${id}: not found, or not yours to see`,
+    title: `${id}: not found, or no access`,
   };
 }

@@ -14,7 +14,7 @@ describe("pieces", () => {
     ]);
   });
 
-  it("leaves alone what only looks like one", () => {
+  it("ignores text that only looks like a mention or reference", () => {
     for (const text of ["@anna", "@", "#act_12", `#${id}f`, "a # b @ c"]) {
       expect(pieces(text, ["ann"])).toEqual([{ kind: "text", text }]);
     }
@@ -22,7 +22,7 @@ describe("pieces", () => {
 });
 
 describe("unfinished", () => {
-  it("is what is being typed", () => {
+  it("is the mention or reference before the caret", () => {
     expect(unfinished("hi @an", 6)).toEqual({ sign: "@", query: "an", start: 3 });
     expect(unfinished("#", 1)).toEqual({ sign: "#", query: "", start: 0 });
     expect(unfinished("mail@an", 7)).toBeNull();

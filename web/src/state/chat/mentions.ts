@@ -1,10 +1,10 @@
-/** A piece of chat text. */
+/** A part of a chat text. */
 export type Piece =
   { kind: "text"; text: string } | { kind: "mention"; name: string } | { kind: "reference"; id: string };
 
 const REFERENCE = /#((?:act|prj|msg|tsk|ses)_[0-9a-f]{32})(?![A-Za-z0-9_])/y;
 
-/** Cuts a text into plain text, `@name` mentions and `#act_…` references, as the hub reads them. */
+/** Splits a text into plain text, `@name` mentions and `#act_…` references, like the hub. */
 export function pieces(text: string, names: readonly string[]): Piece[] {
   const found: Piece[] = [];
   let from = 0;

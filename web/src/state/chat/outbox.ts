@@ -1,38 +1,38 @@
 import type { Problem } from "../../lib/failure";
 import type { Message } from "../../protocol";
 
-/** A message that this person sent and the hub has not confirmed. */
+/** An unconfirmed message of this person. */
 export type Pending = {
-  /** The idempotency key: a retry with it acts once. */
+  /** The idempotency key, kept for retries. */
   key: string;
   project: string;
   content: string;
   at: number;
-  /** Why it was refused; null while it is on its way. */
+  /** Why it was rejected; null while it is in flight. */
   problem: Problem | null;
 };
 
-/** The outbox with a message on its way. */
+/** The outbox with a message in flight. */
 export function sent(outbox: readonly Pending[], pending: Pending): readonly Pending[] {
   return [...outbox.filter((other) => other.key !== pending.key), pending];
 }
 
-/** The outbox with a message refused. */
+/** The outbox with a rejected message. */
 export function failed(outbox: readonly Pending[], key: string, problem: Problem): readonly Pending[] {
   return outbox.map((pending) => (pending.key === key ? { ...pending, problem } : pending));
 }
 
-/** The outbox with a message on its way again. */
+/** The outbox with a message in flight again. */
 export function retried(outbox: readonly Pending[], key: string): readonly Pending[] {
   return outbox.map((pending) => (pending.key === key ? { ...pending, problem: null } : pending));
 }
 
-/** The outbox without a message: confirmed, or given up. */
+/** The outbox without a confirmed or discarded message. */
 export function settled(outbox: readonly Pending[], key: string): readonly Pending[] {
   return outbox.filter((pending) => pending.key !== key);
 }
 
-/** The outbox after a message of this person came by delta, which may be before its answer: it must not be seen twice. */
+/** The outbox without a message that arrived by delta, possibly before its answer. */
 export function seen(outbox: readonly Pending[], message: Message): readonly Pending[] {
   const index = outbox.findIndex(
     (pending) =>

@@ -9,9 +9,9 @@ export type Row =
   | { kind: "message"; key: string; message: Message; head: boolean }
   | { kind: "pending"; key: string; pending: Pending };
 
-const SAME_BREATH_MS = 5 * 60_000;
+const GROUP_MS = 5 * 60_000;
 
-/** The rows of a chat: days, the line above what is new, and messages of which only the first of a burst has a head. */
+/** The rows of a chat: days, the line above unread messages, and messages grouped by author and time. */
 export function thread(
   messages: readonly Message[],
   pending: readonly Pending[],
@@ -24,7 +24,7 @@ export function thread(
   let marked = options.readUpTo === null;
   for (const message of messages) {
     const today = dayOf(message.created_at);
-    let head = before === null || !inSameBreath(before, message);
+    let head = before === null || !isGrouped(before, message);
     if (today !== day) {
       rows.push({ kind: "day", key: `day ${today}`, day: message.created_at });
       day = today;
@@ -42,12 +42,12 @@ export function thread(
   return rows;
 }
 
-function inSameBreath(before: Message, message: Message): boolean {
+function isGrouped(before: Message, message: Message): boolean {
   return (
     before.author.id === message.author.id &&
     before.author_kind === message.author_kind &&
     before.deleted_at === null &&
-    Date.parse(message.created_at) - Date.parse(before.created_at) < SAME_BREATH_MS
+    Date.parse(message.created_at) - Date.parse(before.created_at) < GROUP_MS
   );
 }
 

@@ -35,7 +35,7 @@ const floor: Floor = {
   ),
 };
 
-describe("runners of others", () => {
+describe("other people's runners", () => {
   const bo = { id: "bo", name: "bo" };
   const shared = (
     visibility: "read-only" | "read-write",
@@ -51,14 +51,14 @@ describe("runners of others", () => {
   });
   const ids = (of: Floor) => hostsOf(of, "a").map((one) => one.id);
 
-  it("can be asked where their owner works on the activity", () => {
+  it("are available when their owner works on the activity", () => {
     expect(ids(shared("read-write", "bo"))).toEqual(["theirs"]);
     expect(ids(shared("read-write", "ann", workspace("w", { owner: bo })))).toEqual(["theirs"]);
     expect(ids(shared("read-write", "ann"))).toEqual([]);
     expect(ids(shared("read-write", "ann", workspace("w", { owner: bo, status: "cleaned" })))).toEqual([]);
   });
 
-  it("cannot be asked where their owner may not write, is away, or the activity is not known", () => {
+  it("are not available without write access, when offline, or for an unknown activity", () => {
     expect(ids(shared("read-only", "ann", workspace("w", { owner: bo })))).toEqual([]);
     const away = new Map([["theirs", runner("theirs", { owner: bo, connected: false })]]);
     expect(ids({ ...shared("read-write", "bo"), runners: away })).toEqual([]);
@@ -73,7 +73,7 @@ describe("runners of others", () => {
 });
 
 describe("agents", () => {
-  it("that can start come first, then programs, then those to be installed", () => {
+  it("are sorted: available, plain programs, not installed", () => {
     const choices = agentChoices(floor);
     expect(choices.map((one) => one.name)).toEqual(["claude", "codex", "shell", "command", "gemini"]);
     expect(choices[0]).toMatchObject({ version: "2.0", runners: [{ id: "s" }] });
@@ -81,11 +81,11 @@ describe("agents", () => {
     expect(choices.at(-1)).toMatchObject({ install: "npm i -g gemini", runners: [] });
   });
 
-  it("there are none without a connected runner", () => {
+  it("are none without an online runner", () => {
     expect(agentChoices({ ...floor, runners: new Map() })).toEqual([]);
   });
 
-  it("that tell no cost are stopped by no budget", () => {
+  it("that report no cost have no effective budget", () => {
     const mode = (costs?: boolean) => ({ mode: "headless" as const, prompt: true, resumes: true, costs });
     const choice = (name: string, ...modes: ReturnType<typeof mode>[]) => ({
       ...agent(name, "1"),
@@ -98,7 +98,7 @@ describe("agents", () => {
     expect(tellsNoCost(choice("command", mode(false)))).toBe(false);
   });
 
-  it("need a runner: whoever was invited connects one, and does not start a hub", () => {
+  it("need a runner: only the hub owner is told to start the hub", () => {
     const invited = runnerAdvice(floor, "http://hub:1");
     expect(invited.commands).toEqual(["shopfloor runner --hub http://hub:1 --token T --name N"]);
     const owner = { ...me, user: user("ann", { hub_owner: true }) };
@@ -110,7 +110,7 @@ describe("agents", () => {
 });
 
 describe("a runner's disk", () => {
-  it("is what its workspaces take, without those that are gone", () => {
+  it("is the sum of its existing workspaces", () => {
     const on = (id: string, of: string, disk_bytes: number | null, status: Workspace["status"] = "ready") =>
       workspace(id, { runner: of, disk_bytes, status });
     const all = [
@@ -127,13 +127,13 @@ describe("a runner's disk", () => {
 });
 
 describe("a command line", () => {
-  it("is cut like a shell does, and nothing in it is run", () => {
+  it("is split like in a shell, without expansion", () => {
     expect(argvOf(`make -j 2 "a b" 'c "d"' e\\ f`)).toEqual(["make", "-j", "2", "a b", 'c "d"', "e f"]);
     expect(argvOf(`echo $(id) ; rm * "" x`)).toEqual(["echo", "$(id)", ";", "rm", "*", "", "x"]);
     expect(argvOf("  ")).toEqual([]);
   });
 
-  it("is said so that it is cut into the same words", () => {
+  it("is quoted so that it splits into the same arguments", () => {
     const argv = ["sh", "-c", "echo 'a b' > $1", "", "./x"];
     expect(argvOf(lineOf(argv))).toEqual(argv);
     expect(lineOf(["make", "-j2"])).toBe("make -j2");
@@ -141,7 +141,7 @@ describe("a command line", () => {
 });
 
 describe("a project's name", () => {
-  it("comes from where its code is", () => {
+  it("comes from the repository location", () => {
     expect(nameFromLocation("https://example.org/team/shop.git")).toBe("shop");
     expect(nameFromLocation("git@example.org:team/shop.git")).toBe("shop");
     expect(nameFromLocation("/home/ann/code/shop/")).toBe("shop");

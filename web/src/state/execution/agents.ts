@@ -1,19 +1,19 @@
 import type { FoundAgent, Runner } from "../../protocol";
 import type { Floor } from "../hub/floor";
 
-/** An agent as this person can start it, or could after installing it. */
+/** An agent that this person can start or install. */
 export type AgentChoice = FoundAgent & {
   /** The connected runners that have it. */
   runners: readonly Runner[];
 };
 
-/** What every runner can run. */
+/** The programs that every runner can run. */
 const EVERYWHERE: FoundAgent[] = [
   { name: "shell", label: "Shell", version: "", install: null, headless: false },
   { name: "command", label: "Command", version: "", install: null, headless: false },
 ];
 
-/** This person's runners: the connected first. */
+/** This person's runners, those online first. */
 export function myRunners(floor: Floor): Runner[] {
   const me = floor.me?.user?.id;
   return [...floor.runners.values()]
@@ -22,8 +22,8 @@ export function myRunners(floor: Floor): Runner[] {
 }
 
 /**
- * The connected runners of others who work on an activity: a session there is theirs, and they are asked first. The hub
- * decides; the page only spares a refusal.
+ * Other people's online runners for an activity. A session there belongs to the runner's owner, who must allow it. The
+ * hub enforces this; the page only hides what it would reject.
  */
 export function hostsOf(floor: Floor, activity: string): Runner[] {
   const me = floor.me?.user?.id;
@@ -39,7 +39,7 @@ export function hostsOf(floor: Floor, activity: string): Runner[] {
     .sort((a, b) => a.owner.name.localeCompare(b.owner.name) || a.name.localeCompare(b.name));
 }
 
-/** What the workspaces of a runner take on its disk, as far as they may be seen; null: nothing is known. */
+/** The disk usage of a runner's visible workspaces; null when unknown. */
 export function diskOf(floor: Floor, runner: string): number | null {
   const known = [...floor.workspaces.values()].filter(
     (one) => one.runner === runner && one.status !== "cleaned" && one.disk_bytes !== null,
@@ -47,7 +47,7 @@ export function diskOf(floor: Floor, runner: string): number | null {
   return known.length === 0 ? null : known.reduce((sum, one) => sum + (one.disk_bytes ?? 0), 0);
 }
 
-/** The agents of these runners, by default this person's: those that can start now first, coding agents before plain programs. */
+/** The agents on the runners: available ones first, coding agents before plain programs. */
 export function agentChoices(floor: Floor, runners: readonly Runner[] = myRunners(floor)): AgentChoice[] {
   const connected = runners.filter((runner) => runner.connected);
   const found = new Map<string, AgentChoice>();
@@ -66,34 +66,34 @@ export function agentChoices(floor: Floor, runners: readonly Runner[] = myRunner
   return [...found.values()].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Whether what an agent uses becomes money nowhere: no budget stops it. What a runner does not say is taken for granted. */
+/** Whether an agent never reports cost, so that budgets have no effect. Unknown agents count as reporting. */
 export function tellsNoCost(choice: AgentChoice): boolean {
   if (isPlain(choice.name)) return false;
   const modes = choice.modes ?? [];
   return modes.length > 0 && modes.every((mode) => mode.costs === false);
 }
 
-/** How this person gets a runner: whoever owns the hub may have it beside the hub, everybody else connects a machine. */
+/** How this person gets a runner: next to the hub for its owner, on another machine for everyone else. */
 export function runnerAdvice(floor: Floor, origin: string): { text: string; commands: string[] } {
-  const own = "Agents run on your own machine, with your own credentials.";
+  const own = "Agents run on your machine, with your credentials.";
   const connect = `shopfloor runner --hub ${origin} --token T --name N`;
   if (floor.me?.user?.hub_owner)
     return {
-      text: `${own} The first command starts the hub with a runner beside it; the second connects any other machine, with a token from the Runners page.`,
+      text: `${own} The first command starts the hub together with a runner. The second connects another machine, with a token from the Runners page.`,
       commands: ["shopfloor up", connect],
     };
   return {
-    text: `${own} Register it on the Runners page, then start its runner there with the token that you get.`,
+    text: `${own} Register a runner on the Runners page, then start it on your machine with the token.`,
     commands: [connect],
   };
 }
 
-/** Whether an agent is only a program: it takes a command line, not a prompt. */
+/** Whether an agent is a plain program, which takes a command line instead of a prompt. */
 export function isPlain(agent: string): boolean {
   return agent === "shell" || agent === "command";
 }
 
-/** A command line as the program and its arguments; quotes and backslashes as in a shell, and nothing else of one. */
+/** Splits a command line into program and arguments; supports quotes and backslashes, but no other shell syntax. */
 export function argvOf(line: string): string[] {
   const found: string[] = [];
   let word: string | null = null;
@@ -116,14 +116,14 @@ export function argvOf(line: string): string[] {
   return found;
 }
 
-/** A program and its arguments as one line that [`argvOf`] takes apart again. */
+/** Joins program and arguments into a line for [`argvOf`]. */
 export function lineOf(argv: readonly string[]): string {
   const quoted = (word: string) =>
     /^[\p{L}\p{N}_./:=@%+,*?[\]{}-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
   return argv.map(quoted).join(" ");
 }
 
-/** A project's name from where its code is. */
+/** A project name from a repository URL or path. */
 export function nameFromLocation(location: string): string {
   const last =
     location

@@ -3,13 +3,13 @@ import type { FromHub, ToHub } from "../../protocol";
 import type { Screen } from "./painter";
 import { TerminalStream, type Watched, type Wire } from "./stream";
 
-/** The largest piece of input in one frame: a long paste must not be one. */
+/** Maximum input size of a frame; longer input is split. */
 const INPUT_STEP = 32 * 1024;
 
-/** How channels reach the hub; each says whether it could. */
+/** Sends frames to the hub; returns whether it was possible. */
 export type Sender = { tell: (frame: ToHub) => boolean; send: (bytes: Uint8Array<ArrayBuffer>) => boolean };
 
-/** The terminals that this page watches, each on a channel whose number is never used twice. */
+/** The watched terminals, each on a channel with a unique number. */
 export class Channels {
   readonly #sender: Sender;
   readonly #streams = new Set<TerminalStream>();
@@ -20,38 +20,38 @@ export class Channels {
     this.#sender = sender;
   }
 
-  /** A stream of a session's terminal onto a screen; it starts when it is told to. */
+  /** Creates a stream of a session's terminal, not started yet. */
   stream(session: string, screen: Screen, changed: (watched: Watched) => void): TerminalStream {
     const stream = new TerminalStream(session, screen, this.#wire, changed);
     this.#streams.add(stream);
     return stream;
   }
 
-  /** Ends a stream for good. */
+  /** Closes a stream. */
   close(stream: TerminalStream): void {
     stream.stop();
     this.#streams.delete(stream);
   }
 
-  /** The connection is there. */
+  /** Called after connecting. */
   live(): void {
     for (const stream of this.#streams) stream.linkLive();
   }
 
-  /** The connection is gone. */
+  /** Called after a disconnection. */
   lost(): void {
     this.#open.clear();
     for (const stream of this.#streams) stream.linkLost();
   }
 
-  /** What the hub said about a channel. */
+  /** Handles a frame about a channel. */
   said(frame: Extract<FromHub, { type: "watching" | "unwatched" }>): void {
     const stream = this.#open.get(frame.channel);
     if (frame.type === "unwatched") this.#open.delete(frame.channel);
     stream?.said(frame);
   }
 
-  /** What a terminal said. */
+  /** Handles a frame from a terminal. */
   heard(frame: TerminalFrame): void {
     this.#open.get(frame.channel)?.heard(frame);
   }

@@ -1,21 +1,21 @@
-/** What draws a terminal: an emulator whose writes are parsed later, in order. */
+/** A terminal emulator, which parses writes asynchronously and in order. */
 export type Screen = {
-  /** Takes another size and keeps what it shows. */
+  /** Resizes and keeps the content. */
   resize?(cols: number, rows: number): void;
-  /** Becomes a fresh screen of this size, at once. */
+  /** Resets to an empty screen of this size, immediately. */
   reset(cols: number, rows: number): void;
-  /** Takes bytes; says when they were parsed. */
+  /** Writes bytes; calls `parsed` after parsing. */
   write(bytes: Uint8Array, parsed: () => void): void;
 };
 
 type Picture = { cols: number; rows: number; bytes: Uint8Array; parsed: () => void };
 
-/** Ends any half-read escape sequence or character. */
+/** Cancels an unfinished escape sequence or character. */
 const CANCEL = new Uint8Array([0x18]);
 
 const NOTHING = new Uint8Array();
 
-/** Keeps snapshots and output in order: a reset acts at once, but what was written before it may not be parsed yet. */
+/** Orders snapshots and output: a reset acts immediately, while earlier writes may not be parsed yet. */
 export class Painter {
   readonly #screen: Screen;
   #picture: Picture | null = null;
@@ -25,7 +25,7 @@ export class Painter {
     this.#screen = screen;
   }
 
-  /** Shows a whole screen in place of everything before it. */
+  /** Replaces the content with a snapshot. */
   paint(picture: Picture): void {
     const waits = this.#picture !== null;
     this.#picture = picture;
@@ -39,7 +39,7 @@ export class Painter {
     else this.#screen.write(bytes, parsed);
   }
 
-  /** Takes another size, after everything that was written before. */
+  /** Resizes after all earlier writes. */
   resize(cols: number, rows: number): void {
     this.write(NOTHING, () => this.#screen.resize?.(cols, rows));
   }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { patchOf } from "./patch";
 
-it("writes a workspace's changes as git would", () => {
+it("patchOf writes a git patch", () => {
   const file = {
     change: "modified",
     old_mode: "100644",
@@ -36,6 +36,6 @@ it("writes a workspace's changes as git would", () => {
     ],
   });
   expect(patch).toBe(
-    "diff --git a/a.rs b/a.rs\n@@ -3 +3 @@\n one\n-two\n+three\ndiff --git a/a.png b/b.png\nnot text\n",
+    "diff --git a/a.rs b/a.rs\n@@ -3 +3 @@\n one\n-two\n+three\ndiff --git a/a.png b/b.png\nBinary file\n",
   );
 });

@@ -2,7 +2,7 @@ import type { WorkspaceDiff } from "../../protocol";
 
 const SIGN = { same: " ", added: "+", removed: "-" } as const;
 
-/** A workspace's changes as the patch that git would write. */
+/** A workspace's changes as a git patch. */
 export function patchOf({ files }: WorkspaceDiff): string {
   return files
     .map((file) => {
@@ -10,7 +10,7 @@ export function patchOf({ files }: WorkspaceDiff): string {
         (hunk) =>
           `@@ -${hunk.old_start} +${hunk.new_start} @@\n${hunk.lines.map((line) => SIGN[line.kind] + line.text).join("\n")}\n`,
       );
-      return `diff --git a/${file.old_path ?? file.path} b/${file.path}\n${file.binary ? "not text\n" : hunks.join("")}`;
+      return `diff --git a/${file.old_path ?? file.path} b/${file.path}\n${file.binary ? "Binary file\n" : hunks.join("")}`;
     })
     .join("");
 }

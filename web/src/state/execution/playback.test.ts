@@ -39,7 +39,7 @@ function setUp() {
 }
 
 describe("a recording", () => {
-  it("is sought without loading what lies between", async () => {
+  it("seeks without loading the parts between", async () => {
     const { playback, asked, shown } = setUp();
     await playback.seek(25_000);
     expect(shown()).toBe("[screen 2]a2");
@@ -51,7 +51,7 @@ describe("a recording", () => {
     expect(asked).toEqual([25_000]);
   });
 
-  it("goes on into the next part without drawing the screen anew", async () => {
+  it("continues with the next part without a redraw", async () => {
     const { playback, asked, shown, sizes } = setUp();
     await playback.seek(0);
     for (let step = 0; step < 12; step++) expect(await playback.advance(1_000, false)).toBe(true);
@@ -60,7 +60,7 @@ describe("a recording", () => {
     expect(sizes).toEqual(["80x24", "100x30"]);
   });
 
-  it("opens with its first picture instead of a black screen, and plays it from the start", async () => {
+  it("shows its first picture at position 0 and plays from the start", async () => {
     const { playback, shown } = setUp();
     await playback.seek(0);
     expect(shown()).toBe("[screen 0]a0");
@@ -73,7 +73,7 @@ describe("a recording", () => {
     expect(shown()).toBe("[screen 0]a0");
   });
 
-  it("waits with its first picture for words", async () => {
+  it("uses the first output with text as its first picture", async () => {
     const at = (at_ms: number, data: string) => ({ at_ms, code: "o" as const, data });
     const events = [
       at(10, "\x1b[?1049h\x1b[2J\x1b]0;title\x07\r\n "),
@@ -94,14 +94,14 @@ describe("a recording", () => {
     expect(shown).toMatch(/words!$/);
   });
 
-  it("says when it is over", async () => {
+  it("reports its end", async () => {
     const { playback } = setUp();
     await playback.seek(29_000);
     expect(await playback.advance(100, false)).toBe(true);
     expect(await playback.advance(1_000, false)).toBe(false);
   });
 
-  it("skips pauses, and only those", async () => {
+  it("skips only pauses", async () => {
     const { playback, shown } = setUp();
     await playback.seek(200);
     await playback.advance(10, true);
@@ -110,7 +110,7 @@ describe("a recording", () => {
     expect(shown()).toBe("[screen 0]a0b0");
   });
 
-  it("shows where one went last, also when an earlier part comes late", async () => {
+  it("shows the last seek position when an earlier part arrives late", async () => {
     const { playback, shown } = setUp();
     await Promise.all([playback.seek(15_000), playback.seek(5_000)]);
     expect(shown()).toBe("[screen 0]a0");

@@ -1,16 +1,16 @@
 import type { RecordedEvent, RecordingPart } from "../../protocol";
 import { Painter, type Screen } from "./painter";
 
-/** A pause longer than this is skipped when idle time is. */
+/** Longer pauses are skipped, if idle time is. */
 const IDLE_MS = 2_000;
-/** What is left of a pause that is skipped. */
+/** The remaining length of a skipped pause. */
 const BREATH_MS = 400;
-/** What comes so soon after the first words belongs to the same picture. */
+/** Output within this time after the first text belongs to the first picture. */
 const BURST_MS = 250;
-/** The next part is fetched when so much is left of the current one. */
+/** The next part is fetched this long before the current one ends. */
 const AHEAD_MS = 5_000;
 
-/** Plays a recording onto a screen from parts that are fetched when they are needed; never the whole. */
+/** Plays a recording on a screen; fetches its parts on demand. */
 export class Playback {
   readonly #painter: Painter;
   readonly #fetch: (from: number) => Promise<RecordingPart>;
@@ -32,17 +32,17 @@ export class Playback {
     this.#resized = resized;
   }
 
-  /** Where it is, in milliseconds from the start. */
+  /** The position in milliseconds. */
   get now(): number {
     return this.#now;
   }
 
-  /** Whether it waits for a part. */
+  /** Whether it is loading a part. */
   get isWaiting(): boolean {
     return this.#busy;
   }
 
-  /** Shows the screen as it was at a moment. */
+  /** Seeks to a position. */
   async seek(at: number): Promise<void> {
     const ticket = ++this.#seeks;
     const part = this.#part;
@@ -53,7 +53,7 @@ export class Playback {
     this.#busy = true;
     try {
       const found = await this.#fetch(Math.max(0, Math.floor(at)));
-      // Somebody may have gone elsewhere while this came.
+      // A newer seek may have started meanwhile.
       if (ticket !== this.#seeks) return;
       this.#next = null;
       this.#paint(found);
@@ -63,7 +63,7 @@ export class Playback {
     }
   }
 
-  /** Lets so much time pass; says false at the end. */
+  /** Advances by a time; returns false at the end. */
   async advance(by: number, skipIdle: boolean): Promise<boolean> {
     if (!this.#part || this.#busy) return true;
     let to = this.#now + by;
@@ -81,12 +81,12 @@ export class Playback {
 
   #prefetch(from: number): Promise<RecordingPart> {
     if (this.#next?.from !== from) this.#next = { from, part: this.#fetch(from) };
-    // Who waits for it hears of a failure; until then it is nobody's.
+    // Errors are reported when the part is needed.
     this.#next.part.catch(() => undefined);
     return this.#next.part;
   }
 
-  // The next part goes on where this one ends: its screen is there already.
+  // The next part continues from the current screen.
   async #turn(from: number): Promise<boolean> {
     const ticket = this.#seeks;
     this.#busy = true;
@@ -122,7 +122,7 @@ export class Playback {
     this.#resized(part.cols, part.rows);
   }
 
-  // At its very start a recording is a black screen: the first picture says more.
+  // At position 0 the screen is empty: show the first picture instead.
   #show(at: number): void {
     this.#play(at);
     if (at === 0) this.#draw(this.#firstPicture());
@@ -164,7 +164,7 @@ export class Playback {
 }
 
 function hasWords(output: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control sequences begin with one.
+  // eslint-disable-next-line no-control-regex -- control sequences start with a control character.
   const plain = output.replace(/\x1b(\][^\x07\x1b]*(\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~])/g, "");
   return /[^\s\p{Cc}]/u.test(plain);
 }

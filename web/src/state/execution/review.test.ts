@@ -10,7 +10,7 @@ const remark = (path: string, line: number, text: string, removed = false): Rema
 });
 
 describe("a review", () => {
-  it("numbers lines before and now", () => {
+  it("has old and new line numbers", () => {
     const lines = numbered({
       old_start: 10,
       new_start: 12,
@@ -31,7 +31,7 @@ describe("a review", () => {
     ]);
   });
 
-  it("has one remark a line, and none that is empty", () => {
+  it("has one comment per line and no empty ones", () => {
     const first = remarked([], remark("a", 1, " one "));
     const second = remarked(first, remark("a", 1, "two"));
     expect(second.map((one) => one.text)).toEqual(["two"]);
@@ -39,7 +39,7 @@ describe("a review", () => {
     expect(remarked(second, remark("a", 1, "  "))).toEqual([]);
   });
 
-  it("says where, what and why, in order", () => {
+  it("lists path, quote and comment in order", () => {
     const text = reviewText([remark("src/b.ts", 9, "why?"), remark("src/a.ts", 12, "name it", true)]);
     expect(text).toBe(
       "2 comments on your changes:\n\nsrc/a.ts:12 (removed line)\n> line 12\nname it\n\nsrc/b.ts:9\n> line 9\nwhy?",

@@ -44,37 +44,37 @@ const floor: Floor = {
 const cut = { ...floor, runners: new Map([["r", runner("r", { connected: false })]]) };
 const shown = (on: Floor, one: ReturnType<typeof session>) => liveOf(on, one).word;
 
-describe("attention", () => {
-  it("is called by one's own waiting sessions, the longest wait first, before all else", () => {
+describe("waiting sessions", () => {
+  it("are own sessions, oldest wait first, before other needs", () => {
     expect(waitingFor(floor).map((one) => one.id)).toEqual(["asked-before", "asks"]);
     expect(needs(floor).map((need) => need.kind)).toEqual(["waiting", "waiting"]);
     expect(waitingFor({ ...floor, me: { ...me, user: null } })).toEqual([]);
   });
 
-  it("is called once for each wait", () => {
+  it("notify once per wait", () => {
     const told = new Set(waitingFor(floor).map(waitKey));
     expect(newWaits(told, waitingFor(floor))).toEqual([]);
     const again = session("asks", { state: status("waiting", { since: "2026-11-15T11:00:00.000Z" }) });
     expect(newWaits(told, [again])).toEqual([again]);
   });
 
-  it("is not called by one that cannot be answered now", () => {
+  it("exclude those with an offline runner", () => {
     expect(waitingFor(cut)).toEqual([]);
     expect(needs(cut)).toEqual([]);
-    // It is told once, also when its runner goes and comes back; one that began meanwhile is told then.
+    // One notification per wait, even if the runner reconnects; a wait that started meanwhile is notified then.
     const told = new Set(toldWaits(new Set(), floor));
     expect(toldWaits(told, cut)).toEqual([...told]);
     expect(toldWaits(new Set(), cut)).toEqual([]);
   });
 
-  it("is not called by one that is being stopped", () => {
+  it("exclude those that are stopping", () => {
     const stopping = session("asks", { state: status("waiting"), stopping: true });
     expect(waitingFor({ ...floor, sessions: new Map([["asks", stopping]]) })).toEqual([]);
   });
 });
 
 describe("a session", () => {
-  it("says what it is at, and for whom it waits", () => {
+  it("has a label for its state", () => {
     expect(shown(floor, session("x"))).toBe("Working");
     expect(liveOf(floor, session("x", { state: status("waiting", { detail: "permission" }) }))).toMatchObject(
       {
@@ -86,26 +86,26 @@ describe("a session", () => {
     expect(shown(floor, session("x", { owner: bo, state: status("waiting") }))).toBe("Waiting");
   });
 
-  it("says how it ended", () => {
-    expect(shown(floor, session("x", { state: status("exited", { code: 0 }) }))).toBe("Exited with 0");
-    expect(shown(floor, session("x", { state: status("exited", { code: 2 }) }))).toBe("Exited with 2");
-    expect(shown(floor, session("x", { state: status("exited", { signal: 9 }) }))).toBe("Exited by signal 9");
+  it("has a label for its end", () => {
+    expect(shown(floor, session("x", { state: status("exited", { code: 0 }) }))).toBe("Finished");
+    expect(shown(floor, session("x", { state: status("exited", { code: 2 }) }))).toBe("Failed (exit 2)");
+    expect(shown(floor, session("x", { state: status("exited", { signal: 9 }) }))).toBe("Failed (signal 9)");
     expect(shown(floor, session("x", { state: status("lost") }))).toBe("Lost");
   });
 
-  it("failed when it never started, and has no recording then", () => {
+  it("has failed and has no recording when it never started", () => {
     const never = session("x", { state: status("exited", { detail: "there is no repository" }) });
     expect(liveOf(floor, never)).toMatchObject({
       tone: "failed",
-      word: "Exited, did not start",
+      word: "Did not start",
       detail: "there is no repository",
     });
     expect(neverStarted(never)).toBe(true);
-    expect(shown(floor, { ...never, stopping: true })).toBe("Exited, stopped");
+    expect(shown(floor, { ...never, stopping: true })).toBe("Stopped");
 
     const recording = { output_bytes: 9, disk_bytes: 90, duration_ms: 5, keep: false };
     const forgotten = { ...never, recording };
-    expect([neverStarted(forgotten), shown(floor, forgotten)]).toEqual([false, "Exited"]);
+    expect([neverStarted(forgotten), shown(floor, forgotten)]).toEqual([false, "Ended"]);
     for (const state of [
       status("exited", { code: 0 }),
       status("exited", { signal: 9 }),
@@ -115,24 +115,24 @@ describe("a session", () => {
       expect(neverStarted(session("x", { state })), state.status).toBe(false);
   });
 
-  it("has nothing to show while its runner is away, also when it is over", () => {
+  it("has an absent runner while that is offline, also when it has ended", () => {
     const over = session("x", { state: status("exited", { code: 0 }) });
     expect(absentRunner(cut, over)?.id).toBe("r");
     expect(absentRunner(floor, over)).toBeNull();
   });
 
-  it("is never dead because its runner is unreachable", () => {
+  it("has not ended because its runner is offline", () => {
     expect(liveOf(cut, session("x"))).toMatchObject({ word: "Last seen working", tone: "offline" });
-    expect(shown(cut, session("x", { state: status("exited", { code: 0 }) }))).toBe("Exited with 0");
+    expect(shown(cut, session("x", { state: status("exited", { code: 0 }) }))).toBe("Finished");
   });
 
-  it("stands for its activity while it runs", () => {
+  it("represents its activity while it runs", () => {
     expect(liveSession(floor, "a")?.state.status).toBe("waiting");
     expect(sessionsOf(floor, { activity: "a" }).at(-1)?.id).toBe("done");
     expect(sessionsOf(floor, { activity: "b" })).toEqual([]);
   });
 
-  it("is shown on the floor when it failed and nothing was started after it", () => {
+  it("is shown as failed when it was not retried", () => {
     const failed = session("failed", { state: status("exited", { code: 3 }) });
     const later = "2026-11-15T12:00:00.000Z";
     const on = (...more: ReturnType<typeof session>[]): Floor => ({
@@ -149,19 +149,19 @@ describe("a session", () => {
       expect(failedSessions(on(next)), next.id).toEqual([]);
     const done = new Map([["a", activity("a", { status: "completed" })]]);
     expect(failedSessions({ ...on(), activities: done })).toEqual([]);
-    // Workers try again by themselves, and say so elsewhere.
+    // Workers retry automatically.
     const worker = { id: "w", name: "w", colour: 0 };
     const theirs = { ...failed, worker };
     expect(failedSession({ ...on(), sessions: new Map([[theirs.id, theirs]]) }, "a")).toBeUndefined();
   });
 
-  it("is the first of somebody who has none", () => {
+  it("is the first one of a person without sessions", () => {
     expect(startsFirst(floor)).toBe(false);
     expect(startsFirst({ ...floor, me: { ...me, user: user("cy") } })).toBe(true);
     expect(startsFirst({ ...floor, me: { ...me, user: null } })).toBe(false);
   });
 
-  it("has one colour, and many have many", () => {
+  it("has a stable colour, and many sessions have many", () => {
     expect(coloursOf("ses_1")).toEqual(coloursOf("ses_1"));
     const counts = new Map<string, number>();
     for (let at = 0; at < 1_200; at++) {
@@ -176,7 +176,7 @@ describe("a session", () => {
 });
 
 describe("a workspace", () => {
-  it("says what is checked out instead of its branch", () => {
+  it("shows what is checked out instead of its branch", () => {
     const numbers = { ahead: 0, behind: 0, files: 0, insertions: 0, deletions: 0, untracked: 0, unpushed: 0 };
     const instead = (checked_out?: CheckedOut) =>
       checkedOutInstead(
@@ -193,7 +193,7 @@ describe("a workspace", () => {
 });
 
 describe("amounts", () => {
-  it("are short and have their unit", () => {
+  it("are short and have units", () => {
     expect([0, 999, 1_500, 123_456_789].map(sizeOf)).toEqual(["0 B", "999 B", "1.5 kB", "123 MB"]);
     expect([0, 50, 51].map((count) => countOf(count, 50))).toEqual(["0", "50", "50+"]);
     expect([12, 1_234, 56_789, 1_234_567].map(tokensOf)).toEqual(["12", "1.2k", "57k", "1.23M"]);
@@ -202,8 +202,8 @@ describe("amounts", () => {
   });
 });
 
-describe("places", () => {
-  it("of terminals and recordings have addresses that name them", () => {
+describe("routes", () => {
+  it("of terminals and recordings survive their URL", () => {
     for (const path of [
       "/terminals",
       "/p/prj_1/terminals",

@@ -2,44 +2,44 @@ import type { Runner, Session, Workspace } from "../../protocol";
 import { approvalDetail, waitsForApproval } from "../needs/approvals";
 import type { Floor } from "../hub/floor";
 
-/** How a session's state is shown: colour, icon and word together. */
+/** The look of a session's state. */
 export type Live = {
   tone: "starting" | "active" | "waiting" | "idle" | "completed" | "failed" | "offline";
   word: string;
-  /** What it waits for, how it ended, or why it failed. */
+  /** What it waits for, how it ended or why it failed. */
   detail: string | null;
   since: string;
 };
 
-/** Whether a session's process is over. */
+/** Whether a session has ended. */
 export function isOver(session: Session): boolean {
   return session.state.status === "exited" || session.state.status === "lost";
 }
 
-/** Whether a session's process never ran, so that there is neither a screen nor a recording of it. */
+/** Whether a session never started, so that it has no screen and no recording. */
 export function neverStarted({ state, recording }: Session): boolean {
   const unknown = state.status === "exited" && state.code === null && state.signal === null;
   return unknown && state.detail !== null && recording.output_bytes === 0 && recording.disk_bytes === 0;
 }
 
-/** The runner of a session when it is away: nothing can be fetched from it. */
+/** The runner of a session, if it is offline. */
 export function absentRunner(floor: Floor, session: Session): Runner | null {
   const runner = floor.runners.get(session.runner);
   return runner && !runner.connected ? runner : null;
 }
 
-/** The runner of a session when it has not been heard from: nobody knows what its sessions are at. */
+/** The offline runner of a running session, whose current state is unknown. */
 export function unreachableRunner(floor: Floor, session: Session): Runner | null {
   return isOver(session) ? null : absentRunner(floor, session);
 }
 
-/** What a session is at, as far as that is known. */
+/** The last known state of a session. */
 export function liveOf(floor: Floor, session: Session): Live {
   const { status, detail, since } = session.state;
   const lost = unreachableRunner(floor, session);
   if (lost) {
     const word = `Last seen ${WORD[status].toLowerCase()}`;
-    return { tone: "offline", word, detail: "Its runner is unreachable", since: lost.last_seen_at ?? since };
+    return { tone: "offline", word, detail: "The runner is offline", since: lost.last_seen_at ?? since };
   }
   if (session.stopping && !isOver(session)) return { tone: "idle", word: "Stopping", detail: null, since };
   if (status === "exited") return exited(session);
@@ -50,9 +50,9 @@ export function liveOf(floor: Floor, session: Session): Live {
   return { tone: TONE[status], word: WORD[status], detail, since };
 }
 
-/** The same in fewer words, for where there is little room. */
+/** A shorter word for narrow places. */
 export function shortWord({ word }: Live): string {
-  return word.startsWith("Last seen") ? "Unreachable" : word.replace(/,.*/, "");
+  return word.startsWith("Last seen") ? "Offline" : word.replace(/ \(.*/, "");
 }
 
 const WORD: Record<Session["state"]["status"], string> = {
@@ -60,7 +60,7 @@ const WORD: Record<Session["state"]["status"], string> = {
   working: "Working",
   waiting: "Waiting",
   idle: "Idle",
-  exited: "Exited",
+  exited: "Finished",
   lost: "Lost",
 };
 
@@ -73,24 +73,19 @@ const TONE: Record<Session["state"]["status"], Live["tone"]> = {
   lost: "failed",
 };
 
-/** How its process ended, in the words of `shopfloor session list`: whoever ended it, it is exited first. */
+/** How a session ended. */
 function exited(session: Session): Live {
   const { code, signal, since, detail } = session.state;
-  const shown = (tone: Live["tone"], how: string): Live => ({
-    tone,
-    word: `${WORD.exited}${how}`,
-    detail,
-    since,
-  });
-  if (session.stopping) return shown("completed", ", stopped");
-  if (signal !== null) return shown("failed", ` by signal ${signal}`);
-  if (neverStarted(session)) return shown("failed", ", did not start");
-  // Its runner has forgotten how it ended.
-  if (code === null) return shown(detail === null ? "completed" : "offline", "");
-  return shown(code === 0 ? "completed" : "failed", ` with ${code}`);
+  const shown = (tone: Live["tone"], word: string): Live => ({ tone, word, detail, since });
+  if (session.stopping) return shown("completed", "Stopped");
+  if (signal !== null) return shown("failed", `Failed (signal ${signal})`);
+  if (neverStarted(session)) return shown("failed", "Did not start");
+  // The runner no longer knows how it ended.
+  if (code === null) return shown(detail === null ? "completed" : "offline", "Ended");
+  return code === 0 ? shown("completed", WORD.exited) : shown("failed", `Failed (exit ${code})`);
 }
 
-/** This person's sessions that wait for them and can be answered now, longest first; one that waits for an approval is not asked about twice. */
+/** This person's sessions that wait for input, oldest first, without those that wait for an approval or are offline. */
 export function waitingFor(floor: Floor): Session[] {
   return allWaiting(floor).filter((one) => unreachableRunner(floor, one) === null);
 }
@@ -109,17 +104,17 @@ function allWaiting(floor: Floor): Session[] {
     .sort((a, b) => (a.state.since < b.state.since ? -1 : 1));
 }
 
-/** What makes one wait of a session its own. */
+/** Identifies one wait of a session. */
 export function waitKey(session: Session): string {
   return `${session.id} ${session.state.since}`;
 }
 
-/** Which of the waiting sessions have not been told yet; one that waits again is told again. */
+/** The waiting sessions without a notification for the current wait. */
 export function newWaits(told: ReadonlySet<string>, waiting: readonly Session[]): Session[] {
   return waiting.filter((session) => !told.has(waitKey(session)));
 }
 
-/** Which waits are told now: a runner that comes and goes makes no news of an old one. */
+/** The waits that need no further notification; a runner that reconnects does not renew an old wait. */
 export function toldWaits(told: ReadonlySet<string>, floor: Floor): string[] {
   return allWaiting(floor)
     .filter((one) => unreachableRunner(floor, one) === null || told.has(waitKey(one)))
@@ -135,7 +130,7 @@ const URGENCY: Record<Session["state"]["status"], number> = {
   exited: 3,
 };
 
-/** Sessions with what needs somebody first, then what runs, then what is over; newest first. */
+/** Orders sessions: waiting, running, finished; newest first. */
 export function bySessionUrgency(a: Session, b: Session): number {
   return (
     URGENCY[a.state.status] - URGENCY[b.state.status] ||
@@ -143,7 +138,7 @@ export function bySessionUrgency(a: Session, b: Session): number {
   );
 }
 
-/** The sessions of an activity or a project, in that order. */
+/** The sessions of an activity or a project, by urgency. */
 export function sessionsOf(floor: Floor, where: { activity?: string; project?: string }): Session[] {
   return [...floor.sessions.values()]
     .filter(
@@ -156,11 +151,11 @@ export function sessionsOf(floor: Floor, where: { activity?: string; project?: s
 
 const standing = new WeakMap<Floor["sessions"], Map<string, Session>>();
 
-/** The session that says most about an activity: the one that needs somebody, or runs. */
+/** The most urgent running session of an activity. */
 export function liveSession(floor: Floor, activity: string): Session | undefined {
   let found = standing.get(floor.sessions);
   if (!found) {
-    // Hundreds of rows ask the same: answer them from one walk.
+    // Cached per state, because hundreds of rows ask for it.
     found = new Map();
     for (const one of [...floor.sessions.values()].sort(bySessionUrgency)) {
       if (!isOver(one) && !found.has(one.activity)) found.set(one.activity, one);
@@ -172,7 +167,7 @@ export function liveSession(floor: Floor, activity: string): Session | undefined
 
 const failures = new WeakMap<Floor["sessions"], Map<string, Session>>();
 
-/** The session that a person started for an activity last, when that one failed: nothing else tells that no work is done. */
+/** The last session that a person started for an activity, if it failed. */
 export function failedSession(floor: Floor, activity: string): Session | undefined {
   let found = failures.get(floor.sessions);
   if (!found) {
@@ -188,7 +183,7 @@ export function failedSession(floor: Floor, activity: string): Session | undefin
   return found.get(activity);
 }
 
-/** The failed sessions that open activities were left with, latest first. */
+/** The failed last sessions of open activities, newest first. */
 export function failedSessions(floor: Floor): Session[] {
   return [...floor.activities.values()]
     .filter((activity) => activity.status === "active" || activity.status === "blocked")
@@ -196,13 +191,13 @@ export function failedSessions(floor: Floor): Session[] {
     .sort((a, b) => (a.state.since < b.state.since ? 1 : -1));
 }
 
-/** Whether this person has started no agent yet. */
+/** Whether this person has not started an agent yet. */
 export function startsFirst(floor: Floor): boolean {
   const me = floor.me?.user?.id;
   return me !== undefined && ![...floor.sessions.values()].some((one) => one.owner.id === me);
 }
 
-/** What is checked out in a workspace when it is not its own branch. */
+/** What is checked out in a workspace instead of its own branch. */
 export function checkedOutInstead(workspace: Workspace): string | null {
   const found = workspace.stats?.checked_out;
   if (!found || !workspace.branch) return null;
@@ -210,7 +205,7 @@ export function checkedOutInstead(workspace: Workspace): string | null {
   return found.name === workspace.branch ? null : found.name;
 }
 
-/** What changes when a workspace's work does, as far as its statistics tell. */
+/** A key that changes with the statistics of a workspace. */
 export function statsKey(workspace: Workspace | undefined): string {
   return JSON.stringify(workspace?.stats ?? null) + (workspace?.updated_at ?? "");
 }

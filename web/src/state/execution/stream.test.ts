@@ -75,7 +75,7 @@ function setUp() {
 }
 
 describe("a watched terminal", () => {
-  it("starts with the screen and goes on by offset", () => {
+  it("starts with a snapshot and continues by offset", () => {
     const { stream, screen, watching, snapshot, data, watches } = setUp();
     stream.start();
     expect(watches()).toEqual([{ type: "watch", channel: 1, session: "ses" }]);
@@ -90,7 +90,7 @@ describe("a watched terminal", () => {
     expect(stream.watched).toMatchObject({ phase: "live", mayType: true, title: "t", cols: 80, rows: 24 });
   });
 
-  it("ignores what it has already, whole or in part", () => {
+  it("ignores duplicate output", () => {
     const { stream, screen, snapshot, data } = setUp();
     stream.start();
     snapshot(10, "");
@@ -102,7 +102,7 @@ describe("a watched terminal", () => {
     expect(stream.offset).toBe(18);
   });
 
-  it("asks again at a gap, and for the whole screen if that does not help", () => {
+  it("resumes after a gap, then requests a snapshot", () => {
     const { stream, screen, snapshot, data, watches, told, channel } = setUp();
     stream.start();
     snapshot(10, "");
@@ -121,7 +121,7 @@ describe("a watched terminal", () => {
     expect(watches().at(-1)).toMatchObject({ from: 24 });
   });
 
-  it("comes back after a cut with its offset, and takes a snapshot instead of what is gone", () => {
+  it("resumes by offset after a disconnection, and accepts a snapshot instead", () => {
     const { stream, screen, snapshot, data, watches, cut, join } = setUp();
     stream.start();
     snapshot(0, "");
@@ -139,7 +139,7 @@ describe("a watched terminal", () => {
     expect(screen.size).toEqual([100, 30]);
   });
 
-  it("draws a snapshot after what was written before it, and not over what comes after", () => {
+  it("keeps the order of output and snapshots", () => {
     const { stream, screen, snapshot, data } = setUp();
     stream.start();
     snapshot(0, "one");
@@ -152,7 +152,7 @@ describe("a watched terminal", () => {
     expect(screen.shown).toBe("threenew");
   });
 
-  it("goes back where a snapshot's offset does", () => {
+  it("moves back to the offset of a snapshot", () => {
     const { stream, screen, snapshot, data } = setUp();
     stream.start();
     snapshot(0, "");
@@ -165,7 +165,7 @@ describe("a watched terminal", () => {
 });
 
 describe("credit", () => {
-  it("is given for what was parsed, not for what came", () => {
+  it("is sent for parsed output, not for received output", () => {
     const { stream, screen, snapshot, data, credits } = setUp();
     stream.start();
     snapshot(0, "");
@@ -175,7 +175,7 @@ describe("credit", () => {
     expect(credits()).toEqual([0, 3]);
   });
 
-  it("comes in steps while there is more, and for the rest at a pause", () => {
+  it("is sent in steps, and for the rest at a pause", () => {
     const { stream, screen, snapshot, data, credits } = setUp();
     stream.start();
     snapshot(0, "");
@@ -185,7 +185,7 @@ describe("credit", () => {
     expect(credits()).toEqual([0, 40_000, 80_000, 100_000]);
   });
 
-  it("stays away while nothing is parsed: the hub sees a stalled watcher", () => {
+  it("is not sent while nothing is parsed", () => {
     const { stream, screen, snapshot, data, credits } = setUp();
     stream.start();
     snapshot(0, "");
@@ -200,7 +200,7 @@ describe("credit", () => {
 });
 
 describe("typing", () => {
-  it("reaches the terminal only where the hub allows it, cut into pieces", () => {
+  it("reaches the terminal only with permission, split into frames", () => {
     const { stream, watching, snapshot, sent } = setUp();
     stream.start();
     watching(false);
@@ -213,7 +213,7 @@ describe("typing", () => {
     expect(sizes).toEqual([32_768, 32_768, 4_464]);
   });
 
-  it("and the owner's size go nowhere when it has ended", () => {
+  it("and resizing stop when the session has ended", () => {
     const { stream, watching, snapshot, channels, channel, told } = setUp();
     stream.start();
     watching(true);
@@ -231,8 +231,8 @@ describe("typing", () => {
   });
 });
 
-describe("looking away", () => {
-  it("costs nothing, and looking again goes on", () => {
+describe("stopping and starting", () => {
+  it("unwatches, and resumes by offset", () => {
     const { stream, snapshot, data, told, watches, screen } = setUp();
     stream.start();
     snapshot(0, "");
@@ -247,7 +247,7 @@ describe("looking away", () => {
     expect(screen.shown).toBe("abcseen");
   });
 
-  it("a refusal says why, and is asked again with the next connection", () => {
+  it("shows the problem of a denial and tries again after reconnecting", () => {
     const { stream, channels, channel, watches, cut, join, snapshot, data, screen } = setUp();
     stream.start();
     snapshot(0, "secret");

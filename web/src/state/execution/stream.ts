@@ -3,7 +3,7 @@ import type { TerminalFrame } from "../../link/terminal";
 import type { FromHub } from "../../protocol";
 import { Painter, type Screen } from "./painter";
 
-/** What a stream says to the hub. */
+/** The messages of a stream to the hub. */
 export type Wire = {
   /** Opens a channel; null when there is no connection. */
   watch(stream: TerminalStream, from: number | null): number | null;
@@ -13,12 +13,12 @@ export type Wire = {
   resize(channel: number, cols: number, rows: number): void;
 };
 
-/** What is known of a watched terminal. */
+/** The state of a watched terminal. */
 export type Watched = {
-  /** `off`: nobody looks; `asking`: the screen has not come yet; `live`; `refused`: the hub said no. */
+  /** `off`: not watched; `asking`: waiting for the screen; `live`; `refused`: denied by the hub. */
   phase: "off" | "asking" | "live" | "refused";
   mayType: boolean;
-  /** Whether the runner is there. */
+  /** Whether the runner is online. */
   reachable: boolean;
   title: string;
   cols: number;
@@ -27,10 +27,10 @@ export type Watched = {
   exit: { code: number | null; signal: number | null } | null;
 };
 
-/** Parsed bytes that are said at once instead of with the next pause. */
+/** After this many parsed bytes, credit is sent without waiting for a pause. */
 const CREDIT_STEP = 32 * 1024;
 
-/** One terminal as this page watches it: exact at any cut, and never further behind than the hub allows. */
+/** Watches one terminal: resumes without gaps, and uses credit for flow control. */
 export class TerminalStream {
   readonly session: string;
   readonly #wire: Wire;
@@ -38,10 +38,10 @@ export class TerminalStream {
   readonly #changed: (watched: Watched) => void;
   #wanted = false;
   #channel: number | null = null;
-  /** Everything before it was handed to the screen; null before the first snapshot. */
+  /** The offset up to which the screen has received the output; null before the first snapshot. */
   #received: number | null = null;
   #credited = 0;
-  /** Whether data was missing although it was asked for by offset. */
+  /** Whether a gap was found although the stream resumed by offset. */
   #mended = false;
   #watched: Watched = {
     phase: "off",
@@ -61,47 +61,47 @@ export class TerminalStream {
     this.#changed = changed;
   }
 
-  /** What is known now. */
+  /** The current state. */
   get watched(): Watched {
     return this.#watched;
   }
 
-  /** How far the output has come. */
+  /** The offset of the received output. */
   get offset(): number | null {
     return this.#received;
   }
 
-  /** Looks at it from now on; goes on where it was left. */
+  /** Starts watching, from the last offset. */
   start(): void {
     if (this.#wanted) return;
     this.#wanted = true;
     this.#ask(this.#received);
   }
 
-  /** Looks away: nothing is sent for it any more. */
+  /** Stops watching. */
   stop(): void {
     this.#wanted = false;
     this.#hangUp();
     this.#become({ phase: "off" });
   }
 
-  /** The connection came: ask again, from where it was. */
+  /** Called after reconnecting; resumes from the last offset. */
   linkLive(): void {
     if (this.#wanted && this.#channel === null) this.#ask(this.#received);
   }
 
-  /** The connection went, and the channels with it. */
+  /** Called after a disconnection, which closes all channels. */
   linkLost(): void {
     this.#channel = null;
     if (this.#wanted) this.#become({ phase: "asking", mayType: false });
   }
 
-  /** What was typed; dropped where this person may not type. */
+  /** Sends input; ignored without permission to type. */
   type(bytes: Uint8Array): void {
     if (this.#channel !== null && this.#watched.mayType) this.#wire.input(this.#channel, bytes);
   }
 
-  /** The owner's window has another size. */
+  /** Resizes the terminal to the owner's window. */
   resize(cols: number, rows: number): void {
     const { mayType, exit } = this.#watched;
     if (this.#channel === null || !mayType || exit || cols < 2 || rows < 1) return;
@@ -109,7 +109,7 @@ export class TerminalStream {
       this.#wire.resize(this.#channel, cols, rows);
   }
 
-  /** What the hub said about the channel. */
+  /** Handles a frame about the channel. */
   said(frame: Extract<FromHub, { type: "watching" | "unwatched" }>): void {
     if (frame.channel !== this.#channel) return;
     if (frame.type === "watching") {
@@ -117,7 +117,7 @@ export class TerminalStream {
       const mayType = frame.may_type && this.#watched.exit === null;
       return this.#become({ phase, mayType, reachable: frame.reachable, problem: null });
     }
-    // Whoever may not look any more keeps no picture either.
+    // Clear the screen when access is revoked.
     this.#channel = null;
     this.#received = null;
     const { cols, rows } = this.#watched;
@@ -125,7 +125,7 @@ export class TerminalStream {
     this.#become({ phase: "refused", mayType: false, title: "", problem: frame.problem });
   }
 
-  /** What the terminal said. */
+  /** Handles a frame from the terminal. */
   heard(frame: TerminalFrame): void {
     if (frame.channel !== this.#channel) return;
     switch (frame.kind) {
@@ -151,7 +151,7 @@ export class TerminalStream {
   }
 
   #data(offset: number, bytes: Uint8Array): void {
-    // Without a screen there is nothing that it could go on from.
+    // Output before the first snapshot cannot be drawn.
     if (this.#received === null) return;
     if (offset > this.#received) return this.#mend();
     const fresh = bytes.subarray(this.#received - offset);
@@ -163,7 +163,7 @@ export class TerminalStream {
     if (this.#watched.phase !== "live") this.#become({ phase: "live" });
   }
 
-  // A gap is never drawn over: ask again from what is known, and for a whole screen if that does not help.
+  // On a gap, resume from the last offset, then request a snapshot.
   #mend(): void {
     const from = this.#mended ? null : this.#received;
     this.#mended = true;

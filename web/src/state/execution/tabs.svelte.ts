@@ -1,9 +1,9 @@
 import { recall, remember } from "../../lib/storage";
 
-/** How many terminals are remembered; the ones looked at longest ago are forgotten first. */
+/** Maximum number of tabs; the oldest are closed first. */
 const MOST = 40;
 
-/** The terminals that this browser has open, in order; they stay across reloads. */
+/** The open terminal tabs of this browser; they survive a reload. */
 class Tabs {
   #open = $state.raw<readonly string[]>((recall("tabs") ?? "").split(" ").filter(Boolean));
   #grid = $state(recall("terminal-grid") === "yes");
@@ -16,12 +16,12 @@ class Tabs {
     return this.#open;
   }
 
-  /** Gives a session a tab, at the end; nothing when it has one. */
+  /** Adds a tab for a session, unless it has one. */
   add(session: string): void {
     if (!this.#open.includes(session)) this.#set([...this.#open, session].slice(-MOST));
   }
 
-  /** Takes a tab away; says which one is next to it. */
+  /** Removes a tab; returns its neighbour. */
   remove(session: string): string | null {
     const at = this.#open.indexOf(session);
     const left = this.#open.filter((other) => other !== session);
@@ -29,7 +29,7 @@ class Tabs {
     return left[Math.min(at, left.length - 1)] ?? null;
   }
 
-  /** Moves a tab by so many places. */
+  /** Moves a tab by a number of places. */
   move(session: string, by: number): void {
     const at = this.#open.indexOf(session);
     const to = at + by;
@@ -44,7 +44,7 @@ class Tabs {
     remember("tabs", open.length > 0 ? open.join(" ") : null);
   }
 
-  /** Whether four terminals are shown at once: they need the room that the diff takes. */
+  /** Whether four terminals are shown at once; excludes the diff. */
   get grid(): boolean {
     return this.#grid;
   }
@@ -54,7 +54,7 @@ class Tabs {
     if (value) this.diff = false;
   }
 
-  /** Whether the workspace's diff is shown beside the one terminal. */
+  /** Whether the diff is shown beside the terminal. */
   get diff(): boolean {
     return this.#diff;
   }
@@ -64,7 +64,7 @@ class Tabs {
     if (value) this.grid = false;
   }
 
-  /** Whether terminals say what they show to a screen reader, which costs speed. */
+  /** Whether terminals support screen readers, which makes them slower. */
   get reader(): boolean {
     return this.#reader;
   }
@@ -73,7 +73,7 @@ class Tabs {
     remember("screen-reader", value ? "yes" : null);
   }
 
-  /** The size of the letters. */
+  /** The font size. */
   get fontSize(): number {
     return this.#fontSize;
   }
@@ -83,5 +83,5 @@ class Tabs {
   }
 }
 
-/** This browser's terminals. */
+/** The terminal tabs. */
 export const tabs = new Tabs();

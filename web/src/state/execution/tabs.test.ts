@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { tabs } from "./tabs.svelte";
 
-it("shows four terminals or the diff of one: beside each other neither can be read", () => {
+it("the grid and the diff exclude each other", () => {
   tabs.diff = true;
   tabs.grid = true;
   expect([tabs.grid, tabs.diff]).toEqual([true, false]);

@@ -40,7 +40,7 @@ const start = play(
 );
 
 describe("sync", () => {
-  it("is shown only when its last part has come", () => {
+  it("is shown after its last part", () => {
     const half = play(start, welcome(), sync(9, 0, false, { kind: "project", project: project("q") }));
     expect([...half.projects.keys()]).toEqual(["p"]);
     const whole = apply(
@@ -52,13 +52,13 @@ describe("sync", () => {
     expect(whole.seq).toBe(9);
   });
 
-  it("that breaks off leaves the old state and starts again", () => {
+  it("leaves the old state when it is interrupted", () => {
     const broken = play(start, welcome(), sync(9, 0, false, { kind: "project", project: project("q") }));
     const again = play(broken, welcome(), sync(10, 0, true, { kind: "project", project: project("r") }));
     expect([...again.projects.keys()]).toEqual(["r"]);
   });
 
-  it("makes chats be read again, and forgets those that are gone", () => {
+  it("marks chats as outdated and drops those of deleted projects", () => {
     const chats = new Map([
       ["p", newestPage(UNREAD_CHAT, [message(1)], 50)],
       ["gone", newestPage(UNREAD_CHAT, [message(1)], 50)],
@@ -68,7 +68,7 @@ describe("sync", () => {
     expect(next.chats.get("p")).toMatchObject({ fresh: false, messages: [{ number: 1 }] });
   });
 
-  it("of another hub forgets everything at once", () => {
+  it("of another hub clears the state", () => {
     const next = apply(start, welcome(false, "other"));
     expect(next.projects.size).toBe(0);
     expect(next.hub).toBe("other");
@@ -76,14 +76,14 @@ describe("sync", () => {
 });
 
 describe("deltas", () => {
-  it("are idempotent and never go back", () => {
+  it("are idempotent, and outdated ones are ignored", () => {
     const change = delta(6, { kind: "activity", activity: activity("a", { status: "blocked" }) });
     const once = apply(start, change);
     expect(apply(once, change)).toEqual(once);
     expect(apply(once, delta(4, { kind: "activity", activity: activity("a") }))).toBe(once);
   });
 
-  it("of one commit share a number", () => {
+  it("of one commit share a sequence number", () => {
     const next = play(
       start,
       delta(6, { kind: "project", project: project("q") }),
@@ -92,7 +92,7 @@ describe("deltas", () => {
     expect(next.activities.has("a")).toBe(true);
   });
 
-  it("of a kind that is not known are passed over, and their number is taken", () => {
+  it("of an unknown kind are skipped, but their sequence number counts", () => {
     const later = { kind: "weather", weather: { rain: true } } as unknown as Change;
     const next = apply(start, delta(6, later));
     expect(next).toEqual({ ...start, seq: 6 });
@@ -105,13 +105,13 @@ describe("deltas", () => {
     expect([...synced.projects.keys()]).toEqual(["p"]);
   });
 
-  it("that a resumed connection brings are taken on top of what is known", () => {
+  it("after a resume are applied to the existing state", () => {
     const next = play(start, welcome(true), delta(6, { kind: "user", user: user("chidi") }), live(7));
     expect([...next.users.keys()]).toEqual(["bo", "chidi"]);
     expect(next.seq).toBe(7);
   });
 
-  it("take a project away with all that is in it", () => {
+  it("remove a project with its content", () => {
     const full = play(
       { ...start, chats: new Map([["p", UNREAD_CHAT]]) },
       delta(6, { kind: "activity", activity: activity("a") }),
@@ -124,7 +124,7 @@ describe("deltas", () => {
     expect(full.chats.size).toBe(0);
   });
 
-  it("rename this person too", () => {
+  it("also rename this person", () => {
     const next = apply(start, delta(6, { kind: "user", user: user("ann", { name: "Ann" }) }));
     expect(next.me?.user?.name).toBe("Ann");
   });
@@ -135,7 +135,7 @@ describe("unread", () => {
     delta(seq, { kind: "message", message: message(number, more) });
   const count = (floor: Floor) => floor.unread.get("p");
 
-  it("counts what others write, and mentions", () => {
+  it("counts messages by others and mentions", () => {
     const next = play(start, said(6, 3), said(7, 4, { mentions: ["ann"] }));
     expect(count(next)).toMatchObject({ read: 2, count: 2, mentions: 1 });
   });
@@ -152,13 +152,13 @@ describe("unread", () => {
     expect(count(next)).toMatchObject({ count: 1 });
   });
 
-  it("does not take the edit of an old message for news", () => {
+  it("does not count the edit of an old message", () => {
     expect(count(apply(start, said(6, 3, { edited_at: "2026-11-15T11:00:00.000Z" })))).toMatchObject({
       count: 0,
     });
   });
 
-  it("is replaced by what the hub says", () => {
+  it("is replaced by the hub's value", () => {
     expect(count(play(start, said(6, 3), delta(7, unread(3))))).toMatchObject({ read: 3, count: 0 });
   });
 });
@@ -166,7 +166,7 @@ describe("unread", () => {
 describe("presence", () => {
   const here = (id: string, connected = true) => ({ user: id, connected, places: [] });
 
-  it("comes, goes, and is forgotten on a reset", () => {
+  it("is added, removed and reset", () => {
     const two = apply(start, { type: "presence", reset: true, entries: [here("ann"), here("bo")] });
     expect([...two.presence.keys()]).toEqual(["ann", "bo"]);
     const one = apply(two, { type: "presence", reset: false, entries: [here("bo", false)] });
@@ -182,7 +182,7 @@ describe("answers", () => {
     answer: { kind: "activity", value: activity("a", { content: updated_at, updated_at }) },
   });
 
-  it("are taken unless something newer is known", () => {
+  it("are applied unless the state is newer", () => {
     const known = apply(start, answer("2026-11-15T10:00:02.000Z"));
     expect(known.activities.get("a")?.content).toBe("2026-11-15T10:00:02.000Z");
     expect(apply(known, answer("2026-11-15T10:00:01.000Z"))).toBe(known);
@@ -205,7 +205,7 @@ describe("execution", () => {
     delta(8, { kind: "workspace", workspace: workspace("v", { owner: bo }) }),
   );
 
-  it("comes with the sync and with deltas, as the state after each", () => {
+  it("is part of sync and deltas", () => {
     expect([...busy.sessions.keys()]).toEqual(["mine", "theirs"]);
     const next = apply(
       busy,
@@ -214,19 +214,19 @@ describe("execution", () => {
     expect(next.sessions.get("mine")?.state.status).toBe("waiting");
   });
 
-  it("of others is forgotten when it is no longer shared; one's own stays", () => {
+  it("of others is dropped when it is no longer shared", () => {
     const next = apply(busy, delta(9, { kind: "execution_gone", project: "p" }));
     expect([...next.sessions.keys()]).toEqual(["mine"]);
     expect([...next.workspaces.keys()]).toEqual(["w"]);
     expect(apply(busy, delta(9, { kind: "execution_gone", project: "q" })).sessions.size).toBe(2);
   });
 
-  it("goes with its project", () => {
+  it("is dropped with its project", () => {
     const next = apply(busy, delta(9, { kind: "project_gone", project: "p" }));
     expect([next.sessions.size, next.workspaces.size]).toEqual([0, 0]);
   });
 
-  it("is not set back by an answer that was overtaken", () => {
+  it("is not reverted by an outdated answer", () => {
     const later = status("waiting", { since: "2026-11-15T10:00:01.000Z" });
     const known = apply(busy, delta(9, { kind: "session", session: session("mine", { state: later }) }));
     const answer: FromHub = { type: "answer", id: 1, answer: { kind: "session", value: session("mine") } };

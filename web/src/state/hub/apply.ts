@@ -6,7 +6,7 @@ import { dropWhere, put, unreachable, without } from "../../lib/maps";
 import { change, changeAll } from "./things";
 import { decided } from "../workers/workers";
 
-/** The floor after a frame from the hub. */
+/** The state after a frame from the hub. */
 export function apply(floor: Floor, frame: FromHub): Floor {
   switch (frame.type) {
     case "welcome": {
@@ -18,7 +18,7 @@ export function apply(floor: Floor, frame: FromHub): Floor {
       return frame.last ? replace(floor, staging, frame.seq) : { ...floor, staging };
     }
     case "delta":
-      // Equal is not old: one commit can be several deltas, as when a project becomes visible.
+      // One commit can have several deltas with the same number.
       return frame.seq < floor.seq ? floor : { ...happened(floor, frame.change), seq: frame.seq };
     case "live":
       return { ...floor, seq: Math.max(floor.seq, frame.seq), loaded: true };
@@ -74,7 +74,7 @@ function happened(floor: Floor, what: Change): Floor {
   return next;
 }
 
-// Others' terminals are closed to this person; what is their own stays.
+// Removes other people's sessions and workspaces in a project.
 function unshared(floor: Floor, project: string): Floor {
   const me = floor.me?.user?.id;
   const isTheirs = (one: { project: string; owner: { id: string } }) =>
@@ -86,7 +86,7 @@ function unshared(floor: Floor, project: string): Floor {
   };
 }
 
-// Names for what a task is beside, wherever it is shown.
+// Adds the task with its dependencies and dependants to the board, for their titles.
 function detailed(floor: Floor, detail: TaskDetail): Floor {
   const { project } = detail.task;
   const board = floor.boards.get(project) ?? NO_BOARD;
@@ -94,7 +94,7 @@ function detailed(floor: Floor, detail: TaskDetail): Floor {
   return { ...floor, boards: put(floor.boards, project, paged(board, lines)) };
 }
 
-// One command changes tasks of one project only.
+// All changed tasks are in the same project.
 function moved(floor: Floor, tasks: readonly TaskLine[]): Floor {
   const [first] = tasks;
   if (!first) return floor;
@@ -139,7 +139,7 @@ function arrive(presence: Floor["presence"], entries: readonly PresenceEntry[]):
   return next;
 }
 
-// An answer may overtake or follow its delta; it is taken only where it is not older than what is known.
+// An answer may arrive before or after its delta: ignore it when it is older than the state.
 function answered(floor: Floor, answer: Answer): Floor {
   switch (answer.kind) {
     case "project":
@@ -163,7 +163,7 @@ function answered(floor: Floor, answer: Answer): Floor {
         ? floor
         : change(floor, { kind: "workspace", workspace: answer.value });
     case "escalation":
-      // What is answered stays so: an older answer of the hub may still be on its way.
+      // An outdated answer must not reopen an escalation.
       return floor.escalations.get(answer.value.id)?.answered_at && !answer.value.answered_at
         ? floor
         : change(floor, { kind: "escalation", escalation: answer.value });

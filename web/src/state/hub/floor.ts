@@ -26,7 +26,7 @@ import type {
 } from "../../protocol";
 import type { Board } from "../tasks/board";
 
-/** What exists, as far as this page may see it. */
+/** The visible objects of the hub. */
 export type Things = {
   users: ReadonlyMap<UserId, User>;
   projects: ReadonlyMap<ProjectId, Project>;
@@ -36,44 +36,44 @@ export type Things = {
   sessions: ReadonlyMap<SessionId, Session>;
   unread: ReadonlyMap<ProjectId, Unread>;
   workers: ReadonlyMap<WorkerId, Worker>;
-  /** Those that are open, and those that were answered while this page looked. */
+  /** Open escalations, and those answered while the page was open. */
   escalations: ReadonlyMap<EscalationId, Escalation>;
-  /** Requests to this person: those that are open, and those that were answered while this page looked. */
+  /** This person's open approvals, and those answered while the page was open. */
   approvals: ReadonlyMap<ApprovalId, Approval>;
-  /** How projects hand out their tasks, as far as they ever said. */
+  /** The task settings of projects that changed them. */
   work: ReadonlyMap<ProjectId, WorkSettings>;
 };
 
-/** A part of one project's chat: always up to the newest message, and back as far as somebody scrolled. */
+/** The loaded messages of a chat: the newest, back to where the person scrolled. */
 export type Chat = {
   /** By number, without gaps. */
   messages: readonly Message[];
-  /** Whether the first message is among them. */
+  /** Whether the first message is loaded. */
   complete: boolean;
-  /** False after a full sync: messages may be missing, so the newest page must be fetched again. */
+  /** False after a full sync: the newest page must be fetched again. */
   fresh: boolean;
 };
 
-/** Everything that the page knows of the hub. */
+/** The state of the page. */
 export type Floor = Things & {
   hub: string | null;
   me: Me | null;
   seq: number;
-  /** Whether a whole state has been received once. */
+  /** Whether the first sync is complete. */
   loaded: boolean;
-  /** A full sync that is still coming in; it replaces what is shown only when it is whole. */
+  /** An incomplete full sync; it replaces the state when it is complete. */
   staging: Things | null;
   chats: ReadonlyMap<ProjectId, Chat>;
-  /** The highest message number seen per project, so that an edit is not counted as news. */
+  /** The highest message number per project, so that an edit does not count as unread. */
   newest: ReadonlyMap<ProjectId, number>;
   presence: ReadonlyMap<UserId, PresenceEntry>;
-  /** Tasks are not part of the sync: a board is fetched when somebody looks, and kept by what is heard. */
+  /** Tasks are not in the sync: a board is fetched when it is opened and updated by deltas. */
   boards: ReadonlyMap<ProjectId, Board>;
-  /** What was decided since the page was opened, newest first. */
+  /** Decisions since the page was opened, newest first. */
   decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
 };
 
-/** Nothing exists. */
+/** No objects. */
 export const NOTHING: Things = {
   users: new Map(),
   projects: new Map(),
@@ -88,7 +88,7 @@ export const NOTHING: Things = {
   work: new Map(),
 };
 
-/** The floor before the hub has said anything. */
+/** The state before the first sync. */
 export const EMPTY: Floor = {
   ...NOTHING,
   hub: null,

@@ -12,14 +12,14 @@ import { EMPTY, type Floor } from "./floor";
 import { put } from "../../lib/maps";
 import { failed, type Pending, retried, seen, sent, settled } from "../chat/outbox";
 
-/** How many messages one page of history has. */
+/** Messages per page of history. */
 export const PAGE = 100;
 
-/** How many tasks one page has, and how many of one status a board fetches at most. */
+/** Tasks per page, and the maximum per status on a board. */
 const TASKS = 1_000;
 const MOST_TASKS = 10_000;
 
-/** What a board shows first when there are too many to fetch at once. */
+/** The order in which a large board is fetched. */
 const BY_URGENCY: readonly TaskStatus[] = [
   "escalated",
   "running",
@@ -33,7 +33,7 @@ const BY_URGENCY: readonly TaskStatus[] = [
   "cancelled",
 ];
 
-/** What the page knows and how it asks: the pure floor, drawn at most once per frame. */
+/** The state of the page and its requests to the hub; renders at most once per frame. */
 class HubConnection {
   #floor: Floor = EMPTY;
   #shown = $state.raw<Floor>(EMPTY);
@@ -42,21 +42,21 @@ class HubConnection {
   #scheduled = false;
   #link: Link | null = null;
 
-  /** The terminals that are watched over the same connection. */
+  /** The terminals that are watched over this connection. */
   readonly channels = new Channels({
     tell: (frame) => this.#link?.tell(frame) ?? false,
     send: (bytes) => this.#link?.send(bytes) ?? false,
   });
 
-  /** Called with every change, also in a background tab where nothing is drawn. */
+  /** Called for every change, also in a background tab, which does not render. */
   onChange: (floor: Floor) => void = () => undefined;
 
-  /** The floor as it is drawn. */
+  /** The rendered state. */
   get floor(): Floor {
     return this.#shown;
   }
 
-  /** What the link is doing. */
+  /** The state of the connection. */
   get connection(): Connection {
     return this.#connection;
   }
@@ -81,7 +81,7 @@ class HubConnection {
     this.#link.start();
   }
 
-  /** Disconnects and forgets everything. */
+  /** Disconnects and clears the state. */
   stop(): void {
     this.#link?.stop();
     this.#link = null;
@@ -89,23 +89,23 @@ class HubConnection {
     this.#update(EMPTY);
   }
 
-  /** Asks the hub. */
+  /** Sends a request to the hub. */
   call<V extends Verb>(call: CallOf<V>, key?: string): Promise<AnswerTo<V>> {
     if (!this.#link) return Promise.reject(new Error("The page is not connected."));
     return this.#link.request<V>(call, key);
   }
 
-  /** Tells others what is on this screen. */
+  /** Reports the current page to others. */
   look(place: Place | null): void {
     this.#link?.look(place);
   }
 
-  /** Tries to connect now. */
+  /** Reconnects now. */
   nudge(): void {
     this.#link?.nudge();
   }
 
-  /** Says that the browser has lost its network. */
+  /** Called when the browser goes offline. */
   networkLost(): void {
     this.#link?.networkLost();
   }
@@ -117,7 +117,7 @@ class HubConnection {
     this.#update({ ...this.#floor, chats: put(this.#floor.chats, project, newestPage(chat, page, PAGE)) });
   }
 
-  /** Fetches the page before what is known of a chat. */
+  /** Fetches the page of a chat before the loaded messages. */
   async readOlder(project: string): Promise<void> {
     const before = this.#floor.chats.get(project)?.messages[0]?.number;
     const page = await this.call({
@@ -130,7 +130,7 @@ class HubConnection {
       this.#update({ ...this.#floor, chats: put(this.#floor.chats, project, olderPage(chat, page, PAGE)) });
   }
 
-  /** Fetches a project's tasks: all at once where they are few, else what matters first. */
+  /** Fetches a project's tasks; if there are many, by urgency. */
   async readBoard(project: string): Promise<void> {
     this.#board(project, (board) => ({ ...board, wanted: true }));
     const first = await this.call({ verb: "task.list", filter: { project, limit: TASKS } });
@@ -141,7 +141,7 @@ class HubConnection {
     this.#board(project, (board) => ({ ...board, fresh: true, cut }));
   }
 
-  /** Fetches what is in work in a project; its board is as far as before. */
+  /** Fetches the tasks in progress, without loading the whole board. */
   async readHeld(project: string): Promise<void> {
     const held: TaskStatus[] = ["assigned", "running", "reported", "validating"];
     await Promise.all(held.map((status) => this.#readStatus(project, status)));
@@ -165,20 +165,20 @@ class HubConnection {
     this.#update({ ...this.#floor, boards: put(this.#floor.boards, project, board) });
   }
 
-  /** Sends a chat message: shown at once, confirmed or refused later. */
+  /** Sends a chat message and shows it immediately. */
   say(project: string, content: string): void {
     const pending: Pending = { key: crypto.randomUUID(), project, content, at: Date.now(), problem: null };
     this.#outbox = sent(this.#outbox, pending);
     void this.#deliver(pending);
   }
 
-  /** Sends a refused message again, with its first key. */
+  /** Sends a rejected message again, with the same key. */
   sayAgain(pending: Pending): void {
     this.#outbox = retried(this.#outbox, pending.key);
     void this.#deliver(pending);
   }
 
-  /** Gives a refused message up. */
+  /** Discards a rejected message. */
   unsay(pending: Pending): void {
     this.#outbox = settled(this.#outbox, pending.key);
   }
@@ -202,13 +202,13 @@ class HubConnection {
   #hear(frame: FromHub): void {
     if (frame.type === "watching" || frame.type === "unwatched") return this.channels.said(frame);
     this.#update(apply(this.#floor, frame));
-    // Whoever awaits an answer goes on with a floor that has it.
+    // Code that awaits an answer must see its effect.
     if (frame.type === "answer") this.#shown = this.#floor;
     const message = frame.type === "delta" && frame.change.kind === "message" ? frame.change.message : null;
     if (message && message.author.id === this.#floor.me?.user?.id) this.#outbox = seen(this.#outbox, message);
   }
 
-  // A frame is drawn only when the browser draws: a burst is one update, and a tab in the background does nothing.
+  // Render once per animation frame: a burst is one update, and a background tab does nothing.
   #update(floor: Floor): void {
     this.#floor = floor;
     this.onChange(floor);

@@ -2,7 +2,7 @@ import type { Change } from "../../protocol";
 import type { Things } from "./floor";
 import { dropWhere, put, putAll, unreachable, without } from "../../lib/maps";
 
-/** What exists after a change; messages are part of a chat, tasks of a board, and whose execution is gone depends on who asks. */
+/** The objects after a change; `apply` handles messages, tasks, decisions and unshared execution. */
 export function change<T extends Things>(things: T, what: Change): T {
   switch (what.kind) {
     case "user":
@@ -58,7 +58,7 @@ export function change<T extends Things>(things: T, what: Change): T {
   }
 }
 
-/** What exists after many changes, copying each map once: a sync of thousands stays linear. */
+/** The objects after many changes; copies each map once, so that a sync takes linear time. */
 export function changeAll(things: Things, changes: readonly Change[]): Things {
   const users = new Map(things.users);
   const projects = new Map(things.projects);

@@ -33,8 +33,8 @@ const floor: Floor = {
   runners: new Map([["r", runner("r")]]),
 };
 
-describe("what was heard of requests", () => {
-  it("is kept: what is open, and what was answered meanwhile", () => {
+describe("approvals", () => {
+  it("stay in the state when answered", () => {
     const open = apply(floor, {
       type: "delta",
       seq: 1,
@@ -53,7 +53,7 @@ describe("what was heard of requests", () => {
     expect(answered.approvals.get("a")?.answer).toBe("once");
   });
 
-  it("is not undone by an answer of the hub that is older", () => {
+  it("are not reopened by an outdated answer", () => {
     const done = asked("a", 1, { answer: "denied", answered_at: at(2) });
     const after = apply(
       { ...floor, approvals: known(done) },
@@ -62,7 +62,7 @@ describe("what was heard of requests", () => {
     expect(after.approvals.get("a")?.answer).toBe("denied");
   });
 
-  it("comes with a full sync, which forgets what was answered", () => {
+  it("are replaced by a full sync, without answered ones", () => {
     const before = { ...floor, approvals: known(asked("old", 1)) };
     const synced = apply(before, {
       type: "sync",
@@ -77,7 +77,7 @@ describe("what was heard of requests", () => {
     expect([...synced.approvals.keys()]).toEqual(["new"]);
   });
 
-  it("goes with its project and with its runner", () => {
+  it("are dropped with their project and runner", () => {
     const all = known(asked("a", 1), asked("b", 2, { project: "q", runner: "s" }));
     const without = (change: Parameters<typeof apply>[1] & { type: "delta" }) => [
       ...apply({ ...floor, approvals: all }, change).approvals.keys(),
@@ -91,7 +91,7 @@ describe("what was heard of requests", () => {
   });
 });
 
-describe("what needs this person", () => {
+describe("needs", () => {
   const waiting = session("s", { state: status("waiting", { since: at(3) }) });
   const both = (approvals: Floor["approvals"]) => ({
     ...floor,
@@ -99,7 +99,7 @@ describe("what needs this person", () => {
     sessions: new Map([["s", waiting]]),
   });
 
-  it("begins with what asks to run, longest wait first", () => {
+  it("start with approvals, oldest first", () => {
     const all = both(known(asked("b", 2), asked("a", 1), asked("c", 1, { answer: "once" })));
     expect(needs(all).map((one) => (one.kind === "approval" ? one.approval.id : one.kind))).toEqual([
       "a",
@@ -108,7 +108,7 @@ describe("what needs this person", () => {
     ]);
   });
 
-  it("is asked once about a session that waits for it, also right after the answer", () => {
+  it("do not repeat a session that waits for an approval", () => {
     const open = both(known(asked("a", 3, { session: "s" })));
     expect(waitingFor(open)).toEqual([]);
     expect(needs(open).map((one) => one.kind)).toEqual(["approval"]);
@@ -117,22 +117,22 @@ describe("what needs this person", () => {
     expect(needs(answered)).toEqual([]);
   });
 
-  it("is asked again when the session waits for something later", () => {
+  it("include a session that waits for something else later", () => {
     const later = both(known(asked("a", 1, { session: "s", answer: "text", answered_at: at(2) })));
     expect(waitingFor(later).map((one) => one.id)).toEqual(["s"]);
   });
 
-  it("is told what a session waits for in words of its own", () => {
+  it("have a text for the person who reads it", () => {
     const detail = "the runner's owner must allow session `bo asks: x`: `shopfloor approval list`";
     const of = (owner: string, detail: string) =>
       session("s", { owner: { id: owner, name: owner }, state: status("waiting", { detail }) });
-    expect(approvalDetail(floor, of("ann", detail))).toBe("It starts when you allow it");
-    expect(approvalDetail(floor, of("bo", detail))).toBe("It starts when Bo Renamed allows it");
+    expect(approvalDetail(floor, of("ann", detail))).toBe("Starts when you allow it");
+    expect(approvalDetail(floor, of("bo", detail))).toBe("Starts when Bo Renamed allows it");
     expect(approvalDetail(floor, of("ann", "Allow command: make?"))).toBeNull();
-    expect(liveOf(floor, of("ann", detail)).detail).toBe("It starts when you allow it");
+    expect(liveOf(floor, of("ann", detail)).detail).toBe("Starts when you allow it");
   });
 
-  it("can be narrowed to a project or a task, and told once", () => {
+  it("can be filtered by project or task, and notify once", () => {
     const all = { ...floor, approvals: known(asked("a", 1), asked("b", 2, { project: "q", task: "u" })) };
     expect(openApprovals(all, { project: "q" }).map((one) => one.id)).toEqual(["b"]);
     expect(openApprovals(all, { task: "t" }).map((one) => one.id)).toEqual(["a"]);
@@ -140,34 +140,34 @@ describe("what needs this person", () => {
   });
 });
 
-describe("a request in words", () => {
+describe("the texts of an approval", () => {
   const bo = { user: { id: "bo", name: "bo" }, agent: null };
   const agent = { ...bo, agent: "ses_1" };
 
-  it("tells a person from their agent, by their current name", () => {
+  it("distinguish a person from their agent, by current name", () => {
     expect([writerOf(floor, bo), writerOf(floor, agent)]).toEqual(["Bo Renamed", "an agent of Bo Renamed"]);
     expect([writersOf(floor, bo), writersOf(floor, agent)]).toEqual(["Bo Renamed", "agents of Bo Renamed"]);
   });
 
-  it("offers no lasting permission for code, which changes with every commit", () => {
+  it("offer no permanent permission for code", () => {
     expect(allowances({ kind: "command" }).map((one) => one.answer)).toEqual(["text", "once"]);
     expect(allowances({ kind: "code" }).map((one) => one.answer)).toEqual(["once"]);
   });
 
-  it("says every answer", () => {
+  it("cover every answer", () => {
     const all: Answered[] = ["once", "text", "author", "denied", "policy", "granted", "withdrawn"];
     const words = all.map((answer) => answerOf(floor, { answer, author: agent }));
     expect(new Set(words).size).toBe(all.length);
     expect(words[2]).toBe("Allowed: everything by agents of Bo Renamed in this project");
   });
 
-  it("does not call it contained when the runner reads a folder outside of the sandbox", () => {
+  it("do not claim a sandbox when the runner reads a folder outside it", () => {
     expect(isContained({ kind: "command", sandbox: true })).toBe(true);
     expect(isContained({ kind: "repository", sandbox: true })).toBe(false);
     expect(isContained({ kind: "command", sandbox: false })).toBe(false);
   });
 
-  it("shows letters that have no width", () => {
+  it("show invisible characters", () => {
     expect(visibly("rm\u200b -rf")).toEqual([
       { text: "rm", hidden: false },
       { text: "U+200B", hidden: true },
@@ -177,7 +177,7 @@ describe("a request in words", () => {
     expect(visibly("")).toEqual([]);
   });
 
-  it("says when only the beginning is there", () => {
+  it("report a truncated text", () => {
     expect(isCut("make test")).toBe(false);
     expect(isCut("é".repeat(16 * 1024))).toBe(true);
   });

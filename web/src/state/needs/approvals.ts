@@ -1,73 +1,73 @@
 import type { Answered, Approval, ApprovalKind, RunnerPolicy, Session, WrittenBy } from "../../protocol";
 import type { Floor } from "../hub/floor";
 
-/** What kind of thing would run, in a word or two, and what that is. */
+/** The kinds of approvals. */
 export const APPROVAL: Record<ApprovalKind, { word: string; meaning: string }> = {
-  session: { word: "Session", meaning: "Somebody else asks for a session on your runner." },
+  session: { word: "Session", meaning: "Another person requests a session on your runner." },
   repository: { word: "Repository", meaning: "Your runner would read this repository or folder." },
   copy: { word: "Copied files", meaning: "Your runner would copy these files into a workspace." },
   setup: { word: "Setup command", meaning: "This command prepares a workspace." },
   teardown: { word: "Teardown command", meaning: "This command runs before a workspace is deleted." },
   settings: {
     word: "Settings",
-    meaning: "Hooks, MCP servers or tasks in the repository, which agents, editors or git would run.",
+    meaning: "Hooks, MCP servers or tasks in the repository that agents, editors or git would run.",
   },
   command: { word: "Acceptance command", meaning: "This command checks the work on a task." },
-  code: { word: "Code", meaning: "Code of somebody else, which the checks of a task would run." },
+  code: { word: "Code", meaning: "Another person's code that the checks of a task would run." },
 };
 
-/** What a runner runs of other people's text without asking its owner. */
+/** What a runner runs without asking its owner. */
 export const POLICY: Record<RunnerPolicy, { word: string; meaning: string }> = {
   ask: { word: "Ask me", meaning: "Nothing runs until you allow it." },
   "project-owner": {
     word: "Trust project owners",
-    meaning: "What the owner of a project wrote runs. You are asked about everything else.",
+    meaning: "Text by the project owner runs. Everything else needs your approval.",
   },
   writers: {
-    word: "Trust everybody who can write",
-    meaning: "What people with write access to a project wrote runs, and what their agents wrote.",
+    word: "Trust everyone with write access",
+    meaning: "Text by people with write access to the project runs, including text by their agents.",
   },
   "sandbox-only": {
     word: "Sandbox only",
-    meaning: "Everything runs, in a sandbox. You are asked before a repository of somebody else is read.",
+    meaning: "Everything runs in a sandbox. Reading another person's repository needs your approval.",
   },
 };
 
-/** Every policy, in the order in which it is offered. */
+/** All policies, in the order of the form. */
 export const POLICIES = Object.keys(POLICY) as RunnerPolicy[];
 
-/** One way to answer, as a button has it. */
+/** A button that answers an approval. */
 export type ApprovalChoice = { answer: Answered; word: string; means: string };
 
-/** Who wrote something: a person, or an agent on their behalf. */
+/** The author of a text: a person, or an agent on their behalf. */
 export function writerOf(floor: Floor, by: WrittenBy): string {
   const name = floor.users.get(by.user.id)?.name ?? by.user.name;
   return by.agent === null ? name : `an agent of ${name}`;
 }
 
-/** The same, for everything that they write. */
+/** The author in general: a person, or all agents on their behalf. */
 export function writersOf(floor: Floor, by: WrittenBy): string {
   const name = floor.users.get(by.user.id)?.name ?? by.user.name;
   return by.agent === null ? name : `agents of ${name}`;
 }
 
-/** What may run now, as the buttons offer it: what was read, or this time only. Code changes with every commit. */
+/** The buttons that allow: this exact text, or once. Code can only be allowed once, as it changes with every commit. */
 export function allowances({ kind }: Pick<Approval, "kind">): ApprovalChoice[] {
   const once = {
     answer: "once",
     word: "Allow once",
-    means: "It runs for this session or check. You are asked again the next time.",
+    means: "Runs for this session or check. You are asked again next time.",
   } as const;
   if (kind === "code") return [once];
   const text = {
     answer: "text",
     word: "Allow this text",
-    means: "This exact text runs in this project from now on. Any change of it is asked about.",
+    means: "This exact text always runs in this project. A changed text needs your approval again.",
   } as const;
   return [text, once];
 }
 
-/** What was answered. */
+/** The answer as a sentence. */
 export function answerOf(floor: Floor, { answer, author }: Pick<Approval, "answer" | "author">): string {
   switch (answer) {
     case null:
@@ -85,25 +85,25 @@ export function answerOf(floor: Floor, { answer, author }: Pick<Approval, "answe
     case "granted":
       return "Allowed by an earlier answer";
     case "withdrawn":
-      return "Nobody needs to answer: what waited for it is over";
+      return "No answer needed: the session or task has ended";
   }
 }
 
-/** Whether it would run in a sandbox; reading a repository happens outside of one, whatever was chosen. */
+/** Whether it would run in a sandbox; runners always read repositories outside the sandbox. */
 export function isContained({ kind, sandbox }: Pick<Approval, "kind" | "sandbox">): boolean {
   return sandbox && kind !== "repository" && kind !== "copy";
 }
 
-/** How many bytes of a text the runner sends at most. */
+/** Maximum number of bytes that the runner sends. */
 const SHOWN = 32 * 1024;
 
-/** Whether the end of a text is missing: what was sent is as long as can be. */
+/** Whether the text was cut off at the maximum length. */
 export function isCut(text: string): boolean {
-  // The runner cuts at a whole character, of at most four bytes.
+  // The runner cuts at a character boundary; a character has up to four bytes.
   return new TextEncoder().encode(text).length > SHOWN - 4;
 }
 
-/** A text in parts, so that letters without any width can be seen. */
+/** A text in parts, with invisible characters replaced by their code points. */
 export function visibly(text: string): { text: string; hidden: boolean }[] {
   return text
     .split(/((?!\ufe0f)\p{Default_Ignorable_Code_Point})/u)
@@ -115,7 +115,7 @@ function codeOf(letter: string): string {
   return `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** The requests to this person that nobody has answered, longest first. */
+/** This person's open approvals, oldest first. */
 export function openApprovals(floor: Floor, where: { project?: string; task?: string } = {}): Approval[] {
   return [...floor.approvals.values()]
     .filter(
@@ -127,7 +127,7 @@ export function openApprovals(floor: Floor, where: { project?: string; task?: st
     .sort((a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0));
 }
 
-/** Whether a session waits because of what its owner was asked to allow, also in the moment after the answer. */
+/** Whether a session waits for an approval, also right after the answer. */
 export function waitsForApproval(floor: Floor, { id, state }: Pick<Session, "id" | "state">): boolean {
   if (state.status !== "waiting") return false;
   for (const one of floor.approvals.values())
@@ -135,20 +135,20 @@ export function waitsForApproval(floor: Floor, { id, state }: Pick<Session, "id"
   return false;
 }
 
-// How a runner begins what a session waits for when its owner must allow something.
+// The runner's reasons for sessions that wait for an approval start with this text.
 const MUST_ALLOW = "the runner's owner must allow ";
 
-/** What a session waits for when that is its owner's approval, in words for who reads it. */
+/** The text for a session that waits for its owner's approval. */
 export function approvalDetail(
   floor: Floor,
   { owner, state }: Pick<Session, "owner" | "state">,
 ): string | null {
   if (state.status !== "waiting" || !state.detail?.startsWith(MUST_ALLOW)) return null;
-  if (owner.id === floor.me?.user?.id) return "It starts when you allow it";
-  return `It starts when ${floor.users.get(owner.id)?.name ?? owner.name} allows it`;
+  if (owner.id === floor.me?.user?.id) return "Starts when you allow it";
+  return `Starts when ${floor.users.get(owner.id)?.name ?? owner.name} allows it`;
 }
 
-/** Which of the requests have not been told yet. */
+/** The approvals without a notification so far. */
 export function newApprovals(told: ReadonlySet<string>, open: readonly Approval[]): Approval[] {
   return open.filter((one) => !told.has(one.id));
 }

@@ -14,20 +14,20 @@ const primary = (kind: EscalationKind, options = FOUR) =>
     .filter((one) => one.primary)
     .map((one) => one.word);
 
-describe("the ways to answer", () => {
-  it("do not suggest to accept what was refused", () => {
+describe("the choices", () => {
+  it("do not suggest accepting rejected work", () => {
     expect(primary("stuck")).toEqual(["Do it again"]);
     expect(primary("refused")).toEqual(["Do it again"]);
-    expect(primary("gave_up", [])).toEqual(["Try again"]);
+    expect(primary("gave_up", [])).toEqual(["Retry"]);
   });
 
-  it("suggest to accept what only a person can judge, and nothing where nobody knows", () => {
+  it("suggest accepting for a review, and nothing for a conflict", () => {
     expect(primary("judgement")).toEqual(["Accept it"]);
     for (const kind of ["same_lines", "contradiction", "uncheckable"] as const)
       expect(primary(kind), kind).toEqual([]);
   });
 
-  it("to a question are words first", () => {
+  it("for a question put the free text first", () => {
     const options: EscalationOption[] = [
       { label: "Yes", act: "tell" },
       { label: "No", act: "tell" },
@@ -37,7 +37,7 @@ describe("the ways to answer", () => {
     expect(primary("question", options), "sending one's own words is").toEqual([]);
   });
 
-  it("need not be offered by the task, too", () => {
+  it("replace the actions of the task", () => {
     expect(actsOffered([])).toEqual(new Set());
     expect(actsOffered([{ kind: "stuck", options: FOUR }])).toEqual(
       new Set(["accept", "retry", "fail", "cancel"]),
@@ -50,28 +50,28 @@ describe("the ways to answer", () => {
 describe("an answer", () => {
   const by = { id: "ann", name: "ann" };
 
-  it("stands apart from who gave it", () => {
+  it("follows the name of the person", () => {
     expect(`ann answered${answerTold(escalation("e", { answered_by: by, act: "fail" }))}`).toBe(
-      "ann answered (let it fail)",
+      "ann answered (mark failed)",
     );
     expect(answerTold(escalation("e", { answered_by: by, act: "tell", answer: "half up" }))).toBe(
       " (answer): half up",
     );
   });
 
-  it("that nobody gave did nothing", () => {
+  it("has no action when no person answered", () => {
     expect(answerTold(escalation("e", { act: "cancel", answer: "the task is gone" }))).toBe(
       ": the task is gone",
     );
   });
 });
 
-it("another task is called by its title, else by its id", () => {
+it("another task has its title, otherwise its id", () => {
   expect(otherName("tsk_1", "Round half up")).toBe("“Round half up”");
   expect(otherName("tsk_1", undefined)).toBe("tsk_1");
 });
 
-describe("what is asked while somebody looks", () => {
+describe("requests on an open page", () => {
   const asked = (id: string, at: number, answered = false) =>
     escalation(id, {
       created_at: `2026-11-15T10:0${at}:00.000Z`,
@@ -80,24 +80,24 @@ describe("what is asked while somebody looks", () => {
   const known = (...all: ReturnType<typeof asked>[]) => new Map(all.map((one) => [one.id, one]));
   const ids = (all: readonly { id: string }[]) => all.map((one) => one.id);
 
-  it("stays where it is when it is answered", () => {
+  it("keep their places when answered", () => {
     const [a, b, c] = [asked("a", 1), asked("b", 2, true), asked("c", 3)];
     expect(ids(inPlace(known(a, b, c), [a, c], new Set(["a", "b", "c"])))).toEqual(["a", "b", "c"]);
   });
 
-  it("is not there when it was answered before, or is gone", () => {
+  it("are absent when answered earlier or deleted", () => {
     const [a, b] = [asked("a", 1), asked("b", 2, true)];
     expect(ids(inPlace(known(a, b), [a], new Set(["a", "gone"])))).toEqual(["a"]);
   });
 
-  it("is turned over one by one, and from the last to the first", () => {
+  it("are shown one by one, and the first follows the last", () => {
     const open = [asked("a", 1), asked("b", 2), asked("c", 3)];
     const [a, , c] = open;
     expect(nextOf(open, a)?.id).toBe("b");
     expect(nextOf(open, c)?.id).toBe("a");
   });
 
-  it("goes on with the next when one was answered", () => {
+  it("continue with the next one after an answer", () => {
     const [a, c] = [asked("a", 1), asked("c", 3)];
     expect(nextOf([a, c], asked("b", 2, true))?.id).toBe("c");
     expect(nextOf([a], asked("b", 2, true))?.id).toBe("a");

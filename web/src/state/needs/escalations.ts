@@ -1,19 +1,19 @@
 import type { AnswerAct, Escalation, EscalationKind } from "../../protocol";
 import { ACT } from "./words";
 
-/** One way to answer, as a button has it. */
+/** A button that answers an escalation. */
 export type Choice = {
   word: string;
   means: string;
   /** What it does. */
   does: AnswerAct;
-  /** Whether it is one of the hub's options, which are chosen by their word. */
+  /** Whether it is one of the hub's options, which are identified by their label. */
   offered: boolean;
-  /** Whether it is what most people will want. */
+  /** Whether it is the default. */
   primary: boolean;
 };
 
-// What is likely right by why somebody is asked. Where two outputs meet, or nothing could be checked, nothing is.
+// The default by kind. Conflicts and uncheckable criteria have none.
 const LIKELY: Partial<Record<EscalationKind, AnswerAct>> = {
   question: "tell",
   gave_up: "retry",
@@ -22,12 +22,12 @@ const LIKELY: Partial<Record<EscalationKind, AnswerAct>> = {
   judgement: "accept",
 };
 
-/** Whether an escalation is answered in words that nobody thought of, beside its options. */
+/** Whether an escalation with options also accepts a free text. */
 export function isFree({ kind, options }: Pick<Escalation, "kind" | "options">): boolean {
   return kind === "question" && options.length > 0;
 }
 
-/** The ways to answer an escalation, at most one of them primary. */
+/** The buttons that answer an escalation, at most one of them primary. */
 export function choicesOf(escalation: Pick<Escalation, "kind" | "options">): Choice[] {
   const { kind, options } = escalation;
   const offered = options.length > 0;
@@ -38,22 +38,22 @@ export function choicesOf(escalation: Pick<Escalation, "kind" | "options">): Cho
   return all.map((one, at) => ({ ...one, means: ACT[one.does].meaning, offered, primary: at === likely }));
 }
 
-// Where the hub offers no way, each act that fits the kind is one.
+// The actions for a kind, when the hub offers no options.
 function actsOf(kind: EscalationKind): AnswerAct[] {
   if (kind === "question") return ["tell", "retry", "fail", "cancel"];
   if (kind === "gave_up" || kind === "stuck") return ["retry", "fail", "cancel"];
   return ["accept", "retry", "fail", "cancel"];
 }
 
-/** What a task's own buttons need not offer, because the answers to what is asked about it do. */
+/** The actions that the open escalations of a task offer, so that the task need not. */
 export function actsOffered(open: readonly Pick<Escalation, "kind" | "options">[]): ReadonlySet<AnswerAct> {
   return new Set(open.flatMap(choicesOf).map((choice) => choice.does));
 }
 
-/** Something that a person is asked: an escalation or a request to run something. */
+/** An escalation or an approval. */
 export type Asked = Pick<Escalation, "id" | "created_at" | "answered_at">;
 
-/** What is asked, oldest first, with what was answered while somebody looked: nothing is gone under the pointer. */
+/** Open requests, oldest first, together with those answered while the page was open, so that nothing moves. */
 export function inPlace<T extends Asked>(
   known: ReadonlyMap<string, T>,
   open: readonly T[],
@@ -65,20 +65,20 @@ export function inPlace<T extends Asked>(
   );
 }
 
-/** The one that comes after another, which may be answered meanwhile; after the last comes the first. */
+/** The request after another one, which may already be answered; the first after the last. */
 export function nextOf<T extends Asked>(open: readonly T[], after: T | undefined): T | undefined {
   const at = open.findIndex((one) => one.id === after?.id);
   const next = at < 0 ? open.find((one) => after && one.created_at >= after.created_at) : open[at + 1];
   return next ?? open[0];
 }
 
-/** What was answered, after who did. */
+/** The answer, to follow the name of the person. */
 export function answerTold({ answered_by, act, answer }: Escalation): string {
   const did = act && answered_by ? ` (${ACT[act].word.toLowerCase()})` : "";
   return `${did}${answer ? `: ${answer}` : ""}`;
 }
 
-/** How another task is called: by its title, else by its id. */
+/** A task's title, or its id when the title is unknown. */
 export function otherName(id: string, title: string | undefined): string {
   return title ? `“${title}”` : id;
 }

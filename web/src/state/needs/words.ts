@@ -1,26 +1,26 @@
 import type { AnswerAct, EscalationKind } from "../../protocol";
 
-/** What an answer does. */
+/** The actions that answer an escalation. */
 export const ACT: Record<AnswerAct, { word: string; meaning: string }> = {
-  accept: { word: "Accept", meaning: "The report is accepted as it is." },
-  retry: { word: "Try again", meaning: "A worker gets the task again, with your answer." },
-  tell: { word: "Answer", meaning: "The worker that asks is told, and goes on." },
-  fail: { word: "Let it fail", meaning: "The task fails; what depends on it stays blocked." },
-  cancel: { word: "Cancel the task", meaning: "Nobody works on it any more." },
+  accept: { word: "Accept", meaning: "Accepts the report." },
+  retry: { word: "Retry", meaning: "A worker gets the task again, with your message." },
+  tell: { word: "Answer", meaning: "The worker continues with your answer." },
+  fail: { word: "Mark failed", meaning: "The task fails. Dependent tasks stay blocked." },
+  cancel: { word: "Cancel task", meaning: "The task is cancelled. Dependent tasks stay blocked." },
 };
 
-/** Why a person is asked, in a word or two and in a sentence. */
+/** The kinds of escalations. */
 export const ESCALATION: Record<EscalationKind, { short: string; meaning: string }> = {
-  question: { short: "Question", meaning: "A worker asks and goes on with your answer." },
-  gave_up: { short: "Given up", meaning: "A worker gave the task up to a person." },
-  refused: { short: "Refused", meaning: "The work was refused too often." },
-  stuck: { short: "Stuck", meaning: "Nothing changes however often it is tried." },
-  judgement: { short: "Judge", meaning: "Only a person can say whether this is good." },
-  same_lines: { short: "Same lines", meaning: "Two outputs change the same lines." },
-  contradiction: { short: "Contradiction", meaning: "Two outputs contradict each other." },
-  uncheckable: { short: "Uncheckable", meaning: "The acceptance cannot be checked anywhere." },
+  question: { short: "Question", meaning: "A worker has a question and continues with your answer." },
+  gave_up: { short: "Agent is stuck", meaning: "A worker gave up and asks a person." },
+  refused: { short: "Rejected", meaning: "The reports were rejected too often." },
+  stuck: { short: "No progress", meaning: "Repeated attempts changed nothing." },
+  judgement: { short: "Needs review", meaning: "A person must review a criterion." },
+  same_lines: { short: "Conflict", meaning: "Two tasks change the same lines." },
+  contradiction: { short: "Contradiction", meaning: "The results of two tasks contradict each other." },
+  uncheckable: { short: "Cannot check", meaning: "No runner can check the acceptance criteria." },
   outage: {
-    short: "Agent cannot work",
-    meaning: "An agent cannot work on a machine: its provider, its login or its start.",
+    short: "Agent outage",
+    meaning: "An agent does not work on a runner because of its provider, its login or a failed start.",
   },
 };

@@ -14,7 +14,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** A client as people call it: `Firefox on Linux` instead of what browsers say of themselves. */
+/** A readable name for a user agent, such as `Firefox on Linux`. */
 export function clientName(text: string): string {
   const start = text.indexOf("Mozilla/");
   if (start < 0) return text;

@@ -1,6 +1,6 @@
 import type { AuthorKind } from "../../protocol";
 
-/** How an author that is not a person is called. */
+/** The label of an author who is not a person. */
 export const AUTHOR_WORD: Record<AuthorKind, string | null> = {
   user: null,
   floor_manager: "floor manager",

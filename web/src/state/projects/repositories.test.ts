@@ -14,13 +14,13 @@ const all: Repository = {
 const bare: Repository = { location: "https://example.org/shop.git", base_branch: null };
 const empty = draftOf(null);
 
-describe("a repository that is filled in", () => {
-  it("is what it was when nothing was changed", () => {
+describe("the repository form", () => {
+  it("returns the same repository without changes", () => {
     expect(readDraft(draftOf(all), all)).toEqual(all);
     expect(readDraft(draftOf(bare), bare)).toEqual(bare);
   });
 
-  it("loses what is emptied and gets what is written, without white space around it", () => {
+  it("clears emptied fields and trims values", () => {
     const draft = {
       ...draftOf(all),
       setup: " ",
@@ -37,7 +37,7 @@ describe("a repository that is filled in", () => {
     });
   });
 
-  it("has its branch behind #, as on the command line", () => {
+  it("reads the branch after #, as on the command line", () => {
     const read = (location: string, branch = "") => readDraft({ ...empty, location, branch }, null);
     expect(read("git@example.org:shop.git#next")).toEqual({
       location: "git@example.org:shop.git",
@@ -45,7 +45,7 @@ describe("a repository that is filled in", () => {
     });
     expect(read("/shop#next", "next")).toEqual({ location: "/shop", base_branch: "next" });
     expect(read("/shop#next", "main")).toEqual({
-      branch: "behind # it is `next`: name one of them",
+      branch: "The location already names the branch `next`. Remove one of them.",
     });
     for (const bad of ["#next", "/shop#"])
       expect(read(bad)).toEqual({ location: "expected LOCATION or LOCATION#BRANCH" });
@@ -53,7 +53,7 @@ describe("a repository that is filled in", () => {
     expect(readDraft({ ...draftOf(odd), setup: "make" }, odd)).toEqual({ ...odd, setup: "make" });
   });
 
-  it("is refused with ports that are none, in the words of the command line", () => {
+  it("rejects invalid ports with the text of the command line", () => {
     for (const ports of ["4000", "a-b", "4099-4000", "0-9", "4000-70000", "4000-4099-5000"]) {
       const read = readDraft({ ...empty, location: "/shop", ports }, null);
       expect(read).toEqual({ ports: `\`${ports}\` is not a range of ports, as 4000-4099` });
@@ -62,7 +62,7 @@ describe("a repository that is filled in", () => {
   });
 });
 
-describe("what the hub refuses", () => {
+describe("a rejection by the hub", () => {
   const problem = (...errors: { field: string; message: string }[]): Problem => ({
     kind: "invalid",
     status: 422,
@@ -70,7 +70,7 @@ describe("what the hub refuses", () => {
     errors,
   });
 
-  it("stands beside its field", () => {
+  it("is shown beside its field", () => {
     const refused = problem({
       field: "repositories.teardown",
       message: "`repositories.teardown` is too long",
@@ -81,14 +81,14 @@ describe("what the hub refuses", () => {
     });
   });
 
-  it("stands above when it belongs to no field", () => {
+  it("is shown above the form when it has no field", () => {
     const refused = problem({ field: "repositories", message: "a project has at most 50 repositories" });
     expect(refusals(refused)).toEqual({ errors: {}, rest: refused });
   });
 });
 
-describe("the list", () => {
-  it("has the changed one in its place, and a new one last", () => {
+describe("the list of repositories", () => {
+  it("replaces an edited repository in place and appends a new one", () => {
     expect(putRepository([bare, all], all, { ...all, base_branch: "next" })).toEqual([
       bare,
       { ...all, base_branch: "next" },
@@ -96,18 +96,18 @@ describe("the list", () => {
     expect(putRepository([bare], null, all)).toEqual([bare, all]);
   });
 
-  it("does not overwrite what somebody changed meanwhile", () => {
+  it("does not overwrite a concurrent change", () => {
     expect(putRepository([{ ...all, setup: "pnpm i" }], all, { ...all, base_branch: "next" })).toBeNull();
     expect(isSame(bare, { ...bare, copy: [] })).toBe(true);
   });
 
-  it("says what is there", () => {
+  it("lists the settings", () => {
     expect(particulars(bare)).toEqual([]);
     expect(particulars(all).map((one) => `${one.word} ${one.text}`)).toEqual([
-      "setup npm ci",
-      "teardown docker compose down",
-      "copies .env, config/*.local",
-      "ports 4000-4099",
+      "Setup npm ci",
+      "Teardown docker compose down",
+      "Copied files .env, config/*.local",
+      "Ports 4000-4099",
     ]);
   });
 });

@@ -1,21 +1,21 @@
 import type { Problem } from "../../lib/failure";
 import type { PortRange, Repository } from "../../protocol";
 
-/** A repository as it is being filled in: all of it text. */
+/** The form of a repository. */
 export type Draft = {
   location: string;
   branch: string;
   setup: string;
   teardown: string;
-  /** One pattern on each line. */
+  /** One glob per line. */
   copy: string;
   ports: string;
 };
 
-/** Why parts of a draft were refused. */
+/** The errors of the form, by field. */
 export type DraftErrors = Partial<Record<keyof Draft, string>>;
 
-/** The hub's names of what a draft has. */
+/** The hub's names of the fields. */
 const FIELDS: Readonly<Record<string, keyof Draft>> = {
   "repositories.location": "location",
   "repositories.base_branch": "branch",
@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, keyof Draft>> = {
   "repositories.ports": "ports",
 };
 
-/** What is filled in at first. */
+/** The initial values of the form. */
 export function draftOf(repository: Repository | null): Draft {
   return {
     location: repository?.location ?? "",
@@ -37,12 +37,12 @@ export function draftOf(repository: Repository | null): Draft {
   };
 }
 
-/** A range of ports as people write it. */
+/** A port range as text. */
 export function portsOf({ first, last }: PortRange): string {
   return `${first}-${last}`;
 }
 
-/** What was filled in, as the hub takes it, or what cannot be read of it, as the command line says it. */
+/** The repository from the form, or its errors, with the same texts as on the command line. */
 export function readDraft(draft: Draft, before: Repository | null): Repository | DraftErrors {
   const errors: DraftErrors = {};
   const repository: Repository = {
@@ -55,7 +55,7 @@ export function readDraft(draft: Draft, before: Repository | null): Repository |
     repository.location = repository.location.slice(0, at);
     if (!repository.location || !branch) errors.location = "expected LOCATION or LOCATION#BRANCH";
     else if (repository.base_branch && repository.base_branch !== branch)
-      errors.branch = `behind # it is \`${branch}\`: name one of them`;
+      errors.branch = `The location already names the branch \`${branch}\`. Remove one of them.`;
     else repository.base_branch = branch;
   }
   if (draft.setup.trim()) repository.setup = draft.setup.trim();
@@ -79,12 +79,12 @@ function readPorts(text: string): PortRange | null {
   return found && first >= 1 && first <= last && last <= 65_535 ? { first, last } : null;
 }
 
-/** Whether a draft could be read. */
+/** Whether the form has no errors. */
 export function isRead(read: Repository | DraftErrors): read is Repository {
   return "base_branch" in read;
 }
 
-/** Why the hub refused parts of a draft, and what is left of the problem that belongs to none of them. */
+/** Splits a problem into errors of fields and the rest. */
 export function refusals(problem: Problem): { errors: DraftErrors; rest: Problem | null } {
   const errors: DraftErrors = {};
   for (const { field, message } of problem.errors ?? []) {
@@ -94,7 +94,7 @@ export function refusals(problem: Problem): { errors: DraftErrors; rest: Problem
   return { errors, rest: Object.keys(errors).length > 0 ? null : problem };
 }
 
-/** The list with one of it replaced, or with one more; null when what is to be replaced has changed meanwhile. */
+/** The list with a repository replaced or added; null when the old one has changed meanwhile. */
 export function putRepository(
   list: readonly Repository[],
   before: Repository | null,
@@ -105,18 +105,18 @@ export function putRepository(
   return at < 0 ? null : list.map((one, index) => (index === at ? after : one));
 }
 
-/** Whether two say the same. */
+/** Whether two repositories are equal. */
 export function isSame(one: Repository, other: Repository): boolean {
   const [a, b] = [draftOf(one), draftOf(other)];
   return (Object.keys(a) as (keyof Draft)[]).every((name) => a[name] === b[name]);
 }
 
-/** What is said of a repository beside where it is, in words. */
+/** The settings of a repository, as labels and texts. */
 export function particulars(repository: Repository): { word: string; text: string }[] {
   return [
-    { word: "setup", text: repository.setup ?? "" },
-    { word: "teardown", text: repository.teardown ?? "" },
-    { word: "copies", text: (repository.copy ?? []).join(", ") },
-    { word: "ports", text: repository.ports ? portsOf(repository.ports) : "" },
+    { word: "Setup", text: repository.setup ?? "" },
+    { word: "Teardown", text: repository.teardown ?? "" },
+    { word: "Copied files", text: (repository.copy ?? []).join(", ") },
+    { word: "Ports", text: repository.ports ? portsOf(repository.ports) : "" },
   ].filter((one) => one.text);
 }

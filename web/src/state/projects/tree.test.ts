@@ -24,8 +24,8 @@ const floor: Floor = {
   presence: new Map([["bo", { user: "bo", connected: true, places: [{ project: "p", activity: "a" }] }]]),
 };
 
-describe("the floor", () => {
-  it("has own projects first, blocked before active, finished apart, and current names", () => {
+describe("the sidebar", () => {
+  it("lists own projects first, blocked before active activities, and current names", () => {
     const [mine, theirs] = owners(floor);
     expect(mine).toMatchObject({ mine: true, branches: [{ project: { id: "p" } }] });
     expect(mine?.branches[0]?.open.map((one) => one.id)).toEqual(["stuck", "a"]);
@@ -33,18 +33,18 @@ describe("the floor", () => {
     expect(theirs).toMatchObject({ name: "Bo Renamed", branches: [{ unread: { mentions: 1 } }] });
   });
 
-  it("knows what needs this person: mentions, and blocked work of theirs or in their projects", () => {
+  it("needs this person for mentions and own blocked activities", () => {
     expect(
       needs(floor).map((need) => (need.kind === "blocked" ? need.activity.id : need.project.id)),
     ).toEqual(["q", "stuck"]);
     expect(needs({ ...floor, me: { ...me, user: null } })).toEqual([]);
   });
 
-  it("counts all that is unread", () => {
+  it("counts all unread messages", () => {
     expect(unreadTotal(floor)).toEqual({ count: 3, mentions: 1 });
   });
 
-  it("knows who looks where", () => {
+  it("knows who is viewing what", () => {
     expect(watchers(floor, "p").map((one) => one.id)).toEqual(["bo"]);
     expect(watchers(floor, "p", "a")).toHaveLength(1);
     expect(watchers(floor, "p", "stuck")).toHaveLength(0);

@@ -14,13 +14,13 @@ import { group } from "../../lib/maps";
 import { waitingFor } from "../execution/sessions";
 import { escalationsFor } from "../workers/workers";
 
-/** A project on the floor with what is in it. */
+/** A project with its activities. */
 export type Branch = { project: Project; open: Activity[]; finished: Activity[]; unread: Unread | null };
 
-/** One owner's part of the floor. */
+/** An owner with their projects. */
 export type Owner = { id: string; name: string; mine: boolean; branches: Branch[] };
 
-/** Something that waits for this person. */
+/** Something that needs this person. */
 export type Need =
   | { kind: "approval"; project: Project; approval: Approval }
   | { kind: "escalation"; project: Project; escalation: Escalation }
@@ -30,7 +30,7 @@ export type Need =
 
 const ORDER: Record<ActivityStatus, number> = { blocked: 0, active: 1, completed: 2, abandoned: 3 };
 
-/** Activities with what needs attention first, then what changed last. */
+/** Orders activities: blocked first, then by the latest change. */
 export function byUrgency(a: Activity, b: Activity): number {
   return (
     ORDER[a.status] - ORDER[b.status] ||
@@ -38,12 +38,12 @@ export function byUrgency(a: Activity, b: Activity): number {
   );
 }
 
-/** A person's current name: a newer one may be known than the one that was written down. */
+/** A person's current name, which may be newer than the stored one. */
 export function nameOf(floor: Floor, person: { id: string; name: string }): string {
   return floor.users.get(person.id)?.name ?? person.name;
 }
 
-/** The floor as the sidebar shows it: own projects first, then by owner's name. */
+/** The projects by owner: own projects first, then by name. */
 export function owners(floor: Floor): Owner[] {
   const inside = group(floor.activities.values(), (activity) => activity.project);
   const groups = group(floor.projects.values(), (project) => project.owner.id);
@@ -71,12 +71,12 @@ function branch(floor: Floor, project: Project, activities: Activity[] = []): Br
   };
 }
 
-/** Whether an activity is over, one way or the other. */
+/** Whether an activity is completed or abandoned. */
 export function isFinished(activity: Activity): boolean {
   return activity.status === "completed" || activity.status === "abandoned";
 }
 
-/** What waits for this person: what may run on their machine, what work cannot go on without, their agents, then mentions, and blocked work that is theirs or in a project of theirs. */
+/** Everything that needs this person: approvals, escalations, waiting sessions, mentions, and own blocked activities. */
 export function needs(floor: Floor): Need[] {
   const me = floor.me?.user?.id;
   if (!me) return [];
@@ -106,7 +106,7 @@ export function needs(floor: Floor): Need[] {
   return found;
 }
 
-/** How many unread messages there are, and how many of them mention this person. */
+/** The numbers of unread messages and of mentions. */
 export function unreadTotal(floor: Floor): { count: number; mentions: number } {
   let count = 0;
   let mentions = 0;
@@ -117,7 +117,7 @@ export function unreadTotal(floor: Floor): { count: number; mentions: number } {
   return { count, mentions };
 }
 
-/** Who looks at a place now, this person apart. */
+/** Other people who are viewing a project or activity. */
 export function watchers(floor: Floor, project: string, activity?: string): User[] {
   const found: User[] = [];
   for (const entry of floor.presence.values()) {

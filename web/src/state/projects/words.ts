@@ -1,6 +1,6 @@
 import type { ActivityStatus, LinkKind, Visibility } from "../../protocol";
 
-/** How a status is called on screen. */
+/** The statuses of activities. */
 export const STATUS_WORD: Record<ActivityStatus, string> = {
   active: "Active",
   blocked: "Blocked",
@@ -8,38 +8,38 @@ export const STATUS_WORD: Record<ActivityStatus, string> = {
   abandoned: "Abandoned",
 };
 
-/** Every status, in the order in which it is offered. */
+/** All statuses, in the order of the menu. */
 export const STATUSES = Object.keys(STATUS_WORD) as ActivityStatus[];
 
-/** How a visibility is called on screen, and what it means. */
+/** The visibilities of projects. */
 export const VISIBILITY: Record<
   Visibility,
   { word: string; meaning: string; icon: "lock" | "eye" | "pencil" }
 > = {
-  private: { word: "Private", meaning: "Only you see it.", icon: "lock" },
+  private: { word: "Private", meaning: "Only you can see it.", icon: "lock" },
   "read-only": {
     word: "Read-only",
-    meaning: "Others see intent, plan, status, blockers and chat.",
+    meaning: "Others can see the description, activities, tasks and chat.",
     icon: "eye",
   },
   "read-write": {
     word: "Read-write",
-    meaning: "Others can also write in it and spawn sessions.",
+    meaning: "Others can also write and start sessions.",
     icon: "pencil",
   },
 };
 
-/** Every visibility, from closed to open. */
+/** All visibilities, from private to public. */
 export const VISIBILITIES = Object.keys(VISIBILITY) as Visibility[];
 
-/** How a kind of link is called on screen. */
+/** The types of links. */
 export const LINK_WORD: Record<LinkKind, string> = {
   workspace: "Workspace",
   session: "Session",
   branch: "Branch",
 };
 
-/** The name that a text will have: its first visible line, without heading marks. */
+/** The name in a text: its first non-empty line, without heading marks. */
 export function titleOf(content: string): string {
   for (const line of content.split("\n")) {
     const title = line.trim().replace(/^#+/, "").trim();

@@ -7,7 +7,7 @@ import { newWaits, toldWaits, waitingFor } from "../execution/sessions";
 import { recall, remember } from "../../lib/storage";
 import { escalationsFor } from "../workers/workers";
 
-/** Tells this person outside the page that something asks to run, an agent waits or work cannot go on; asked for by a button, never by itself. */
+/** Browser notifications for approvals, escalations and waiting agents; off until the person turns them on. */
 class Alerts {
   #permission = $state<NotificationPermission | "unsupported">(
     typeof Notification === "undefined" ? "unsupported" : Notification.permission,
@@ -15,33 +15,33 @@ class Alerts {
   #wanted = $state(recall("alerts") === "yes");
   #told: ReadonlySet<string> | null = null;
 
-  /** Whether they come. */
+  /** Whether notifications are on. */
   get on(): boolean {
     return this.#wanted && this.#permission === "granted";
   }
 
-  /** Whether the browser can be asked. */
+  /** Whether the browser blocks notifications. */
   get isBlocked(): boolean {
     return this.#permission === "denied";
   }
 
-  /** Whether the browser can do it at all. */
+  /** Whether the browser supports notifications. */
   get isSupported(): boolean {
     return this.#permission !== "unsupported";
   }
 
-  /** Turns them on, asking the browser first, or off. */
+  /** Turns notifications on, after asking for permission, or off. */
   async set(on: boolean): Promise<void> {
     if (on && this.#permission === "default") this.#permission = await Notification.requestPermission();
     this.#wanted = on && this.#permission === "granted";
     remember("alerts", this.#wanted ? "yes" : null);
   }
 
-  /** Tells of every session that began to wait since the last time, unless this page is looked at. */
+  /** Notifies about new requests, unless the page has the focus. */
   notice(floor: Floor): void {
     if (!floor.loaded) return;
     const waiting = waitingFor(floor);
-    // What waits already when the page opens is on the screen.
+    // Requests that are open when the page loads need no notification.
     const asked = escalationsFor(floor);
     const requests = openApprovals(floor);
     const told = this.#told;
@@ -69,7 +69,7 @@ class Alerts {
   }
 
   #tell({ id, title, agent, state }: Session): void {
-    this.#show(`${title} waits for you`, state.detail ?? agent, id, { name: "session", session: id });
+    this.#show(`${title} is waiting for you`, state.detail ?? agent, id, { name: "session", session: id });
   }
 
   #show(title: string, body: string, tag: string, place: Route): void {
@@ -81,7 +81,7 @@ class Alerts {
         shown.close();
       };
     } catch {
-      // Some browsers show them only from a service worker: the tab's title says it, too.
+      // Some browsers need a service worker for this; the tab title shows open requests, too.
     }
   }
 }

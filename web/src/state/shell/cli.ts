@@ -1,4 +1,4 @@
-/** A project as the command line takes it: by name where a shell leaves that alone, else by id. */
+/** A project as a command-line argument: its name if it is safe in a shell, otherwise its id. */
 export function projectArg(project: { id: string; name: string }): string {
   if (/^[\p{L}\p{N}_.-]+$/u.test(project.name) && !project.name.startsWith("-")) return project.name;
   return /^[\p{L}\p{N}_.,:()+ -]+$/u.test(project.name) ? `"${project.name}"` : project.id;

@@ -1,4 +1,4 @@
-/** What is open over the page. */
+/** A dialog. */
 export type Dialog =
   | { kind: "palette" }
   | { kind: "shortcuts" }
@@ -11,7 +11,7 @@ export type Dialog =
   | { kind: "freeze"; project: string | null }
   | { kind: "invite" };
 
-/** The dialog that is open, at most one. */
+/** The open dialog, at most one. */
 class Dialogs {
   #open = $state.raw<Dialog | null>(null);
 
@@ -19,12 +19,12 @@ class Dialogs {
     return this.#open;
   }
 
-  /** Opens a dialog in place of any other. */
+  /** Opens a dialog and closes any other. */
   show(dialog: Dialog): void {
     this.#open = dialog;
   }
 
-  /** Closes what is open. */
+  /** Closes the open dialog. */
   close(): void {
     this.#open = null;
   }

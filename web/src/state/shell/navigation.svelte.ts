@@ -1,15 +1,15 @@
 import { parseRoute, pathOf, type Route } from "./route";
 
-/** Where the page is; the address bar is the truth, so back, reload and shared links work. */
+/** The current route, kept in the URL, so that back, reload and shared links work. */
 class Navigation {
   #route = $state.raw<Route>(parseRoute(location.pathname, location.search));
 
-  /** The current place. */
+  /** The current route. */
   get route(): Route {
     return this.#route;
   }
 
-  /** Goes to a place. */
+  /** Navigates to a route or path. */
   go(to: Route | string, options: { replace?: boolean } = {}): void {
     const path = typeof to === "string" ? to : pathOf(to);
     if (path === location.pathname + location.search && !location.hash) return;
@@ -18,7 +18,7 @@ class Navigation {
     this.sync();
   }
 
-  /** Reads the address again. */
+  /** Reads the route from the URL. */
   sync(): void {
     this.#route = parseRoute(location.pathname, location.search);
   }
@@ -27,7 +27,7 @@ class Navigation {
 /** The page's navigation. */
 export const navigation = new Navigation();
 
-/** Lets plain clicks on our own links change the place without loading the page again. */
+/** Handles plain clicks on internal links without a page load. */
 export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -38,7 +38,7 @@ export function followLinks(event: MouseEvent): void {
   navigation.go(to.pathname + to.search);
 }
 
-// In a picture a link is another kind of element.
+// Links in SVG are a different element type.
 function addressOf(link: Element | null): URL | null {
   if (link instanceof HTMLAnchorElement) return link.target ? null : new URL(link.href);
   return link instanceof SVGAElement ? new URL(link.href.baseVal, location.href) : null;

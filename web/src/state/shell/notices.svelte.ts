@@ -1,9 +1,9 @@
-/** Something to tell that has no place of its own on the screen. */
+/** A message that belongs to no element on the page. */
 export type Notice = { text: string; failed: boolean };
 
 const SHOWN_MS = 6_000;
 
-/** The newest notice, for a while. */
+/** Shows the latest notice for a few seconds. */
 class Notices {
   #current = $state.raw<Notice | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -12,14 +12,14 @@ class Notices {
     return this.#current;
   }
 
-  /** Tells something in place of what was told before; a failure stays until it is dismissed. */
+  /** Shows a notice; a failure stays until the person dismisses it. */
   tell(text: string, failed = false): void {
     clearTimeout(this.#timer);
     this.#current = { text, failed };
     if (!failed) this.#timer = setTimeout(() => this.dismiss(), SHOWN_MS);
   }
 
-  /** Takes the notice away. */
+  /** Hides the notice. */
   dismiss(): void {
     this.#current = null;
   }

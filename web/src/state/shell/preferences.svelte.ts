@@ -1,12 +1,12 @@
 import { recall, remember } from "../../lib/storage";
 
-/** Which colours to use. */
+/** The colour theme. */
 export type Theme = "system" | "light" | "dark";
 
 const theme = recall("theme");
 const narrow = matchMedia("(width <= 1100px)");
 
-/** What this browser's user prefers, remembered here. */
+/** Preferences, stored in this browser. */
 class Preferences {
   #theme = $state<Theme>(theme === "light" || theme === "dark" ? theme : "system");
   #floorOpen = $state(recall("floor") !== "closed");
@@ -44,7 +44,7 @@ class Preferences {
     remember("floor", value ? null : "closed");
   }
 
-  /** Whether the details are shown. On a narrow screen they cover what is under them, so they open only when asked. */
+  /** Whether the inspector is open. On a narrow screen it covers the page, so it starts closed. */
   get inspectorOpen(): boolean {
     return this.#narrow ? this.#sheetOpen : this.#inspectorOpen;
   }
@@ -55,7 +55,7 @@ class Preferences {
     remember("inspector", value ? null : "closed");
   }
 
-  /** Closes the details where they cover what is under them. */
+  /** Closes the inspector on a narrow screen. */
   closeSheet(): void {
     this.#sheetOpen = false;
   }
@@ -68,7 +68,7 @@ class Preferences {
     remember("inspector-wide", value ? "yes" : null);
   }
 
-  /** Whether shortcuts of one letter work; people who speak their input want to turn them off. */
+  /** Whether single-key shortcuts are on; they conflict with voice input. */
   get singleKeys(): boolean {
     return this.#singleKeys;
   }
@@ -77,12 +77,12 @@ class Preferences {
     remember("single-keys", value ? null : "off");
   }
 
-  /** Whether a project's activities are folded away on the floor. */
+  /** Whether a project is collapsed in the sidebar. */
   isFolded(project: string): boolean {
     return this.#closed.has(project);
   }
 
-  /** Folds or unfolds a project on the floor. */
+  /** Collapses or expands a project in the sidebar. */
   fold(project: string, folded: boolean): void {
     const others = [...this.#closed].filter((other) => other !== project);
     const next = folded ? [...others, project] : others;

@@ -15,12 +15,12 @@ describe("routes", () => {
     { name: "audit", project: "prj_1" },
   ];
 
-  it.each(routes)("survive their address: $name", (route) => {
+  it.each(routes)("survive their URL: $name", (route) => {
     const [path = "", search] = pathOf(route).split("?");
     expect(parseRoute(path, search)).toEqual(route);
   });
 
-  it("that are none are lost", () => {
+  it("are lost for unknown paths", () => {
     for (const path of ["/x", "/p/a/b", "/p/a/a/b/c", "/people/1"])
       expect(parseRoute(path)).toEqual({ name: "lost" });
   });

@@ -1,6 +1,6 @@
 import type { TaskQuery } from "../tasks/board";
 
-/** A place in the page, as its address names it. */
+/** A page, as named by its URL. */
 export type Route =
   | { name: "home" }
   | { name: "project"; project: string }
@@ -28,10 +28,10 @@ export type Route =
 
 const PLAIN = ["needs", "people", "runners", "settings", "login", "join", "observe"] as const;
 
-/** Every task. */
+/** The empty filter. */
 export const ALL_TASKS: TaskQuery = { text: "", worker: null, activity: null };
 
-/** The place that an address names. */
+/** Parses a URL. */
 export function parseRoute(pathname: string, search = ""): Route {
   const parts = pathname.split("/").filter(Boolean);
   const [first, second, third, fourth] = parts;
@@ -87,7 +87,7 @@ function searchOf(query: TaskQuery): string {
   return words.size > 0 ? `?${words}` : "";
 }
 
-/** The address of a place. */
+/** The URL of a route. */
 export function pathOf(route: Route): string {
   switch (route.name) {
     case "home":
@@ -129,28 +129,28 @@ export function pathOf(route: Route): string {
   }
 }
 
-/** A place where a project's work is shown. */
+/** A route about a project's tasks or workers. */
 export type WorkRoute = Extract<
   Route,
   { name: "tasks" | "graph" | "workers" | "decisions" | "metrics" | "escalations" | "work" }
 >;
 
-/** Whether a place shows a project's work. */
+/** Whether a route is about a project's tasks or workers. */
 export function isWork(route: Route): route is WorkRoute {
   return ["tasks", "graph", "workers", "decisions", "metrics", "escalations", "work"].includes(route.name);
 }
 
-/** The project that a place is in. */
+/** The project of a route. */
 export function projectOf(route: Route): string | null {
   return "project" in route && route.name !== "audit" ? route.project : null;
 }
 
-/** The address of a task beside its project's board. */
+/** The URL of a task on its board. */
 export function taskPath(task: { project: string; id: string }): string {
   return `/p/${task.project}/tasks/${task.id}`;
 }
 
-/** The session that a place is about. */
+/** The session of a route. */
 export function sessionOf(route: Route): string | null {
   return route.name === "session" || route.name === "recording" ? route.session : null;
 }

@@ -22,8 +22,8 @@ const ALL: TaskQuery = { text: "", worker: null, activity: null };
 const at = (second: number) => `2026-11-15T10:00:${String(second).padStart(2, "0")}.000Z`;
 const wanted: Board = { ...NO_BOARD, wanted: true };
 
-describe("layers", () => {
-  it("hold what one map would hold, in its order, however many there are", () => {
+describe("a layered map", () => {
+  it("has the entries and order of a plain map, at any size", () => {
     let map = layered<number, string>();
     const plain = new Map<number, string>();
     for (let step = 0; step < 3_000; step++) {
@@ -36,7 +36,7 @@ describe("layers", () => {
     for (const [key, value] of plain) expect(look(map, key)).toBe(value);
   });
 
-  it("leave an older value as it was", () => {
+  it("does not change older versions", () => {
     const before = putAll(layered<string, number>(), [["a", 1]]);
     const after = putAll(before, [["a", 2]]);
     expect(look(before, "a")).toBe(1);
@@ -45,7 +45,7 @@ describe("layers", () => {
 });
 
 describe("a board", () => {
-  it("takes a move and writes it down", () => {
+  it("records a move", () => {
     const first = onBoard(wanted, [task("t1")]);
     const next = onBoard(first, [task("t1", { status: "running", updated_at: at(1) })]);
     expect(look(next.tasks, "t1")?.status).toBe("running");
@@ -55,17 +55,17 @@ describe("a board", () => {
     ]);
   });
 
-  it("does not go back to what is older", () => {
+  it("ignores outdated changes", () => {
     const now = onBoard(wanted, [task("t1", { status: "done", updated_at: at(9) })]);
     expect(onBoard(now, [task("t1", { status: "running", updated_at: at(8) })])).toBe(now);
     expect(paged(now, [task("t1", { status: "running", updated_at: at(9) })])).toBe(now);
   });
 
-  it("does not call a page a move", () => {
+  it("records no move for a fetched page", () => {
     expect(paged(wanted, [task("t1"), task("t2")]).moves).toEqual([]);
   });
 
-  it("that nobody looks at keeps only what was heard lately", () => {
+  it("that is not open keeps only recent tasks", () => {
     let board = NO_BOARD;
     for (let n = 0; n < 5_000; n++) board = onBoard(board, [task(`t${n}`)]);
     expect(sizeOfLayers(board.tasks)).toBeLessThanOrEqual(500);
@@ -76,33 +76,33 @@ describe("a board", () => {
   });
 });
 
-describe("since when a task is worked on", () => {
+describe("the start of work on a task", () => {
   const held = task("t", { status: "running", assigned_to: "w", session: "s", updated_at: at(9) });
 
-  it("is said by its session, else by its last change", () => {
+  it("is the start of its session, otherwise its last change", () => {
     const sessions = new Map([["s", session("s", { created_at: at(3) })]]);
     expect(workedSince({ sessions }, held)).toBe(at(3));
     expect(workedSince({ sessions: new Map() }, held)).toBe(at(9));
   });
 
-  it("is not said where nobody works", () => {
+  it("is null when no worker has it", () => {
     for (const status of ["ready", "validating", "escalated", "done"] as const)
       expect(workedSince({ sessions: new Map() }, { ...held, status }), status).toBeNull();
     expect(workedSince({ sessions: new Map() }, { ...held, assigned_to: null })).toBeNull();
   });
 });
 
-describe("why nobody takes a ready task", () => {
+describe("the reason of an unassigned ready task", () => {
   const ready = task("t", { status: "ready", project: "p", reason: null });
   const now = Date.parse(at(30));
   const why = (...workers: ReturnType<typeof worker>[]) =>
     whyReady({ workers: new Map(workers.map((one) => [one.id, one])) }, ready, now) ?? "";
 
-  it("is said where no worker is, and where all take tasks themselves", () => {
-    expect(why()).toContain("there is no worker");
-    expect(why(worker("w", { project: "q" }))).toContain("there is no worker");
+  it("is shown without workers and with external workers only", () => {
+    expect(why()).toContain("No workers in this project");
+    expect(why(worker("w", { project: "q" }))).toContain("No workers in this project");
     expect(why(worker("w", { project: "p", kind: "external", seen_at: at(1) }))).toContain(
-      "until one takes it",
+      "Waiting for an external worker",
     );
     const silent = worker("w", {
       project: "p",
@@ -110,27 +110,27 @@ describe("why nobody takes a ready task", () => {
       seen_at: "2026-11-15T09:00:00.000Z",
       task: null,
     });
-    expect(why(silent)).toContain("none was heard from");
+    expect(why(silent)).toContain("No free worker");
   });
 
-  it("is for the hub to say where it hands them out", () => {
+  it("is left to the hub for managed workers", () => {
     expect(why(worker("w", { project: "p", kind: "managed" }))).toBe("");
     expect(whyReady({ workers: new Map() }, { ...ready, reason: "nobody can" }, now)).toBeNull();
     expect(whyReady({ workers: new Map() }, { ...ready, status: "blocked" }, now)).toBeNull();
   });
 });
 
-describe("the column of the chosen task", () => {
+describe("the column of the selected task", () => {
   const view = { left: 100, width: 400 };
 
-  it("is scrolled to from either side, and not when it is seen", () => {
+  it("is scrolled into view from either side, but not when visible", () => {
     expect(scrolledTo(view, { left: 600, width: 150 })).toBe(350);
     expect(scrolledTo(view, { left: 20, width: 150 })).toBe(20);
     expect(scrolledTo(view, { left: 200, width: 150 })).toBe(100);
     expect(scrolledTo(view, { left: 350, width: 150 })).toBe(100);
   });
 
-  it("begins where the board does when it is wider", () => {
+  it("is aligned at its start when it is wider than the board", () => {
     expect(scrolledTo({ left: 0, width: 100 }, { left: 600, width: 150 })).toBe(600);
   });
 });
@@ -151,7 +151,7 @@ describe("columns", () => {
       Object.entries(columns(tasks, query)).map(([name, rows]) => [name, rows.map((one) => one.id).join()]),
     );
 
-  it("have what goes next first, and what ended last first", () => {
+  it("sort open tasks by queue order and finished ones newest first", () => {
     expect(ids()).toEqual({
       blocked: "",
       ready: "b,a",
@@ -163,7 +163,7 @@ describe("columns", () => {
     });
   });
 
-  it("are narrowed by words, worker and activity", () => {
+  it("are filtered by words, worker and activity", () => {
     expect(ids({ ...ALL, text: "parser FIX" }).escalated).toBe("h");
     expect(ids({ ...ALL, text: "parser fix" }).ready).toBe("");
     expect(ids({ ...ALL, worker: "w2" }).working).toBe("d");
@@ -175,8 +175,8 @@ describe("columns", () => {
   });
 });
 
-describe("a column that is pointed at", () => {
-  it("keeps its rows in place, says what is true of them, and counts what is new", () => {
+describe("a column under the pointer", () => {
+  it("keeps its cards in place, updates them, and counts new ones", () => {
     const board = paged(wanted, [task("a"), task("b"), task("c", { priority: 9 })]);
     const moved = onBoard(board, [task("a", { status: "done", updated_at: at(1) })]);
     const now = columns(moved.tasks, ALL).ready;
@@ -191,7 +191,7 @@ describe("a column that is pointed at", () => {
   });
 });
 
-describe("what is told to a screen reader", () => {
+describe("the announcement of moves", () => {
   const word = (to: string) => to;
   const moves = [1, 2, 3, 4].map((number) => ({
     number,
@@ -201,29 +201,29 @@ describe("what is told to a screen reader", () => {
     to: number === 4 ? ("escalated" as const) : ("done" as const),
   }));
 
-  it("names a few and counts many", () => {
+  it("names few tasks and counts many", () => {
     expect(tell(moves, 4, word)).toBeNull();
     expect(tell(moves, 3, word)).toBe("T4: escalated");
     expect(tell(moves, 0, word)).toBe("4 tasks moved: 3 done, 1 escalated");
   });
 });
 
-describe("what is said of a task in a line", () => {
+describe("the note on a task", () => {
   const waits = "waits until ann allows something to run on `vm`";
 
-  it("is what holds it up, before how far it is, wherever somebody has it", () => {
+  it("is the reason for waiting, before the progress", () => {
     for (const status of ["assigned", "running", "reported", "validating"] as const) {
       expect(noteOf({ status, reason: waits, progress: "half" }), status).toBe(waits);
       expect(isHeldUp({ status, reason: waits }), status).toBe(true);
     }
   });
 
-  it("is how far it is, before what was wrong with an earlier report", () => {
+  it("is the progress, before an earlier rejection", () => {
     expect(noteOf({ status: "running", reason: "the tests fail", progress: "half" })).toBe("half");
     expect(noteOf({ status: "running", reason: "the tests fail", progress: null })).toBe("the tests fail");
   });
 
-  it("is why it is over", () => {
+  it("is the reason of a finished task", () => {
     expect(noteOf({ status: "failed", reason: "no", progress: "half" })).toBe("no");
     expect(isHeldUp({ status: "ready", reason: waits })).toBe(false);
   });

@@ -3,30 +3,30 @@ import type { Floor } from "../hub/floor";
 import { type Layered, layered, look, putAll, sizeOfLayers, valuesOf } from "../../lib/layered";
 import { titleOf } from "../projects/words";
 
-/** A task that went from one status to another while this page looked. */
+/** A change of a task's status while the page was open. */
 export type Move = { number: number; task: TaskId; title: string; from: TaskStatus | null; to: TaskStatus };
 
-/** What this page knows of one project's tasks. */
+/** The loaded tasks of a project. */
 export type Board = {
   tasks: Layered<TaskId, TaskLine>;
-  /** Whether somebody looks at all of it; else only what was heard lately is kept. */
+  /** Whether the board is open; otherwise only recently changed tasks are kept. */
   wanted: boolean;
-  /** False until all of it was fetched, and again after a full sync. */
+  /** False until the board is loaded, and again after a full sync. */
   fresh: boolean;
-  /** Whether there were too many to fetch all. */
+  /** Whether there were too many tasks to load all. */
   cut: boolean;
-  /** The last moves, oldest first. */
+  /** The latest moves, oldest first. */
   moves: readonly Move[];
 };
 
-/** A board of which nothing is known. */
+/** An empty board. */
 export const NO_BOARD: Board = { tasks: layered(), wanted: false, fresh: false, cut: false, moves: [] };
 
-/** How many tasks are kept of a board that nobody looks at. */
+/** Maximum number of tasks to keep for a board that is not open. */
 const HEARD = 500;
 const MOVES = 40;
 
-/** The board after its tasks were heard of; older news than what is known changes nothing. */
+/** The board with changed tasks; outdated changes are ignored. */
 export function onBoard(board: Board, lines: readonly TaskLine[]): Board {
   const news = lines.filter((line) => isNews(line, look(board.tasks, line.id)));
   if (news.length === 0) return board;
@@ -41,7 +41,7 @@ export function onBoard(board: Board, lines: readonly TaskLine[]): Board {
   };
 }
 
-/** The board with a page of what was asked for: no move, and nothing newer is overwritten. */
+/** The board with a fetched page: adds no moves and keeps newer versions. */
 export function paged(board: Board, lines: readonly TaskLine[]): Board {
   const news = lines.filter((line) => {
     const known = look(board.tasks, line.id);
@@ -66,7 +66,7 @@ function isNews(line: TaskLine, known: TaskLine | undefined): boolean {
   return !known || known.updated_at <= line.updated_at;
 }
 
-/** A task as far as anything was heard of it. */
+/** A task, if it is loaded. */
 export function taskLine(floor: Floor, task: TaskId | null | undefined): TaskLine | undefined {
   if (!task) return undefined;
   for (const board of floor.boards.values()) {
@@ -76,17 +76,17 @@ export function taskLine(floor: Floor, task: TaskId | null | undefined): TaskLin
   return undefined;
 }
 
-/** Since when somebody works on a task, as far as that is known; null when nobody does. */
+/** Since when a worker works on a task; null when no worker does. */
 export function workedSince(floor: Pick<Floor, "sessions">, task: TaskLine): string | null {
   if (!task.assigned_to || COLUMN_OF[task.status] !== "working") return null;
-  // A task changes when it is taken and when its worker says something.
+  // A task changes when it is assigned and when its worker reports progress.
   return floor.sessions.get(task.session ?? "")?.created_at ?? task.updated_at;
 }
 
-/** A worker that takes tasks itself and was not heard from for so long is not waited for. */
+/** After this time without a heartbeat, an external worker counts as inactive. */
 const LATELY = 600_000;
 
-/** Why nobody takes a ready task, where the hub says nothing: it hands tasks to managed workers only. */
+/** Why a ready task is not assigned; the hub gives reasons only for managed workers. */
 export function whyReady(
   floor: Pick<Floor, "workers">,
   task: Pick<TaskLine, "project" | "status" | "reason">,
@@ -94,15 +94,15 @@ export function whyReady(
 ): string | null {
   if (task.status !== "ready" || task.reason) return null;
   const here = [...floor.workers.values()].filter((one) => one.project === task.project);
-  if (here.length === 0) return "Nobody takes it: there is no worker. Start one, or take it.";
+  if (here.length === 0) return "No workers in this project. Start one, or take the task.";
   if (here.some((one) => one.kind === "managed")) return null;
   const heard = here.some((one) => one.task || (one.seen_at && Date.parse(one.seen_at) > now - LATELY));
   return heard
-    ? "Its workers take tasks themselves: it waits until one takes it."
-    : "Nobody takes it: its workers take tasks themselves, and none was heard from for 10 min. Start one, or take it.";
+    ? "Waiting for an external worker to take it."
+    : "No free worker: no external worker was active in the last 10 min. Start one, or take the task.";
 }
 
-/** How far a row is to be scrolled so that a part of it is seen; `part` is where that is from the row's beginning. */
+/** The scroll position at which `part` is visible; both are measured from the start of the row. */
 export function scrolledTo(
   view: { left: number; width: number },
   part: { left: number; width: number },
@@ -111,7 +111,7 @@ export function scrolledTo(
   return Math.max(view.left, part.left + part.width - view.width);
 }
 
-/** A task in one line, from all that is known of it. */
+/** The summary of a task, from its details. */
 export function lineOfDetail({ task, deps }: TaskDetail): TaskLine {
   const { id, project, activity, status, reason, priority, attempt, assigned_to, session, progress } = task;
   return {
@@ -127,11 +127,11 @@ export function lineOfDetail({ task, deps }: TaskDetail): TaskLine {
 /** A column of the board. */
 export type ColumnName = "blocked" | "ready" | "working" | "checking" | "escalated" | "done" | "over";
 
-/** The columns in their order, each with the statuses that it shows. */
+/** The columns in order, each with its statuses. */
 export const COLUMNS: readonly { name: ColumnName; word: string; statuses: readonly TaskStatus[] }[] = [
   { name: "blocked", word: "Blocked", statuses: ["blocked"] },
   { name: "ready", word: "Ready", statuses: ["ready"] },
-  { name: "working", word: "In work", statuses: ["assigned", "running"] },
+  { name: "working", word: "In progress", statuses: ["assigned", "running"] },
   { name: "checking", word: "Checking", statuses: ["reported", "validating"] },
   { name: "escalated", word: "Needs you", statuses: ["escalated"] },
   { name: "done", word: "Done", statuses: ["done"] },
@@ -142,27 +142,27 @@ const COLUMN_OF = Object.fromEntries(
   COLUMNS.flatMap(({ name, statuses }) => statuses.map((status) => [status, name])),
 ) as Record<TaskStatus, ColumnName>;
 
-/** The column that a status is shown in. */
+/** The column for a status. */
 export function columnOf(status: TaskStatus): ColumnName {
   return COLUMN_OF[status];
 }
 
-/** What narrows a board. */
+/** The filter of a board. */
 export type TaskQuery = { text: string; worker: string | null; activity: string | null };
 
-/** Whether a task fits; every word of the text must be in its title, reason or progress, or begin its id. */
+/** Whether a task matches; every word must occur in its title, reason or progress, or start its id. */
 export function fits(task: TaskLine, query: TaskQuery): boolean {
   if (query.worker && task.assigned_to !== query.worker) return false;
   if (query.activity && task.activity !== query.activity) return false;
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return true;
   const hay = `${task.title} ${task.reason ?? ""} ${task.progress ?? ""}`.toLowerCase();
-  // Not anywhere in the id: among thousands of them, every short number is in some.
+  // Only the start of the id: any short number occurs somewhere in thousands of ids.
   const id = task.id.toLowerCase();
   return words.every((word) => hay.includes(word) || (word.length > 4 && id.startsWith(word)));
 }
 
-/** The tasks by column: what goes next first, what ended last first. */
+/** The tasks by column: open ones by queue order, finished ones newest first. */
 export function columns(tasks: Layered<TaskId, TaskLine>, query: TaskQuery): Record<ColumnName, TaskLine[]> {
   const found = Object.fromEntries(COLUMNS.map(({ name }) => [name, [] as TaskLine[]])) as Record<
     ColumnName,
@@ -181,13 +181,10 @@ function byEnd(a: TaskLine, b: TaskLine): number {
   return a.updated_at > b.updated_at ? -1 : a.updated_at < b.updated_at ? 1 : a.id < b.id ? -1 : 1;
 }
 
-/** A column as it is drawn while somebody points at it. */
+/** A column while the pointer is over it. */
 export type Held = { rows: readonly TaskLine[]; waiting: number };
 
-/**
- * A column in which nothing jumps: what was there stays where it was, with what is true of it now, and what is new waits
- * until the pointer has left.
- */
+/** Keeps cards in their places under the pointer: shown ones are updated, new ones wait until the pointer leaves. */
 export function held(
   shown: readonly TaskId[] | null,
   now: readonly TaskLine[],
@@ -201,7 +198,7 @@ export function held(
   };
 }
 
-/** What moved since a move, in few words for a screen reader; null when nothing did. */
+/** The moves after a given one, in a short text for screen readers; null when there are none. */
 export function tell(
   moves: readonly Move[],
   after: number,
@@ -219,15 +216,15 @@ export function tell(
 const OVER: ReadonlySet<TaskLine["status"]> = new Set(["done", "failed", "cancelled"]);
 const HELD: ReadonlySet<TaskLine["status"]> = new Set(["assigned", "running", "reported", "validating"]);
 
-// How the hub begins the reason of a task that waits until a runner's owner allows something.
+// The hub's reasons for tasks that wait for an approval start with this text.
 const WAITS = "waits until ";
 
-/** Whether work on a task stands still until the owner of a runner allows something. */
+/** Whether a task in progress waits for an approval by a runner's owner. */
 export function isHeldUp({ status, reason }: Pick<TaskLine, "status" | "reason">): boolean {
   return HELD.has(status) && reason !== null && reason.startsWith(WAITS);
 }
 
-/** What is said of a task in a line: why it is over, what holds it up, else how far it is. */
+/** The note on a task: why it ended or waits, otherwise its progress. */
 export function noteOf({
   status,
   reason,

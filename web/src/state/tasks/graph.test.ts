@@ -13,8 +13,8 @@ function random(seed: number): () => number {
   return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
 }
 
-describe("a picture of dependencies", () => {
-  it("has every arrow point to the right, and no two tasks on the same spot", () => {
+describe("the layout", () => {
+  it("has all arrows pointing right and no overlapping nodes", () => {
     for (const seed of [1, 2, 3]) {
       const next = random(seed);
       const ids = Array.from({ length: 200 }, (_, at) => `t${at}`);
@@ -43,7 +43,7 @@ describe("a picture of dependencies", () => {
     }
   });
 
-  it("untangles two lines that were given crossed", () => {
+  it("removes a crossing", () => {
     const picture = layout(
       ["a", "b", "b2", "a2"],
       [
@@ -57,7 +57,7 @@ describe("a picture of dependencies", () => {
     expect(y("a")).toBeCloseTo(y("a2"));
   });
 
-  it("survives a circle, which the hub refuses", () => {
+  it("survives a cycle", () => {
     const picture = layout(
       ["a", "b"],
       [
@@ -69,13 +69,13 @@ describe("a picture of dependencies", () => {
     expect(picture.nodes.size).toBe(2);
   });
 
-  it("settles as near as order allows", () => {
+  it("isotonic keeps the order and moves values least", () => {
     expect(isotonic([3, 1, 2, 5])).toEqual([2, 2, 2, 5]);
     expect(isotonic([])).toEqual([]);
   });
 });
 
-describe("what is drawn", () => {
+describe("the content of the graph", () => {
   const tasks = boardOf(
     task("done", { status: "done" }),
     task("old", { status: "done" }),
@@ -85,7 +85,7 @@ describe("what is drawn", () => {
   );
   const ids = (lines: { id: string }[]) => lines.map((one) => one.id).sort();
 
-  it("is open work with what it waited for; what hangs on nothing stands apart", () => {
+  it("is open tasks with their dependencies; single tasks are separate", () => {
     const drawn = draw(tasks, ALL, "open", null);
     expect(ids(drawn.linked)).toEqual(["a", "b", "done"]);
     expect(ids(drawn.alone)).toEqual(["alone"]);
@@ -93,17 +93,17 @@ describe("what is drawn", () => {
     expect(ids(draw(tasks, ALL, "all", null).alone)).toEqual(["alone", "old"]);
   });
 
-  it("stays in the picture while that is looked at", () => {
+  it("keeps tasks that were drawn before", () => {
     const over = boardOf(task("a", { status: "done" }), task("b"));
     expect(ids(draw(over, ALL, "open", null).alone)).toEqual(["b"]);
     expect(ids(draw(over, ALL, "open", null, new Set(["a", "b"])).alone)).toEqual(["a", "b"]);
   });
 
-  it("is what a task waits for and what waits for it", () => {
+  it("is the dependencies and dependants of a task", () => {
     expect(ids(draw(tasks, ALL, "around", "a").linked)).toEqual(["a", "b", "done"]);
   });
 
-  it("is nothing but a word when there are too many", () => {
+  it("is empty when there are too many tasks", () => {
     const many = boardOf(...Array.from({ length: MOST_IN_PICTURE + 1 }, (_, at) => task(`t${at}`)));
     expect(draw(many, ALL, "open", null)).toMatchObject({ tooMany: MOST_IN_PICTURE + 1, linked: [] });
     expect(draw(many, ALL, "around", "t1").tooMany).toBeNull();

@@ -2,22 +2,22 @@ import type { TaskId, TaskLine } from "../../protocol";
 import { fits, type TaskQuery } from "./board";
 import { type Layered, look, valuesOf } from "../../lib/layered";
 
-/** How many tasks one picture shows at most. */
+/** Maximum number of tasks in the graph. */
 export const MOST_IN_PICTURE = 400;
 
-/** Which tasks a picture shows. */
+/** Which tasks the graph shows. */
 export type Scope = "open" | "all" | "around";
 
-/** What is drawn: tasks that hang together, tasks that stand alone, and whether there were too many. */
+/** The content of the graph: connected tasks, single tasks, and whether there are too many. */
 export type Drawn = {
   linked: TaskLine[];
   alone: TaskLine[];
   edges: { from: TaskId; to: TaskId }[];
-  /** How many there would be, when that is more than a picture can show. */
+  /** The number of tasks, when the graph cannot show them all. */
   tooMany: number | null;
 };
 
-/** Chooses what to draw; nothing is left out silently, and what was drawn before can be kept. */
+/** Selects the tasks to draw; `kept` ones stay. It draws all matching tasks or none. */
 export function draw(
   tasks: Layered<TaskId, TaskLine>,
   query: TaskQuery,
@@ -31,7 +31,7 @@ export function draw(
     for (const task of valuesOf(tasks))
       if (kept.has(task.id) || (fits(task, query) && (scope === "all" || isOpen(task))))
         chosen.set(task.id, task);
-    // What open work was waiting for says why it is where it is.
+    // Add the dependencies of open tasks.
     if (scope === "open")
       for (const task of [...chosen.values()])
         for (const dep of task.deps) {
@@ -57,7 +57,7 @@ function isOpen(task: TaskLine): boolean {
   return task.status !== "done" && task.status !== "cancelled";
 }
 
-// What a task waits for and what waits for it, nearest first, as many as a picture shows.
+// The dependencies and dependants of a task, nearest first, up to the maximum.
 function near(tasks: Layered<TaskId, TaskLine>, around: TaskId): TaskLine[] {
   const after = new Map<TaskId, TaskId[]>();
   for (const task of valuesOf(tasks))

@@ -1,4 +1,4 @@
-/** A picture of what depends on what, from left to right: every arrow points to the right, and few cross. */
+/** A layered drawing of a dependency graph: every arrow points to the right, and few cross. */
 export type Picture = {
   width: number;
   height: number;
@@ -7,14 +7,14 @@ export type Picture = {
   edges: readonly { from: string; to: string; points: readonly { x: number; y: number }[] }[];
 };
 
-/** How large things are. */
+/** The sizes of nodes and gaps. */
 export type Measure = { width: number; height: number; across: number; between: number };
 
 type Node = { id: string; real: boolean; y: number; before: number[]; after: number[] };
 
 const SWEEPS = 12;
 
-/** Places the nodes; edges go from what comes first to what waits for it, and must not go round in circles. */
+/** Places the nodes; edges point from dependency to dependant and must be acyclic. */
 export function layout(
   ids: readonly string[],
   edges: readonly { from: string; to: string }[],
@@ -50,7 +50,7 @@ export function layout(
   };
 }
 
-// As far left as what comes before allows; what nothing comes before stands next to what waits for it.
+// Longest path from the left; a node without dependencies stands next to its first dependant.
 function ranks(ids: readonly string[], edges: readonly { from: string; to: string }[]): Map<string, number> {
   const rank = new Map(ids.map((id) => [id, 0]));
   const waits = new Map(ids.map((id) => [id, 0]));
@@ -79,7 +79,7 @@ function ranks(ids: readonly string[], edges: readonly { from: string; to: strin
   return rank;
 }
 
-// Long arrows get a place of their own in every layer that they cross, so that they go around what stands there.
+// Long edges get a virtual node in every layer that they cross, so that they go around other nodes.
 function layered(
   ids: readonly string[],
   edges: readonly { from: string; to: string }[],
@@ -99,7 +99,7 @@ function layered(
     const end = index.get(to);
     const first = rank.get(from) ?? 0;
     const last = rank.get(to) ?? 0;
-    // One that would point back is part of a circle: it is left out rather than drawn wrong.
+    // An edge that points back is part of a cycle: skip it.
     if (start === undefined || end === undefined || first >= last) continue;
     const through = [start];
     for (let at = first + 1; at < last; at++) through.push(place(`${from} ${to}`, false, at));
@@ -115,7 +115,7 @@ function layered(
   return { nodes, layers, chains };
 }
 
-// Each layer by the middle of its neighbours, to and fro: few arrows cross afterwards.
+// Barycenter sweeps in both directions, to reduce crossings.
 function order(nodes: readonly Node[], layers: number[][]): void {
   const place = new Map<number, number>();
   const number = (layer: readonly number[]) => layer.forEach((index, at) => place.set(index, at));
@@ -140,7 +140,7 @@ function order(nodes: readonly Node[], layers: number[][]): void {
   }
 }
 
-// Each node as near to its neighbours as those above and below it allow.
+// Each node as close to the mean of its neighbours as its layer allows.
 function spread(nodes: readonly Node[], layers: readonly (readonly number[])[], measure: Measure): void {
   const gap = (a: Node | undefined, b: Node | undefined) =>
     a?.real && b?.real
@@ -178,7 +178,7 @@ function spread(nodes: readonly Node[], layers: readonly (readonly number[])[], 
   }
 }
 
-/** The values that never fall and are nearest to those given. */
+/** Isotonic regression: the closest non-decreasing values. */
 export function isotonic(values: readonly number[]): number[] {
   const blocks: { mean: number; count: number }[] = [];
   for (const value of values) {

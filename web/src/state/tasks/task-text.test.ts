@@ -37,8 +37,8 @@ Words for people.
    \`\`\`
 `;
 
-describe("tasks in pasted text", () => {
-  it("are the open boxes of a Markdown list, with what is written under them", () => {
+describe("pasted tasks", () => {
+  it("are the open checkboxes of a Markdown list, with the text below", () => {
     const read = readTasks(
       "# Plan\n\n- [ ] Fix the parser\n  It loses the last line.\n\n  - keep the tests\n- [x] Done already\n* [ ] Second\n\nThe end.",
     );
@@ -51,7 +51,7 @@ describe("tasks in pasted text", () => {
     expect(read.errors).toEqual([]);
   });
 
-  it("have no field that is unknown", () => {
+  it("have no unknown fields", () => {
     const wrong = readTasks(
       "- [ ] x\n  - depends: y\n  - accpet: committed\n  - owner: Ada\n  - Note: this is fine\n",
     );
@@ -65,7 +65,7 @@ describe("tasks in pasted text", () => {
     expect(readTasks(words).errors).toEqual([]);
   });
 
-  it("are read from Markdown as the command line reads them", () => {
+  it("are parsed from Markdown like on the command line", () => {
     const read = readTasks(LIST);
     expect(read.errors).toEqual([]);
     expect(read.skipped).toBe(2);
@@ -92,26 +92,26 @@ describe("tasks in pasted text", () => {
     expect(docs?.description).toContain("- [ ] an example");
   });
 
-  it("that are wrong in Markdown are named by their line", () => {
+  it("have errors with line numbers in Markdown", () => {
     const read = readTasks("- [ ]\n- [ ] x\n  - priority: high\n  - accept: command:\n  - id: a\n  - id: b");
     expect(read.errors.map((error) => error.line)).toEqual([1, 3, 4, 6]);
   });
 
-  it("are JSON: one, many, or the file of the command line", () => {
+  it("can be JSON: one task, a list, or a file for the command line", () => {
     expect(titles('{"description":"a"}')).toEqual(["a"]);
     expect(titles('[{"description":"a"},{"id":"b","description":"b","deps":["a"]}]')).toEqual(["a", "b"]);
     expect(titles('{"tasks":[{"description":"a"}]}')).toEqual(["a"]);
     expect(readTasks('[{"id":"b","description":"b","deps":["a"]}]').tasks[0]?.deps).toEqual(["a"]);
   });
 
-  it("are lines of JSON, and a broken one is named by its line", () => {
+  it("can be JSON Lines, with line numbers of errors", () => {
     const read = readTasks('{"description":"a"}\n{"description":"b"}\n{"description":');
     expect(read.format).toBe("jsonl");
     expect(read.tasks).toHaveLength(2);
     expect(read.errors).toMatchObject([{ line: 3 }]);
   });
 
-  it("that say nothing are refused with a reason", () => {
+  it("are rejected when empty", () => {
     expect(readTasks("just words").errors[0]?.message).toContain("- [ ]");
     expect(readTasks('[{"title":"x"}]').errors[0]?.message).toContain("description");
     expect(readTasks("[1]").errors[0]?.message).toContain("no object");

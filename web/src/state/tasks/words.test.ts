@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { commitsOf } from "./words";
 
-it("the newest commits are named, and the earlier ones counted", () => {
+it("commitsOf names the newest commits and counts earlier ones", () => {
   const commits = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n}`.repeat(40));
   expect(commitsOf({ commits: [], more_commits: 0 })).toBe("");
   expect(commitsOf({ commits: commits(2), more_commits: 0 })).toBe("000000000 111111111");

@@ -1,7 +1,8 @@
+import { count } from "../../lib/plural";
 import type { AttemptOutcome, Criterion, Deliverables, ReportVerdict, TaskStatus } from "../../protocol";
 import type { Look } from "../look";
 
-/** How a task's status is shown. */
+/** The look of a task's status. */
 export const TASK: Record<
   TaskStatus,
   Look<
@@ -16,53 +17,61 @@ export const TASK: Record<
     | "abandoned"
   >
 > = {
-  blocked: { tone: "blocked", word: "Blocked", meaning: "It waits for others, or one of them failed." },
-  ready: { tone: "ready", word: "Ready", meaning: "Nothing is in its way, and nobody has it." },
-  assigned: { tone: "starting", word: "Assigned", meaning: "A worker has it and has not begun." },
-  running: { tone: "active", word: "Running", meaning: "Its worker works." },
-  reported: { tone: "checking", word: "Reported", meaning: "A report is there; it is checked next." },
-  validating: { tone: "checking", word: "Validating", meaning: "Its acceptance is being checked." },
-  done: { tone: "completed", word: "Done", meaning: "Its report was accepted." },
-  failed: { tone: "failed", word: "Failed", meaning: "It will not be done unless somebody retries it." },
-  escalated: { tone: "waiting", word: "Needs you", meaning: "A person must decide." },
-  cancelled: { tone: "abandoned", word: "Cancelled", meaning: "Nobody wants it any more." },
+  blocked: { tone: "blocked", word: "Blocked", meaning: "Waiting for other tasks, or one of them failed." },
+  ready: { tone: "ready", word: "Ready", meaning: "Ready to be taken by a worker." },
+  assigned: { tone: "starting", word: "Assigned", meaning: "Assigned to a worker, not started yet." },
+  running: { tone: "active", word: "Running", meaning: "A worker is working on it." },
+  reported: {
+    tone: "checking",
+    word: "Reported",
+    meaning: "The worker sent a report, which will be checked.",
+  },
+  validating: { tone: "checking", word: "Validating", meaning: "The acceptance criteria are being checked." },
+  done: { tone: "completed", word: "Done", meaning: "The report was accepted." },
+  failed: { tone: "failed", word: "Failed", meaning: "Failed. Retry the task to continue." },
+  escalated: { tone: "waiting", word: "Needs you", meaning: "Waiting for a person to decide." },
+  cancelled: { tone: "abandoned", word: "Cancelled", meaning: "Cancelled by a person." },
 };
 
-/** How a hold on a task ended. */
+/** How an attempt ended. */
 export const OUTCOME: Record<
   AttemptOutcome,
   Look<"active" | "completed" | "failed" | "offline" | "idle" | "waiting" | "abandoned">
 > = {
-  open: { tone: "active", word: "At it", meaning: "It has not ended." },
-  accepted: { tone: "completed", word: "Accepted", meaning: "Its report was accepted." },
-  refused: { tone: "failed", word: "Refused", meaning: "Its reports were refused too often." },
-  failed: { tone: "failed", word: "Failed", meaning: "It could not do it, or its process failed." },
-  lost: { tone: "offline", word: "Lost", meaning: "It was not heard from until its lease ended." },
-  released: { tone: "idle", word: "Given back", meaning: "It was stopped or gave the task back." },
-  taken_over: { tone: "idle", word: "Taken over", meaning: "A person took the task over." },
-  escalated: { tone: "waiting", word: "Asked a person", meaning: "It asked for a person and let go." },
+  open: { tone: "active", word: "In progress", meaning: "The worker is working on it." },
+  accepted: { tone: "completed", word: "Accepted", meaning: "The report was accepted." },
+  refused: { tone: "failed", word: "Rejected", meaning: "The reports were rejected too often." },
+  failed: { tone: "failed", word: "Failed", meaning: "The worker gave up, or its process failed." },
+  lost: { tone: "offline", word: "Lost", meaning: "The worker stopped responding and its lease expired." },
+  released: { tone: "idle", word: "Returned", meaning: "The worker was stopped or returned the task." },
+  taken_over: { tone: "idle", word: "Taken over", meaning: "A person took over the task." },
+  escalated: {
+    tone: "waiting",
+    word: "Asked a person",
+    meaning: "The worker asked a person and released the task.",
+  },
   cancelled: { tone: "abandoned", word: "Cancelled", meaning: "The task was cancelled." },
 };
 
-/** What became of a report. */
+/** The look of a report's verdict. */
 export const VERDICT: Record<ReportVerdict, Look<"checking" | "completed" | "failed" | "offline">> = {
-  pending: { tone: "checking", word: "Being checked", meaning: "Its acceptance is being checked." },
-  accepted: { tone: "completed", word: "Accepted", meaning: "It meets the acceptance." },
-  refused: { tone: "failed", word: "Refused", meaning: "It does not meet the acceptance." },
+  pending: { tone: "checking", word: "Checking", meaning: "The acceptance criteria are being checked." },
+  accepted: { tone: "completed", word: "Accepted", meaning: "The report meets the acceptance criteria." },
+  refused: { tone: "failed", word: "Rejected", meaning: "The report does not meet the acceptance criteria." },
   late: {
     tone: "offline",
     word: "Late",
-    meaning: "It came under a lease that was lost: kept, shown, and changes nothing.",
+    meaning: "The report arrived after the lease had expired. It is kept but has no effect.",
   },
 };
 
-/** A criterion in words that say what must be true. */
+/** A criterion as a statement. */
 export function criterionText(criterion: Criterion): string {
   switch (criterion.kind) {
     case "file_exists":
-      return `${criterion.path} is there`;
+      return `${criterion.path} exists`;
     case "file_matches":
-      return `${criterion.path} ${fileRules(criterion).join(", ") || "is there"}`;
+      return `${criterion.path} ${fileRules(criterion).join(", ") || "exists"}`;
     case "command": {
       const code = criterion.exit_code ?? 0;
       return `${criterion.argv.join(" ")} ${code === 0 ? "passes" : `exits with ${code}`}`;
@@ -80,18 +89,18 @@ export function criterionText(criterion: Criterion): string {
 
 function fileRules(one: Extract<Criterion, { kind: "file_matches" }>): string[] {
   return [
-    one.regex === undefined ? "" : `has /${one.regex}/`,
-    one.not_regex === undefined ? "" : `has no /${one.not_regex}/`,
-    one.min_words === undefined ? "" : `has at least ${one.min_words} words`,
-    one.json_schema === undefined ? "" : "fits its JSON Schema",
-    one.parses === undefined ? "" : `is whole ${one.parses.toUpperCase()}`,
+    one.regex === undefined ? "" : `matches /${one.regex}/`,
+    one.not_regex === undefined ? "" : `does not match /${one.not_regex}/`,
+    one.min_words === undefined ? "" : `has at least ${count(one.min_words, "word")}`,
+    one.json_schema === undefined ? "" : "matches its JSON Schema",
+    one.parses === undefined ? "" : `is valid ${one.parses.toUpperCase()}`,
   ].filter(Boolean);
 }
 
-/** How many commits a line names. */
+/** Maximum number of commit ids in a line. */
 const NAMED = 4;
 
-/** The newest commits in short, and how many there are before them. */
+/** Short ids of the newest commits, and the number of earlier ones. */
 export function commitsOf({ commits, more_commits }: Pick<Deliverables, "commits" | "more_commits">): string {
   const newest = commits.slice(-NAMED).map((one) => one.slice(0, 9));
   const earlier = commits.length - newest.length + more_commits;

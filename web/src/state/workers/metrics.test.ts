@@ -8,29 +8,29 @@ const noticed = (times: number, median_ms: number, longest_ms: number): Noticed 
   longest_ms,
 });
 
-it("a peak and an average are called what they are", () => {
-  expect(busyWords({ peak: 4, busy: 45 })).toBe("4 at the peak, 0.45 on average.");
-  expect(busyWords({ peak: 1, busy: 0 })).toBe("1 at the peak, under 0.01 on average.");
+it("busyWords shows peak and average", () => {
+  expect(busyWords({ peak: 4, busy: 45 })).toBe("Peak 4, average 0.45.");
+  expect(busyWords({ peak: 1, busy: 0 })).toBe("Peak 1, average under 0.01.");
   expect([0.004, 0.31, 2.53, 4].map(few)).toEqual(["0.004", "0.31", "2.5", "4"]);
 });
 
-it("a speed-up is told for all and at best, and stretches without work do not count", () => {
+it("speedWords shows overall and best speed-up, ignoring idle intervals", () => {
   expect(speedWords(271, [{ speed_up: null }, { speed_up: 300 }, { speed_up: 100 }])).toBe(
-    "2.71× in all, 3.00× at best.",
+    "2.71× overall, 3.00× at best.",
   );
-  expect(speedWords(null, [{ speed_up: null }])).toBe("Nobody worked.");
+  expect(speedWords(null, [{ speed_up: null }])).toBe("No work in this range.");
 });
 
-it("detection is told for the vanished, then for the failed", () => {
+it("detectionWords lists lost workers, then failed sessions", () => {
   expect(detectionWords({ vanished: noticed(3, 15_300, 91_000), failures: noticed(1, 12, 12) })).toBe(
-    "3 vanished workers: median 15 s, longest 1 min 31 s; 1 failed session, after 12 ms.",
+    "3 lost workers: median 15 s, longest 1 min 31 s; 1 failed session, after 12 ms.",
   );
   expect(detectionWords({ vanished: null, failures: noticed(2, 10, 40) })).toBe(
     "2 failed sessions: median 10 ms, longest 40 ms.",
   );
 });
 
-it("detection times are plotted in the unit of the longest", () => {
+it("detection times use the unit of the longest", () => {
   const found = detection([
     { vanished: noticed(2, 30_000, 90_000), failures: null },
     { vanished: null, failures: noticed(1, 500, 500) },
@@ -43,7 +43,7 @@ it("detection times are plotted in the unit of the longest", () => {
   expect(detection([]).axis(5)).toBe("5 ms");
 });
 
-it("what nobody measured is empty, and zero is not nobody", () => {
+it("missing values are empty, and zero is a value", () => {
   const still = { done: 0, failed: 0 } as MetricsPoint;
   const nothing = {
     series: [still],

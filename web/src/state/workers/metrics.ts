@@ -3,27 +3,27 @@ import { spanUnit } from "../../lib/plot";
 import { hundredths } from "../../lib/amounts";
 import { spanOf } from "../../lib/time";
 
-/** As many digits as it takes to tell a little from nothing. */
+/** A number with enough digits to tell a small value from zero. */
 export function few(value: number): string {
   return String(Number(value.toFixed(value < 0.1 ? 3 : value < 1 ? 2 : 1)));
 }
 
-/** Hundredths as they are plotted. */
+/** Hundredths as a plotted value. */
 export function parts(value: number | null): number | null {
   return value === null ? null : value / 100;
 }
 
-/** How many workers were at work at once, in words: the peak was at one moment, the average is over all the time. */
+/** The numbers of concurrent workers: peak at one moment, average over the whole range. */
 export function busyWords({ peak, busy }: Pick<Metrics, "peak" | "busy">): string {
-  return `${peak} at the peak, ${averageOf(busy)} on average.`;
+  return `Peak ${peak}, average ${averageOf(busy)}.`;
 }
 
-/** An average of workers at once that is not nothing. */
+/** An average that is not shown as zero. */
 export function averageOf(busy: number): string {
   return busy === 0 ? "under 0.01" : hundredths(busy);
 }
 
-/** How the speed-up was along the range, in words. */
+/** A summary of the speed-up. */
 export function speedWords(
   speedUp: number | null,
   series: readonly Pick<MetricsPoint, "speed_up">[],
@@ -31,21 +31,21 @@ export function speedWords(
   const known = series.flatMap((one) => one.speed_up ?? []);
   const most = Math.max(0, ...known);
   return speedUp === null
-    ? "Nobody worked."
-    : `${hundredths(speedUp)}× in all, ${hundredths(most)}× at best.`;
+    ? "No work in this range."
+    : `${hundredths(speedUp)}× overall, ${hundredths(most)}× at best.`;
 }
 
-/** How soon something was noticed, in words. */
+/** A summary of detection times. */
 export function noticedWords(noticed: Noticed, one: string, many: string): string {
   return noticed.times === 1
     ? `1 ${one}, after ${spanOf(noticed.longest_ms)}`
     : `${noticed.times} ${many}: median ${spanOf(noticed.median_ms)}, longest ${spanOf(noticed.longest_ms)}`;
 }
 
-/** What is said about detection: vanished workers first, then failed sessions. */
+/** The detection times of lost workers, then of failed sessions. */
 export function detectionWords({ vanished, failures }: Pick<Metrics, "vanished" | "failures">): string {
   return [
-    vanished && noticedWords(vanished, "vanished worker", "vanished workers"),
+    vanished && noticedWords(vanished, "lost worker", "lost workers"),
     failures && noticedWords(failures, "failed session", "failed sessions"),
   ]
     .filter(Boolean)
@@ -53,7 +53,7 @@ export function detectionWords({ vanished, failures }: Pick<Metrics, "vanished" 
     .concat(".");
 }
 
-/** Detection times as they are plotted: in one unit, with how an axis and a table say them. */
+/** Detection times in one unit, with formats for the axis and the table. */
 export function detection(series: readonly Pick<MetricsPoint, "vanished" | "failures">[]) {
   const longest = series.flatMap((one) => [one.vanished?.longest_ms ?? 0, one.failures?.longest_ms ?? 0]);
   const unit = spanUnit(Math.max(0, ...longest));
@@ -71,16 +71,16 @@ export function detection(series: readonly Pick<MetricsPoint, "vanished" | "fail
   };
 }
 
-/** What each context score means, best first. */
+/** The context scores, best first. */
 export const SCORES = [
-  { score: 5, note: "nothing was missing" },
+  { score: 5, note: "complete" },
   { score: 4, note: "" },
   { score: 3, note: "" },
   { score: 2, note: "" },
-  { score: 1, note: "much was missing" },
+  { score: 1, note: "insufficient" },
 ] as const;
 
-/** Which plots have something to show. */
+/** Which plots have data. */
 export function shown(
   metrics: Metrics,
 ): Record<"ended" | "busy" | "asked" | "perTask" | "scores" | "detection" | "tokens" | "cost", boolean> {

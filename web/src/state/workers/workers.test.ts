@@ -47,7 +47,7 @@ const start = play(
 );
 
 describe("tasks", () => {
-  it("of one command come together, also where nobody looks at the board", () => {
+  it("of one command arrive together, also without an open board", () => {
     const floor = apply(
       start,
       delta(2, { kind: "tasks", tasks: [task("a"), task("b", { status: "done" })] }),
@@ -58,7 +58,7 @@ describe("tasks", () => {
     expect(floor.seq).toBe(2);
   });
 
-  it("are to be fetched again after a full sync, and are gone with their project", () => {
+  it("are outdated after a full sync and dropped with their project", () => {
     const open = apply(start, delta(2, { kind: "tasks", tasks: [task("a")] }));
     const known = open.boards.get("p");
     const fresh = {
@@ -70,7 +70,7 @@ describe("tasks", () => {
     expect(apply(again, delta(10, { kind: "project_gone", project: "p" })).boards.has("p")).toBe(false);
   });
 
-  it("that were just added are on the board before their delta", () => {
+  it("are on the board before their delta when just added", () => {
     const floor = apply(start, {
       type: "answer",
       id: 1,
@@ -82,7 +82,7 @@ describe("tasks", () => {
 });
 
 describe("workers", () => {
-  it("come, change and go", () => {
+  it("are added, updated and removed", () => {
     const changed = apply(
       start,
       delta(2, { kind: "workers", workers: [worker("w", { status: "working" })] }),
@@ -91,7 +91,7 @@ describe("workers", () => {
     expect(workersOf(apply(changed, delta(3, { kind: "worker_gone", worker: "w" })), "p")).toEqual([]);
   });
 
-  it("of one command come together, and all of them count", () => {
+  it("of one command arrive together", () => {
     const together = [worker("w", { status: "working" }), worker("v"), worker("o", { project: "q" })];
     const changed = apply(start, delta(2, { kind: "workers", workers: together }));
     expect(workersOf(changed, "p").map((one) => [one.id, one.status])).toEqual([
@@ -117,7 +117,7 @@ describe("workers", () => {
     ]);
   });
 
-  it("colour their sessions, which say whose they are", () => {
+  it("give their sessions their colour", () => {
     const whose = { id: "w", name: "codex-3", colour: 2 };
     const [one, other] = [session("s1", { worker: whose }), session("s2", { worker: whose })];
     expect(sessionColours(one)).toEqual(sessionColours(other));
@@ -125,7 +125,7 @@ describe("workers", () => {
     expect(sessionColours(session("s1"))).toEqual(coloursOf("s1"));
   });
 
-  it("stay where they are whatever they do, until they are stopped", () => {
+  it("keep their places until they are stopped", () => {
     const names = (...workers: Worker[]) =>
       workersOf(play(start, delta(2, { kind: "workers", workers })), "p").map((one) => one.name);
     const order = ["w", "w2", "w10"];
@@ -136,21 +136,21 @@ describe("workers", () => {
     expect(names(worker("w10"), worker("w2", { status: "stopped" }))).toEqual(["w", "w10", "w2"]);
   });
 
-  it("wait until a moment, and no longer", () => {
+  it("are due when their pause is over", () => {
     const until = "2026-11-15T10:00:00.000Z";
     expect(isDue({ until }, Date.parse(until) - 1)).toBe(false);
     expect(isDue({ until }, Date.parse(until))).toBe(true);
     expect(isDue({ until: null }, Date.parse(until))).toBe(false);
   });
 
-  it("have spent a part of their budget", () => {
+  it("have a used part of their budget", () => {
     expect(spentOf(500, 1_000)).toBe(0.5);
     expect(spentOf(null, 1_000)).toBe(0);
     expect(spentOf(2_000, 1_000)).toBe(1);
     expect(spentOf(500, null)).toBeNull();
   });
 
-  it("tell no cost when they told tokens only: then nothing is known of what is spent", () => {
+  it("have unknown cost when they reported only tokens", () => {
     const nothing = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_micros: null };
     expect(tellsNoCost(nothing), "nothing was used").toBe(false);
     expect(tellsNoCost({ ...nothing, output_tokens: 5 })).toBe(true);
@@ -160,7 +160,7 @@ describe("workers", () => {
 });
 
 describe("decisions", () => {
-  it("are kept newest first, each once", () => {
+  it("are sorted newest first, without duplicates", () => {
     const floor = play(
       start,
       delta(2, { kind: "work_entry", entry: entry(4) }),
@@ -181,13 +181,13 @@ describe("escalations", () => {
     delta(4, { kind: "escalation", escalation: escalation("e3", { project: "q", worker: "w" }) }),
   );
 
-  it("wait for the project's owner and the worker's", () => {
+  it("are for the owners of the project and the worker", () => {
     expect(openEscalations(asked)).toHaveLength(3);
     expect(escalationsFor(asked).map((one) => one.id)).toEqual(["e1", "e3"]);
     expect(needs(asked)[0]).toMatchObject({ kind: "escalation", escalation: { id: "e1" } });
   });
 
-  it("are over once they are answered, even if an older word comes late", () => {
+  it("stay answered when an outdated answer arrives", () => {
     const answered = escalation("e1", { answered_at: "2026-11-15T11:00:00.000Z", answer: "yes" });
     const done = apply(asked, delta(5, { kind: "escalation", escalation: answered }));
     expect(openEscalations(done, "p")).toEqual([]);
@@ -201,7 +201,7 @@ describe("escalations", () => {
 });
 
 describe("stop everything", () => {
-  it("is known by the settings of the projects", () => {
+  it("shows in the settings of projects", () => {
     expect(frozenProjects(start)).toEqual([]);
     const frozen = apply(
       start,
@@ -211,7 +211,7 @@ describe("stop everything", () => {
     expect(myFreeze(frozen)).toMatchObject({ projects: [{ id: "p" }], workers: 0 });
   });
 
-  it("is known of others by their names", () => {
+  it("shows the names of others", () => {
     const ada = { id: "ada", name: "Ada" };
     const me = { id: start.me?.user?.id ?? "", name: "Me" };
     const frozen = apply(
@@ -222,7 +222,7 @@ describe("stop everything", () => {
     expect(othersFrozen(start, "p")).toEqual([]);
   });
 
-  it("is known by this person's workers in the projects of others", () => {
+  it("shows in this person's workers in other projects", () => {
     const reason = "everything was stopped: thaw to go on";
     const mine = worker("x", { project: "q", status: "paused", reason });
     const limited = worker("y", {
@@ -237,10 +237,10 @@ describe("stop everything", () => {
   });
 });
 
-describe("the last sign of a worker", () => {
-  it("is its work when a runner starts it for each task, and otherwise what was heard of it", () => {
-    expect(signOf({ kind: "managed", task: null })).toBe("last at work");
-    expect(signOf({ kind: "managed", task: "tsk_1" })).toBe("heard");
-    expect(signOf({ kind: "external", task: null })).toBe("heard");
+describe("the last heartbeat of a worker", () => {
+  it("is labelled by kind and task", () => {
+    expect(signOf({ kind: "managed", task: null })).toBe("last active");
+    expect(signOf({ kind: "managed", task: "tsk_1" })).toBe("last seen");
+    expect(signOf({ kind: "external", task: null })).toBe("last seen");
   });
 });

@@ -1,4 +1,4 @@
-/** A line of a diff as shown, or a run of unchanged ones that is folded away. */
+/** A line of a diff, or a folded run of unchanged lines. */
 export type Shown = { kind: "same" | "added" | "removed"; text: string } | { kind: "gap"; count: number };
 
 const AROUND = 3;
