@@ -13,12 +13,12 @@ const WAYS = [
   { agent: "codex", label: /Codex/, mode: "headless", used: "2.0k in · 60 out" },
   { agent: "codex", label: /Codex/, mode: "interactive", used: "2.0k in · 60 out" },
   { agent: "opencode", label: /opencode/, mode: "headless", used: "2.0k in · 60 out" },
-  // What it used it tells only where it prints structured lines.
+  // It reports usage only with structured output.
   { agent: "opencode", label: /opencode/, mode: "interactive", used: "" },
 ] as const;
 
 for (const { agent, label, mode, used } of WAYS) {
-  test(`the real ${agent} is started from the page, ${mode}, and its work is seen`, async ({ floor }) => {
+  test(`the real ${agent} is started from the page, ${mode}, and its work is visible`, async ({ floor }) => {
     test.setTimeout(180_000);
     const model = new Model(SCRIPT);
     await model.start(floor.hub.dir);

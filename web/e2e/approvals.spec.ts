@@ -10,7 +10,7 @@ import { projectWithCode, run, runner, screen, session } from "./work";
 const WORK = "echo made > made.txt";
 const HTML = "<img src=x onerror=alert(1)>";
 
-/** Asks the API as whoever is logged in on a page. */
+/** Calls the API as the person who is logged in on a page. */
 async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
   const answer = await page.evaluate(
     async ([path, body]) => {
@@ -27,7 +27,7 @@ async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
   return JSON.parse(answer.text) as T;
 }
 
-/** A task of Bo's whose acceptance leaves a file outside of any workspace, and a worker of the owner's that does it. */
+/** A task by Bo whose acceptance command writes a file outside the workspace, and a worker of the owner for it. */
 async function plant(floor: Floor, bo: Page, project: Project, title = "Make it") {
   const canary = join(floor.hub.dir, "canary");
   const acceptance = [
@@ -44,14 +44,14 @@ function card(page: Page, name: string | RegExp) {
   return page.getByRole("article", { name });
 }
 
-test("a colleague's command runs after the runner's owner read and allowed it", async ({ floor }) => {
+test("a colleague's command runs after the runner's owner allowed it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
   const page = await floor.owner();
   const { canary, task } = await plant(floor, bo, project);
 
-  await test.step("it is first of what needs the owner, and says who wrote what, where and why", async () => {
+  await test.step("the approval is the owner's first request, with author, text, place and reason", async () => {
     const needs = sidebar(page).getByRole("region", { name: "Needs you" });
     const link = needs.getByRole("link", { name: /^Allow\? Bo: .*canary/ });
     await expect(link).toBeVisible({ timeout: 30_000 });
@@ -71,7 +71,7 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
     await check(page, "one request");
   });
 
-  await test.step("everybody sees what the task waits for, and only the owner what would run", async () => {
+  await test.step("everyone sees that the task waits, and only the owner sees the command", async () => {
     await bo.goto(`/p/${project.id}/tasks`);
     await expect(bo.locator("main")).toContainText("waits until owner allows something to run on");
     await bo.goto(`/t/${task}`);
@@ -92,7 +92,7 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
   expect(existsSync(canary)).toBe(true);
   await expect(sidebar(page).getByRole("region", { name: "Needs you" })).toHaveCount(0);
 
-  await test.step("what was allowed for good is listed beside the runner, and can be revoked", async () => {
+  await test.step("a permanent permission is listed on the runner and can be revoked", async () => {
     await page.goto("/runners");
     await page.getByText(/^Other people's text: ask me, 1 allowed$/).click();
     const allowed = page.getByRole("region", { name: /^Allowed on/ });
@@ -105,7 +105,7 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
   });
 });
 
-test("what the owner denies does not run, and the task says so", async ({ floor }) => {
+test("a denied command does not run, and the task shows the denial", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
@@ -117,7 +117,7 @@ test("what the owner denies does not run, and the task says so", async ({ floor 
   await expect(asked.first()).toBeVisible({ timeout: 30_000 });
   const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
 
-  await test.step("by the keyboard alone, and another page hears of it without a jump", async () => {
+  await test.step("it is denied with the keyboard, and another page updates without moving", async () => {
     await elsewhere.goto(`/approvals/${open?.id}`);
     const deny = elsewhere.getByRole("button", { name: "Deny" });
     await expect(deny).toBeVisible();
@@ -143,14 +143,14 @@ test("what the owner denies does not run, and the task says so", async ({ floor 
   expect((await detail(floor, task)).task.status).not.toBe("done");
 });
 
-test("a text that was answered already is told beside it", async ({ floor }) => {
+test("answering an approval twice shows the error beside it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
   const page = await floor.owner();
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
     const hub = socket.connectToServer();
-    // This page does not hear that somebody else was quicker.
+    // This page does not receive the first answer.
     hub.onMessage((message) => {
       if (typeof message === "string" && /"answer":"once"/.test(message)) return;
       socket.send(message);
@@ -169,7 +169,7 @@ test("a text that was answered already is told beside it", async ({ floor }) => 
   await expect(asked.getByRole("alert")).toContainText("answered already");
 });
 
-test("a colleague asks for a session on the owner's runner, and the owner decides", async ({ floor }) => {
+test("a colleague requests a session on the owner's runner, and the owner allows it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const own = await run(floor, project, ["sh", "-c", "echo own; exec cat"]);
@@ -207,9 +207,7 @@ test("a colleague asks for a session on the owner's runner, and the owner decide
   expect([made.owner.name, made.asked_by?.user.name]).toEqual(["owner", "Bo"]);
 });
 
-test("the owner of a runner chooses its policy, and the owner of a project its sandbox", async ({
-  floor,
-}) => {
+test("the runner's owner sets its policy, and the project's owner its sandbox", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const vm = await runner(floor);

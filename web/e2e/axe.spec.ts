@@ -28,7 +28,7 @@ const LOOKS = [
 ] as const;
 
 for (const { colorScheme, size, viewport } of LOOKS) {
-  test(`axe finds nothing, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const { project, activity } = await furnish(floor);
     const guest = await floor.guest("Bo");
@@ -87,7 +87,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await floor.hub.start();
   });
 
-  test(`axe finds nothing where agents work, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on execution pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const project = await projectWithCode(floor);
     const busy = await run(floor, project, [
@@ -143,7 +143,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await check(page, "stop");
   });
 
-  test(`axe finds nothing where work is handed out, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on task pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(300_000);
     const project = await projectWithCode(floor);
     const [first] = await add(
@@ -214,7 +214,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await check(page, "frozen");
   });
 
-  test(`axe finds nothing where there is no work yet, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on empty task pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const project = await floor.project("Nothing yet");
     const page = await floor.owner({ colorScheme, viewport });
@@ -227,7 +227,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     }
   });
 
-  test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on login pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     const page = await floor.stranger({ colorScheme, viewport });
     for (const path of ["/", "/login", "/join#nothing", "/observe#nothing"]) {
       await page.goto(path);

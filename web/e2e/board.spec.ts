@@ -1,7 +1,7 @@
 import { expect, live, test } from "./fixtures";
 import { add, ask, column, detail, has, progress, report, take } from "./queue";
 
-test("tasks move on every board as they are worked on", async ({ floor }) => {
+test("tasks move on all open boards", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   const guest = await floor.guest("Bo");
@@ -12,7 +12,7 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
   await guest.goto(`/p/${project.id}/tasks`);
   await live(guest);
 
-  await test.step("one is added by a form, by keys alone", async () => {
+  await test.step("a task is added with the keyboard", async () => {
     await page.keyboard.press("+");
     await page.getByLabel("Description").fill("Fix the parser\nIt loses the last line.");
     await page.getByRole("button", { name: "Add criterion" }).click();
@@ -29,7 +29,7 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
   await has(page, "Ready", "Write the guide", "Fix the parser");
   await has(page, "Blocked", "Publish it");
 
-  await test.step("a worker takes it, says how far it is, and hands it back", async () => {
+  await test.step("a worker takes it, reports progress, and completes it", async () => {
     const taken = await take(floor, project, "outside");
     expect(taken.task.id).toBe(second?.id);
     await has(guest, "In progress", "Write the guide");
@@ -42,7 +42,7 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
     await expect(guest.locator("[data-moves]")).toContainText(/Done|Ready/, { timeout: 15_000 });
   });
 
-  await test.step("what happened is told beside the board, and at an address of its own", async () => {
+  await test.step("the details are beside the board and on their own page", async () => {
     await page.goto(`/t/${second?.id}`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Write the guide");
     await expect(page.getByRole("region", { name: "Attempts" })).toContainText("outside");
@@ -52,7 +52,7 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
   });
 });
 
-test("a task is cancelled, retried, and blocks what waits for it", async ({ floor }) => {
+test("a cancelled task blocks its dependants and can be retried", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [first] = await add(
     floor,
@@ -76,7 +76,7 @@ test("a task is cancelled, retried, and blocks what waits for it", async ({ floo
   await expect(page).toHaveURL(`/p/${project.id}/tasks`);
 });
 
-test("many are pasted at once, or none", async ({ floor }) => {
+test("pasted tasks are added all or none", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Fix the parser for empty input files");
   const page = await floor.owner();
@@ -88,14 +88,14 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await page.getByLabel("Tasks", { exact: true }).fill(text);
   };
 
-  await test.step("what cannot be read is named by its line", async () => {
+  await test.step("errors have line numbers", async () => {
     await paste('{"description":"a"}\n{"description":');
     await expect(page.getByText(/Line 2: This is no JSON/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Add task", exact: true })).toBeDisabled();
     await page.keyboard.press("Escape");
   });
 
-  await test.step("Enter takes what was found to wait for, and adds nothing yet", async () => {
+  await test.step("Enter selects a dependency without submitting the form", async () => {
     await page.getByRole("button", { name: "Add tasks" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Description").fill("Write it down");
@@ -110,7 +110,7 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await has(page, "Ready", "Fix the parser for empty input files");
   });
 
-  await test.step("a circle is refused and named, and nothing was added", async () => {
+  await test.step("a cycle is rejected, and nothing is added", async () => {
     await paste('[{"id":"a","description":"One","deps":["b"]},{"id":"b","description":"Two","deps":["a"]}]');
     await page.getByRole("button", { name: "Add 2 tasks" }).click();
     await expect(page.getByRole("dialog").getByRole("alert")).toContainText(/a.*b|b.*a/);
@@ -118,7 +118,7 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await has(page, "Ready", "Fix the parser for empty input files");
   });
 
-  await test.step("a Markdown list is added; nearly the same is pointed out and taken back", async () => {
+  await test.step("a Markdown list is added; a duplicate is reported and cancelled", async () => {
     await paste("# Plan\n\n- [ ] fix the parser for empty input files!\n- [x] Done\n- [ ] Draw the logo\n");
     await expect(page.getByText("2 tasks, 1 already done and skipped:")).toBeVisible();
     await page.getByRole("button", { name: "Add 2 tasks" }).click();
@@ -131,7 +131,7 @@ test("many are pasted at once, or none", async ({ floor }) => {
   });
 });
 
-test("nothing jumps under the pointer", async ({ floor }) => {
+test("cards keep their places under the pointer", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [first] = await add(floor, project, "One", "Two", "Three");
   const page = await floor.owner();
@@ -153,7 +153,7 @@ test("nothing jumps under the pointer", async ({ floor }) => {
   await has(page, "Ready", "Urgent", "Two", "Three");
 });
 
-test("a board is walked by keys and narrowed by words, and its address says so", async ({ floor }) => {
+test("the board has keyboard navigation and a filter in its URL", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [one] = await add(floor, project, "Parser: one", "Parser: two", "Lexer: three");
   const taken = await take(floor, project, "outside", one?.id);
@@ -190,7 +190,7 @@ test("a board is walked by keys and narrowed by words, and its address says so",
   await expect(page).toHaveURL(/\/tasks\/tsk_/);
 });
 
-test("thousands of tasks are as quick as few", async ({ floor }) => {
+test("a board with thousands of tasks is fast", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await floor.project("Plans");
   for (let part = 0; part < 6; part++)
@@ -219,7 +219,7 @@ test("thousands of tasks are as quick as few", async ({ floor }) => {
   });
 });
 
-test("a board is true again after the hub was away", async ({ floor }) => {
+test("a board is up to date after a hub restart", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "One");
   const page = await floor.owner();
@@ -234,7 +234,7 @@ test("a board is true again after the hub was away", async ({ floor }) => {
   await has(page, "Done", "One");
 });
 
-test("the graph shows what waits for what", async ({ floor }) => {
+test("the graph shows dependencies", async ({ floor }) => {
   const project = await floor.project("Plans");
   const made = await add(
     floor,
@@ -255,7 +255,7 @@ test("the graph shows what waits for what", async ({ floor }) => {
   expect(await x(/^Base/)).toBeLessThan(await x(/^Left/));
   expect(await x(/^Left/)).toBeLessThan(await x(/^Top/));
 
-  await test.step("by keys, along the arrows", async () => {
+  await test.step("arrow keys follow the edges", async () => {
     await node(/^Base/).focus();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
@@ -268,7 +268,7 @@ test("the graph shows what waits for what", async ({ floor }) => {
     await expect.poll(async () => (await node(/^Top/).boundingBox())?.width ?? 0).toBeLessThan(wide);
   });
 
-  await test.step("live: what is done lets others start where they stand", async () => {
+  await test.step("nodes update in place", async () => {
     const before = await node(/^Left/).boundingBox();
     await report(floor, await take(floor, project, "outside", made[0]?.id), "done");
     await expect(node(/^Left: Ready/)).toBeVisible();
@@ -279,7 +279,7 @@ test("the graph shows what waits for what", async ({ floor }) => {
   });
 });
 
-test("a question reaches its person everywhere, and the answer goes into the task", async ({ floor }) => {
+test("a question appears on all pages, and the answer is added to the task", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents", "Draw the logo");
   const page = await floor.owner({ permissions: ["notifications"] });

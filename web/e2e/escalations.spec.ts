@@ -4,7 +4,7 @@ import { expect, live, test } from "./fixtures";
 import { add, ask, start, take } from "./queue";
 import { projectWithCode } from "./work";
 
-/** Keeps back what a session showed, and every change after it, until it is let through. */
+/** Delays a session's output and all later changes until released. */
 async function holdEvidence(page: Page): Promise<() => void> {
   let held: (() => void)[] | null = [];
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
@@ -26,7 +26,7 @@ async function holdEvidence(page: Page): Promise<() => void> {
   };
 }
 
-test("what comes with the question later is shown once, beside who had the task", async ({ floor }) => {
+test("late context of an escalation is shown once", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const page = await floor.owner();
@@ -52,9 +52,7 @@ test("what comes with the question later is shown once, beside who had the task"
   await expect(page.getByRole("region", { name: "Changes" })).toHaveCount(0);
 });
 
-test("the question that somebody answers stays in its place, whatever else is answered", async ({
-  floor,
-}) => {
+test("a question stays in place while others are answered", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Alpha", "Beta is next", "Gamma comes third");
   for (const worker of ["ann", "bo", "cleo"]) {
@@ -80,14 +78,14 @@ test("the question that somebody answers stays in its place, whatever else is an
   await expect(page.getByText("Open request 1 of 2")).toBeVisible();
   await expect(second.getByLabel("Message to the agent")).toHaveValue("as the bank does");
 
-  // A second press must not answer what comes next.
+  // A second click must not answer the next question.
   await second.getByRole("button", { name: "That" }).dblclick();
   await expect(second).toContainText("owner answered (answer): That");
   await expect(third).toHaveCount(0);
   await expect(third.getByRole("button", { name: "That" })).toBeEnabled();
   await expect(second).toHaveCount(0);
 
-  await test.step("so it does in the list, where it then says what was answered", async () => {
+  await test.step("the list keeps it in place and shows the answer", async () => {
     await page.goto(`/p/${project.id}/escalations`);
     await third.getByRole("button", { name: "This" }).click();
     await expect(third).toContainText("owner answered (answer): This");
@@ -96,7 +94,7 @@ test("the question that somebody answers stays in its place, whatever else is an
   });
 });
 
-test("a question that was answered is still there after everything was told anew", async ({ floor }) => {
+test("an answered question is still visible after a full sync", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents");
   await ask(floor, await take(floor, project, "ann"), "Half up?", ["Yes", "No"]);
@@ -106,7 +104,7 @@ test("a question that was answered is still there after everything was told anew
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
     const hub = socket.connectToServer();
     drop = () => void socket.close({ code: 1012 });
-    // Who says nothing of what they know is told everything.
+    // A client without a resume position gets a full sync.
     socket.onMessage((message) => {
       const frame = typeof message === "string" ? (JSON.parse(message) as ToHub) : null;
       if (frame?.type !== "hello") return hub.send(message);

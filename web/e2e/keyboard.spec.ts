@@ -1,11 +1,11 @@
 import { expect, live, sidebar, test } from "./fixtures";
 
-test("everything is reached by keys", async ({ floor }) => {
+test("all features work with the keyboard", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.activity(project, "Parser");
   const page = await floor.owner();
 
-  await test.step("the palette finds places and verbs", async () => {
+  await test.step("the palette finds pages and commands", async () => {
     await page.keyboard.press("Control+k");
     await page.keyboard.type("pars");
     await page.keyboard.press("Enter");
@@ -32,7 +32,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
 
-  await test.step("j, k, Enter, Escape walk the floor", async () => {
+  await test.step("j, k, Enter and Escape navigate the sidebar", async () => {
     await page.keyboard.press("Escape");
     await expect(page).toHaveURL(`/p/${project.id}`);
     await page.keyboard.press("j");
@@ -43,7 +43,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await expect(sidebar(page).getByRole("link", { name: /^Plans/ })).toBeFocused();
   });
 
-  await test.step("c writes, with completion", async () => {
+  await test.step("c focuses the message input, with completion", async () => {
     await page.keyboard.press("c");
     await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
     await page.keyboard.type("see #pars");
@@ -54,7 +54,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await expect(page.getByRole("article").getByRole("link", { name: "#Parser" })).toBeVisible();
   });
 
-  await test.step("n starts an activity, [ and ] fold the sides", async () => {
+  await test.step("n creates an activity, [ and ] toggle the side panes", async () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("n");
     await page.getByLabel("Activity name and plan").fill("Lexer");

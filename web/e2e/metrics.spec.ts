@@ -3,13 +3,13 @@ import { expect, test } from "./fixtures";
 import { add, ask, report, take } from "./queue";
 import { projectWithCode } from "./work";
 
-test("metrics have plots over time, each in words, as a picture and as a table", async ({ floor }) => {
+test("metrics have plots with a summary, a picture and a table", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const figure = (name: string) => page.getByRole("figure", { name, exact: true });
   const metrics = `/p/${project.id}/metrics`;
 
-  await test.step("an empty project says what will be there, and how to get it", async () => {
+  await test.step("an empty project explains the metrics", async () => {
     await page.goto(metrics);
     await expect(page.getByRole("heading", { name: "No metrics yet" })).toBeVisible();
     await expect(page.getByText("shopfloor worker start --project Shop")).toBeVisible();
@@ -27,7 +27,7 @@ test("metrics have plots over time, each in words, as a picture and as a table",
   const third = await take(floor, project, "ann");
   await ask(floor, third, "Which one?");
 
-  await test.step("the peak is who was there at one moment", async () => {
+  await test.step("the peak is the number of workers at one moment", async () => {
     await page.goto(metrics);
     await expect(page.getByRole("term").filter({ hasText: "Concurrent workers" })).toBeVisible();
     await expect(figure("Concurrent workers")).toContainText("Peak 2, average under 0.01.");
@@ -37,13 +37,13 @@ test("metrics have plots over time, each in words, as a picture and as a table",
     );
   });
 
-  await test.step("scores are a table with bars, and dots over time", async () => {
+  await test.step("scores have a distribution and a plot over time", async () => {
     await expect(figure("Context scores")).toContainText("from 2 reports");
     await expect(figure("Context scores").getByRole("row").filter({ hasText: /^4/ })).toContainText("100 %");
     await expect(figure("Context score over time")).toContainText("4.00 of 5 on average.");
   });
 
-  await test.step("a plot is read with the keyboard, too", async () => {
+  await test.step("plots work with the keyboard", async () => {
     const peak = figure("Concurrent workers");
     await peak.getByText("As a table").focus();
     await page.keyboard.press("Enter");
@@ -54,7 +54,7 @@ test("metrics have plots over time, each in words, as a picture and as a table",
     await expect(rows.getByRole("row").nth(1)).toContainText("–");
   });
 
-  await test.step("what is pointed at stands in the place of the summary", async () => {
+  await test.step("the value under the pointer replaces the summary", async () => {
     const ended = figure("Finished tasks");
     const high = (await ended.boundingBox())?.height;
     await ended.getByRole("img").scrollIntoViewIfNeeded();
@@ -64,18 +64,18 @@ test("metrics have plots over time, each in words, as a picture and as a table",
     expect((await ended.boundingBox())?.height).toBe(high);
   });
 
-  await test.step("plots that have nothing to show say why, beside those that have", async () => {
+  await test.step("empty plots explain why", async () => {
     await expect(figure("Cost")).toContainText("No agent reported cost");
     await expect(figure("Finished tasks").getByRole("img")).toBeVisible();
   });
 });
 
-test("metrics are those of the range that is chosen, whichever answer comes last", async ({ floor }) => {
+test("metrics match the selected range, in any order of answers", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Alpha");
   await report(floor, await take(floor, project, "ann"), "Did it");
   const page = await floor.owner();
-  // The hub takes its time for a long range, and has another number in it.
+  // The answer for a long range is slow and has a different number.
   const slow = new Set<number>();
   const late: (() => void)[] = [];
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
@@ -110,7 +110,7 @@ test("metrics are those of the range that is chosen, whichever answer comes last
   await expect(asked).not.toContainText("77");
 });
 
-test("the pool's bar is one line beside an open worker", async ({ floor }) => {
+test("the toolbar of the pool fits on one line beside an open worker", async ({ floor }) => {
   const project = await projectWithCode(floor);
   await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, { budget_micros: 25_000_000 });
   await add(floor, project, "Alpha", "Beta is next");

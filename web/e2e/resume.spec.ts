@@ -1,6 +1,6 @@
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("a killed hub comes back, and so does the page with all that it missed", async ({ floor }) => {
+test("the page reconnects and catches up after a hub crash", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.say(project, "before");
   const page = await floor.owner();
@@ -28,7 +28,7 @@ test("a killed hub comes back, and so does the page with all that it missed", as
   await expect(page.getByText("written while it was down")).toHaveCount(1);
 });
 
-test("a reload keeps the place, and back goes back", async ({ floor }) => {
+test("a reload keeps the page, and back works", async ({ floor }) => {
   const project = await floor.project("Plans");
   const activity = await floor.activity(project, "Parser");
   const page = await floor.owner();
@@ -48,7 +48,7 @@ test("a reload keeps the place, and back goes back", async ({ floor }) => {
   await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
 });
 
-test("a long chat is paged and stays where one reads", async ({ floor }) => {
+test("a long chat loads in pages and keeps its scroll position", async ({ floor }) => {
   const project = await floor.project("Talk");
   for (let number = 1; number <= 260; number++) await floor.say(project, `line ${number}.`);
   const page = await floor.owner();

@@ -6,7 +6,7 @@ import { projectWithCode, run, runner, screen, session, typeLine } from "./work"
 
 const PHONE = { width: 390, height: 844 };
 
-/** Words that are printed over each other, or that stick out of what they are in. */
+/** Texts that overlap each other or overflow their container. */
 function overprinted(within: Locator): Promise<string[]> {
   return within.evaluateAll((places) =>
     places.flatMap((place) => {
@@ -44,7 +44,7 @@ async function until(floor: Floor, id: string, status: Session["state"]["status"
   await expect.poll(async () => (await session(floor, id)).state.status, { timeout: 30_000 }).toBe(status);
 }
 
-test("a session that did not start says so everywhere, and nothing of it is offered", async ({ floor }) => {
+test("a session that did not start shows that everywhere and offers no recording", async ({ floor }) => {
   await runner(floor);
   const project = await floor.hub.api<Project>("POST", "/api/projects", {
     content: "Nowhere",
@@ -74,7 +74,7 @@ test("a session that did not start says so everywhere, and nothing of it is offe
   await expect(page.getByText(/No recording, because/)).toBeVisible();
 });
 
-test("sessions are read on a phone, and say what they wait for", async ({ floor }) => {
+test("sessions on a phone show what they wait for", async ({ floor }) => {
   const project = await projectWithCode(floor, "Checkout service, the rewrite of it");
   await run(floor, project, ["sh", "-c", "echo a rather long command, as they are; exec cat"]);
   const over = await run(floor, project, ["sh", "-c", "exit 101"]);
@@ -99,7 +99,7 @@ test("sessions are read on a phone, and say what they wait for", async ({ floor 
   expect(await overprinted(bar)).toEqual([]);
 });
 
-test("the first agent is started from a phone, too", async ({ floor }) => {
+test("the first agent can be started on a phone", async ({ floor }) => {
   await runner(floor);
   const phone = await floor.owner({ viewport: PHONE });
   const form = phone.getByRole("region", { name: "Start your first agent" });
@@ -113,9 +113,7 @@ test("the first agent is started from a phone, too", async ({ floor }) => {
   await expect(form).toHaveCount(0);
 });
 
-test("an empty floor is said to be empty once, and nobody who was invited is told to start a hub", async ({
-  floor,
-}) => {
+test("an empty hub is explained once, and invited people are not told to start a hub", async ({ floor }) => {
   const bo = await floor.guest("Bo", { viewport: { width: 1440, height: 900 } });
   await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
   const form = bo.getByRole("region", { name: "Start your first agent" });
@@ -127,9 +125,7 @@ test("an empty floor is said to be empty once, and nobody who was invited is tol
   await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
 });
 
-test("four terminals have room: sixty columns, no diff beside them, nothing printed over", async ({
-  floor,
-}) => {
+test("four terminals have sixty columns each, no diff and no overlapping text", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner({ viewport: { width: 1000, height: 700 } });
   const shell = await run(floor, project, ["sh"]);
@@ -157,7 +153,7 @@ test("four terminals have room: sixty columns, no diff beside them, nothing prin
   await expect(page.locator(".xterm-rows")).toHaveCount(1);
 });
 
-/** Terminals that are wider than their places. */
+/** Terminals that are wider than their tiles. */
 function sticksOut(page: Page): Promise<string[]> {
   return page.locator(".tile").evaluateAll((tiles) =>
     tiles
@@ -169,9 +165,7 @@ function sticksOut(page: Page): Promise<string[]> {
   );
 }
 
-test("tabs show their titles where there is room, and are scrolled to where there is none", async ({
-  floor,
-}) => {
+test("tabs show their titles if there is space, and scroll otherwise", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);

@@ -1,7 +1,7 @@
 import type { Project } from "../src/protocol";
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("a project's settings do what they say", async ({ floor }) => {
+test("project settings have effect", async ({ floor }) => {
   const project = await floor.project("Plans\n\nfirst text");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/settings`);
@@ -41,9 +41,7 @@ test("a project's settings do what they say", async ({ floor }) => {
   await expect(page.getByLabel("Keep recordings for (days)")).toHaveValue("30");
 });
 
-test("how a repository is worked on is set and changed, and what is refused stands beside its field", async ({
-  floor,
-}) => {
+test("a repository can be added and edited, with errors beside the fields", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/settings`);
@@ -84,7 +82,7 @@ test("how a repository is worked on is set and changed, and what is refused stan
   );
   await form.getByLabel("Files to copy").fill("");
   await form.getByLabel("Setup", { exact: true }).fill("");
-  // Changed elsewhere meanwhile: nothing is overwritten, and nothing that was typed is lost.
+  // A concurrent change is not overwritten, and the input is kept.
   const other = { location: "/srv/plans", base_branch: "next", setup: "pnpm install" };
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [other] });
   await form.getByRole("button", { name: "Save repository" }).click();
@@ -131,7 +129,7 @@ test("people, runners and the audit trail", async ({ floor }) => {
   await expect(page.getByRole("button", { name: "Enable" })).toBeVisible();
 });
 
-test("a refused message stays, says why, and can be taken back", async ({ floor }) => {
+test("a rejected message stays with its error and can be discarded", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}`);
@@ -144,7 +142,7 @@ test("a refused message stays, says why, and can be taken back", async ({ floor 
   await expect(page.getByText("Not sent")).toHaveCount(0);
 });
 
-test("an empty floor teaches the next step", async ({ floor }) => {
+test("an empty hub shows the next step", async ({ floor }) => {
   const page = await floor.owner();
   await expect(sidebar(page).getByText("No projects yet")).toBeVisible();
   await expect(sidebar(page).getByText("shopfloor demo")).toBeVisible();
@@ -152,7 +150,7 @@ test("an empty floor teaches the next step", async ({ floor }) => {
   await expect(page.getByLabel("Project name and goal")).toBeFocused();
 });
 
-test("a phone shows the floor, then the place, then a sheet", async ({ floor }) => {
+test("a phone shows the sidebar, then the page, then a sheet", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.activity(project, "Parser\nreads it all");
   await floor.say(project, "hello");

@@ -4,10 +4,10 @@ import { expect, test } from "./fixtures";
 import { add, detail, start } from "./queue";
 import { projectWithCode, runnerFor, screen } from "./work";
 
-// Leaves something uncommitted, says so, and stays; whoever goes on finds it.
+// Leaves an uncommitted file and keeps running.
 const WORK = "if [ -e half ]; then echo went on; sleep 600; fi; echo half > half; echo begun; sleep 600";
 
-/** Bo with a runner of his, and a task that a worker of the owner's is at. */
+/** Bo with his own runner, and a task in progress at a worker of the owner. */
 async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: string }> {
   const project = await projectWithCode(floor, "Shop", share);
   const [line] = await add(floor, project, "Long work");
@@ -21,7 +21,7 @@ async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: str
   return { bo, task };
 }
 
-/** Bo's session on the task shows this text, after Bo allowed the owner's repository and `others` on his runner. */
+/** Waits for a text in Bo's session, after Bo allowed the owner's repository and `others` on his runner. */
 async function shows(floor: Floor, bo: Page, task: string, text: string, ...others: string[]): Promise<void> {
   const { session } = (await detail(floor, task)).task;
   await bo.locator(`main a[href="/s/${session}"]`).first().click();
@@ -33,7 +33,7 @@ async function shows(floor: Floor, bo: Page, task: string, text: string, ...othe
   await expect(screen(bo)).toContainText(text, { timeout: 60_000 });
 }
 
-test("a colleague's task goes on with its work, after its command was read", async ({ floor }) => {
+test("a colleague's task is taken over with its work, after a review of the command", async ({ floor }) => {
   const { bo, task } = await atWork(floor);
   const first = (await detail(floor, task)).task.session;
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
@@ -54,7 +54,7 @@ test("a colleague's task goes on with its work, after its command was read", asy
   await shows(floor, bo, task, "went on");
 });
 
-test("what may not be seen does not run: a command of one's own does", async ({ floor }) => {
+test("a hidden command does not run; an own command does", async ({ floor }) => {
   const { bo, task } = await atWork(floor, false);
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
   await expect(dialog).toContainText("You cannot see the command");
@@ -67,7 +67,7 @@ test("what may not be seen does not run: a command of one's own does", async ({ 
   expect((await detail(floor, task)).attempts.map((one) => one.outcome)).toEqual(["taken_over", "open"]);
 });
 
-test("a task that nobody has asks for the agent that is to take it", async ({ floor }) => {
+test("taking an unassigned task requires an agent", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const [line] = await add(floor, project, "Waits");
   const bo = await floor.guest("Bo");

@@ -4,7 +4,7 @@ import type { Workspace } from "../src/protocol";
 import { expect, live, sidebar, test } from "./fixtures";
 import { projectWithCode, repository, run, runner, screen, session, typeLine } from "./work";
 
-test("from a fresh start to a working agent in one form", async ({ floor }) => {
+test("one form creates a project and starts an agent", async ({ floor }) => {
   await runner(floor);
   const code = repository(floor);
   const page = await floor.owner();
@@ -25,7 +25,7 @@ test("from a fresh start to a working agent in one form", async ({ floor }) => {
   await expect(page.getByRole("link", { name: "Play recording" })).toBeVisible();
 });
 
-test("others watch without typing, and no longer at once when it is not shared", async ({ floor }) => {
+test("others can watch but not type, until execution is no longer shared", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const ann = await floor.owner();
@@ -54,7 +54,7 @@ test("others watch without typing, and no longer at once when it is not shared",
   await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
 });
 
-test("tabs stay across a reload, keys switch them, four are seen at once", async ({ floor }) => {
+test("tabs survive a reload, have shortcuts, and four can be shown at once", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const ids: string[] = [];
@@ -89,12 +89,12 @@ test("tabs stay across a reload, keys switch them, four are seen at once", async
   await expect(strip.getByRole("listitem")).toHaveCount(2);
 });
 
-test("more than sixteen terminals are open and each shows its own", async ({ floor }) => {
+test("more than sixteen terminals can be open", async ({ floor }) => {
   test.setTimeout(180_000);
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   for (let number = 1; number <= 18; number++) {
-    // A runner runs sixteen at once; what has ended has a terminal, too.
+    // A runner runs sixteen sessions at once; finished ones have terminals, too.
     const then = number <= 15 ? "exec cat" : "exit";
     const { id } = await run(floor, project, ["sh", "-c", `echo number-${number}-here; ${then}`]);
     await page.goto(`/s/${id}`);
@@ -116,7 +116,7 @@ test("more than sixteen terminals are open and each shows its own", async ({ flo
   await expect(screen(page)).toContainText("mark8");
 });
 
-test("a terminal comes back with the hub, and nothing is missing", async ({ floor }) => {
+test("a terminal resumes without gaps after a hub restart", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const page = await floor.owner();
@@ -157,7 +157,7 @@ test("comments on the diff reach the agent", async ({ floor }) => {
   await expect(panel.getByRole("button", { name: "Send to agent" })).toHaveCount(0);
 });
 
-test("nothing that a program writes is answered, opened, copied or run by who looks", async ({ floor }) => {
+test("terminal output triggers no answers, links, copies or scripts", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const esc = "\\033";
   const queries = [
@@ -184,7 +184,7 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
     `${esc}P+q544e${esc}\\\\`,
     `${esc}]52;c;?\\007`,
   ];
-  // Waits for its start, asks everything, and writes down what comes back.
+  // Sends all queries and records the answers.
   const script = [
     "stty raw -echo",
     "while [ ! -e go ]; do sleep 0.1; done",
@@ -236,7 +236,7 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
   await opens.getByRole("button", { name: "Cancel" }).click();
 });
 
-test("an agent that waits calls its owner wherever they look", async ({ floor }) => {
+test("a waiting agent notifies its owner on all pages", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner({ permissions: ["notifications"] });
   await page.evaluate(() => {
@@ -279,7 +279,7 @@ test("an agent that waits calls its owner wherever they look", async ({ floor })
   await expect(page).not.toHaveTitle(/waiting/);
 });
 
-test("sessions are found from everywhere and stopped with a question", async ({ floor }) => {
+test("sessions can be found in the palette and stopped after a confirmation", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);
   const page = await floor.owner();
@@ -302,9 +302,7 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
   await expect(page.getByText("Stopped").first()).toBeVisible();
 });
 
-test("a runner that is not heard from is said to be so, and its agents are not called dead", async ({
-  floor,
-}) => {
+test("an offline runner is shown as offline, and its agents not as failed", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
@@ -317,7 +315,7 @@ test("a runner that is not heard from is said to be so, and its agents are not c
     await expect(page.getByText(/is offline/).first()).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/^Last seen/).first()).toBeVisible();
     await expect(page.getByText(/this is the last known screen/)).toBeVisible();
-    // Without a screen there is no last one, and none that is about to come.
+    // Without a known screen, the page does not claim to show or load one.
     await page.reload();
     await expect(page.getByText(/is offline. The screen appears when the runner is back/)).toBeVisible();
     await expect(page.getByText(/the last known screen|Loading the screen/)).toHaveCount(0);
@@ -332,7 +330,7 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   }).toPass();
 });
 
-test("what scrolled away is read as text", async ({ floor }) => {
+test("earlier output is available as text", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh", "-c", "seq 1 400; exec cat"]);
   const page = await floor.owner();
@@ -344,7 +342,7 @@ test("what scrolled away is read as text", async ({ floor }) => {
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("the owner's window sets the size, others see all of it", async ({ floor }) => {
+test("the owner's window sets the size, and others see the whole screen", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const ann = await floor.owner();
@@ -378,7 +376,7 @@ test("the owner's window sets the size, others see all of it", async ({ floor })
   await expect(bo.locator(".xterm-rows > div")).toHaveCount(after);
 });
 
-test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) => {
+test("a flood of output does not block the page, and Ctrl-C ends it", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const page = await floor.owner();
@@ -393,12 +391,10 @@ test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) =
   }).toPass();
 });
 
-test("a graphics card draws what is seen, and the page goes on when the browser takes it away", async ({
-  floor,
-}) => {
+test("terminals use the GPU and survive a lost context", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
-  // The test's browser only pretends to have one, which the page would see.
+  // The test browser has software rendering only, which the page would detect.
   await page.addInitScript(() => {
     const { prototype } = WebGL2RenderingContext;
     const ask = prototype.getParameter;

@@ -1,6 +1,6 @@
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("what one does the other sees", async ({ floor }) => {
+test("changes appear on other pages", async ({ floor }) => {
   const ann = await floor.owner();
   const bo = await floor.guest("Bo");
 
@@ -81,7 +81,7 @@ test("what one does the other sees", async ({ floor }) => {
   });
 });
 
-test("rights that change, change at once", async ({ floor }) => {
+test("changed access rights apply immediately", async ({ floor }) => {
   const project = await floor.project("Shared plans");
   const ann = await floor.owner();
   const bo = await floor.guest("Bo");

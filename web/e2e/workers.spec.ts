@@ -4,7 +4,7 @@ import { projectWithCode } from "./work";
 
 const WORK = "echo made > made.txt; sleep 0.3; echo all done";
 
-test("workers are started from the page, do the tasks, and are stopped", async ({ floor }) => {
+test("workers are started, do tasks, and are stopped", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "First", {
@@ -28,7 +28,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await expect(page.getByRole("meter").first()).toHaveAttribute("aria-valuetext", "$0.00 of $5.00");
   });
 
-  await test.step("they do what they can and ask about the rest", async () => {
+  await test.step("they complete tasks and ask a person for a review", async () => {
     await page.goto(`/p/${project.id}/tasks`);
     await has(page, "Done", "First");
     await has(page, "Needs you", "Judge it");
@@ -47,7 +47,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await has(page, "Done", "First", "Judge it");
   });
 
-  await test.step("one is stopped, started again and removed", async () => {
+  await test.step("a worker is stopped, restarted and removed", async () => {
     await page.goto(`/p/${project.id}/workers`);
     await page.getByRole("link", { name: "command 1" }).click();
     const worker = page.getByRole("complementary", { name: "Worker" });
@@ -68,7 +68,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await expect(page.locator("li.card")).toHaveCount(1);
   });
 
-  await test.step("what it took is measured, with a table for every plot", async () => {
+  await test.step("metrics have a table for every plot", async () => {
     await page.goto(`/p/${project.id}/metrics`);
     const figure = page.getByRole("figure", { name: "Finished tasks" });
     await expect(figure).toContainText("2 done");
@@ -77,7 +77,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await expect(page.getByRole("region", { name: "Per worker" })).toContainText("command 2");
   });
 
-  await test.step("its owner says how work is handed out", async () => {
+  await test.step("the owner changes the task settings", async () => {
     await page.goto(`/p/${project.id}/work`);
     await page.getByLabel("Lease (s)").fill("120");
     await page.getByRole("radio", { name: /Round-robin/ }).check();
@@ -92,9 +92,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
   });
 });
 
-test("a budget that is being written stays while its worker goes on, and says when it stops nothing", async ({
-  floor,
-}) => {
+test("a budget input survives updates, and a budget without effect is explained", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "First", "Another thing");
   const { task, lease } = await take(floor, project, "ann");
@@ -115,14 +113,14 @@ test("a budget that is being written stays while its worker goes on, and says wh
   await expect(worker.getByRole("region", { name: "Current task" })).toContainText("Another thing");
   await expect(amount).toHaveValue("7.5");
 
-  // What told tokens only has not spent nothing.
+  // Tokens without a cost do not count as zero cost.
   await worker.getByRole("button", { name: "Set budget" }).click();
   await expect(worker).toContainText("cost unknown of $7.50");
   await expect(worker).toContainText("the budget has no effect");
   await expect(page.getByRole("meter")).toHaveCount(0);
 });
 
-test("a worker has one colour: in the pool, at its task, in its terminal", async ({ floor }) => {
+test("a worker has the same colour in the pool, on its task and in its terminal", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "Long work", "More long work");
@@ -146,7 +144,7 @@ test("a worker has one colour: in the pool, at its task, in its terminal", async
   expect(await at.locator(".dot").evaluate((dot) => getComputedStyle(dot).backgroundColor)).toBe(colour);
 });
 
-test("everything is stopped after a question, said to all, and thawed", async ({ floor }) => {
+test("stop everything asks first, is shown to all, and can be thawed", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "Long work");
@@ -172,7 +170,7 @@ test("everything is stopped after a question, said to all, and thawed", async ({
   await has(page, "In progress", "Long work");
 });
 
-test("who fails too often is taken off, and the reason is told", async ({ floor }) => {
+test("a worker that fails too often is paused, with a reason", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, {
@@ -189,7 +187,7 @@ test("who fails too often is taken off, and the reason is told", async ({ floor 
   await expect(page.locator("li.card")).toContainText("Circuit open");
 });
 
-test("a colleague's task is taken over in one act, and its history is kept", async ({ floor }) => {
+test("taking over a colleague's task keeps its history", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   const [task] = await add(floor, project, "Shared work");

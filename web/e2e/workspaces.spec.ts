@@ -4,7 +4,7 @@ import type { Workspace } from "../src/protocol";
 import { expect, test } from "./fixtures";
 import { projectWithCode, run, session } from "./work";
 
-test("work that is not committed is saved, brought back, and never cleaned away", async ({ floor }) => {
+test("uncommitted work is saved, restored, and never deleted", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   const { id, activity } = await run(floor, project, ["sh", "-c", "echo precious > notes.txt; exec cat"]);
@@ -31,7 +31,7 @@ test("work that is not committed is saved, brought back, and never cleaned away"
   expect(readFileSync(file, "utf8")).toBe("precious\n");
 });
 
-test("a workspace without work of its own is cleaned up", async ({ floor }) => {
+test("a workspace without changes is cleaned up", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id, activity } = await run(floor, project, ["true"]);
   await expect.poll(async () => (await session(floor, id)).state.status, { timeout: 20_000 }).toBe("exited");
@@ -44,7 +44,7 @@ test("a workspace without work of its own is cleaned up", async ({ floor }) => {
   expect(existsSync(workspace.path ?? "")).toBe(false);
 });
 
-test("a runner says what its workspaces take on its disk in all", async ({ floor }) => {
+test("a runner shows the disk usage of its workspaces", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   await page.goto("/runners");
