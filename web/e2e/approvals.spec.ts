@@ -188,14 +188,14 @@ test("a colleague requests a session on the owner's runner, and the owner allows
   await check(bo, "asking");
   await dialog.getByRole("button", { name: "Ask owner" }).click();
   await expect(bo.getByText("Request sent. The session starts when owner allows it.")).toBeVisible();
-  await expect(bo.getByText("Starts when owner allows it.")).toBeVisible();
+  await expect(bo.getByText("Starts when owner allows it.", { exact: true })).toBeVisible();
 
   const page = await floor.owner();
   const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
   expect(open?.kind).toBe("session");
   const asked = open?.session ?? "";
   await page.goto(`/s/${asked}`);
-  await expect(page.getByText("Requested by Bo")).toBeVisible();
+  await expect(page.getByText("Requested by Bo").first()).toBeVisible();
   const request = card(page, "Session by Bo");
   await expect(request).toContainText("Requested by Bo");
   await expect(request.getByRole("group", { name: "Exact text" })).toContainText("bo was here");

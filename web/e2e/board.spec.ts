@@ -104,7 +104,7 @@ test("pasted tasks are added all or none", async ({ floor }) => {
     await page.keyboard.press("Enter");
     await dialog.getByLabel("Dependencies", { exact: true }).fill("parser");
     await page.keyboard.press("Enter");
-    await expect(dialog.getByRole("button", { name: /^Do not wait for Fix the parser/ })).toBeVisible();
+    await expect(dialog.getByRole("button", { name: /^Remove dependency Fix the parser/ })).toBeVisible();
     await expect(dialog.getByLabel("Dependencies", { exact: true })).toHaveValue("");
     await page.keyboard.press("Escape");
     await has(page, "Ready", "Fix the parser for empty input files");
@@ -250,7 +250,7 @@ test("the graph shows dependencies", async ({ floor }) => {
   const picture = page.getByRole("group", { name: "Task graph" });
   const node = (name: RegExp) => picture.getByRole("link", { name });
   await expect(page.locator("path.edge")).toHaveCount(4);
-  await expect(node(/^Top: Blocked, waits for 2/)).toBeVisible();
+  await expect(node(/^Top: Blocked, waiting for 2 tasks/)).toBeVisible();
   const x = async (name: RegExp) => (await node(name).boundingBox())?.x ?? 0;
   expect(await x(/^Base/)).toBeLessThan(await x(/^Left/));
   expect(await x(/^Left/)).toBeLessThan(await x(/^Top/));
@@ -297,7 +297,7 @@ test("a question appears on all pages, and the answer is added to the task", asy
     Object.assign(window, { told, Notification: Fake });
   });
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("notify me");
+  await page.keyboard.type("turn on notifications");
   await page.keyboard.press("Enter");
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}`);

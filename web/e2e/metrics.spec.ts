@@ -32,9 +32,7 @@ test("metrics have plots with a summary, a picture and a table", async ({ floor 
     await expect(page.getByRole("term").filter({ hasText: "Concurrent workers" })).toBeVisible();
     await expect(figure("Concurrent workers")).toContainText("Peak 2, average under 0.01.");
     await expect(figure("Speed-up over one worker")).toContainText("overall");
-    await expect(figure("Interventions per task")).toContainText(
-      "1 time a person was asked, for 2 tasks that are over.",
-    );
+    await expect(figure("Interventions per task")).toContainText("1 request to people for 2 finished tasks.");
   });
 
   await test.step("scores have a distribution and a plot over time", async () => {

@@ -110,7 +110,7 @@ test("people, runners and the audit trail", async ({ floor }) => {
   await page.getByLabel("Runner name").fill("laptop");
   await page.getByRole("button", { name: "Register runner" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^sf_/);
-  await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Offline");
+  await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Never connected");
   await bo.goto("/runners");
   await expect(bo.getByText("laptop")).toBeVisible();
   await page.getByRole("button", { name: "Remove laptop" }).click();

@@ -254,7 +254,7 @@ test("a waiting agent notifies its owner on all pages", async ({ floor }) => {
     Object.assign(window, { Notification: Fake });
   });
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("notify me");
+  await page.keyboard.type("turn on notifications");
   await page.keyboard.press("Enter");
   const asker = await floor.hub.api<{ id: string }>("POST", "/api/sessions", {
     project: project.id,

@@ -182,9 +182,9 @@ test("a worker that fails too often is paused, with a reason", async ({ floor })
   await expect(page.getByRole("heading", { name: "No decisions yet" })).toBeVisible();
   await add(floor, project, "Impossible");
   await start(floor, project, "echo no; exit 3");
-  await expect(page.getByText("Circuit open", { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("Breaker open", { exact: true })).toBeVisible({ timeout: 20_000 });
   await page.goto(`/p/${project.id}/workers`);
-  await expect(page.locator("li.card")).toContainText("Circuit open");
+  await expect(page.locator("li.card")).toContainText("Breaker open");
 });
 
 test("taking over a colleague's task keeps its history", async ({ floor }) => {
@@ -207,9 +207,7 @@ test("taking over a colleague's task keeps its history", async ({ floor }) => {
   await expect(shown).toContainText("theirs");
   await shown.getByRole("button", { name: "Take over" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText(
-    "theirs, a worker of Bo that takes tasks itself, loses this one and is told so.",
-  );
+  await expect(dialog).toContainText("theirs is an external worker and loses this task. It belongs to Bo.");
   await dialog.getByLabel("Agent").selectOption("asker");
   await dialog.getByRole("button", { name: "Take over" }).click();
   await expect(dialog).toHaveCount(0);

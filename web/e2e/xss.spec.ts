@@ -111,7 +111,7 @@ test("text of an agent, its files or its terminal never runs as script", async (
   await expect(screen(page)).toContainText("alert");
   await page.getByLabel("Search the recording").fill("alert");
   await page.getByRole("button", { name: "Search", exact: true }).click();
-  await expect(page.getByText(/Found/)).toBeVisible();
+  await expect(page.getByText(/^\d+ (first )?results?$/)).toBeVisible();
   const found = await page.evaluate(() => ({
     images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,
     frames: document.querySelectorAll("iframe, object, embed, video, base, math, marquee").length,

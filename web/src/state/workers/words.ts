@@ -11,7 +11,7 @@ export const WORKER: Record<
   paused: { tone: "idle", word: "Paused", meaning: "Paused; resumes automatically." },
   offline: {
     tone: "failed",
-    word: "Circuit open",
+    word: "Breaker open",
     meaning: "Too many consecutive failures. The worker gets a trial task later.",
   },
   spent: { tone: "blocked", word: "Budget spent", meaning: "Takes no tasks until its budget is raised." },
