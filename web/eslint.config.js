@@ -2,6 +2,7 @@ import js from "@eslint/js";
 import svelte from "eslint-plugin-svelte";
 import globals from "globals";
 import ts from "typescript-eslint";
+import { layersRule } from "./scripts/layers.mjs";
 
 export default ts.config(
   { ignores: ["dist", "src/protocol", "test-results", "shots"] },
@@ -22,6 +23,11 @@ export default ts.config(
         { property: "insertAdjacentHTML", message: "Text is data: render it as components." },
       ],
     },
+  },
+  {
+    files: ["src/**"],
+    plugins: { layers: { rules: { imports: layersRule } } },
+    rules: { "layers/imports": "error" },
   },
   {
     files: ["**/*.svelte", "**/*.svelte.ts"],

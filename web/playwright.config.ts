@@ -7,7 +7,7 @@ export default defineConfig({
   workers: 2,
   forbidOnly: true,
   reporter: [["list"], ["json", { outputFile: "test-results/report.json" }]],
-  // Pages with much on them are looked at by axe for a while; what passes only at the second try is said to be flaky.
+  // axe needs long for pages with much content. A test that passes only at the second attempt is reported as flaky.
   timeout: 120_000,
   retries: 1,
   expect: { timeout: 10_000 },

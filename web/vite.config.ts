@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
-// `make dev`: the page with live reload, talking to a hub that runs beside it.
+// For `make dev`: the page with live reload in front of a running hub.
 const hub = process.env.SHOPFLOOR_URL ?? "http://127.0.0.1:4720";
 
 export default defineConfig({

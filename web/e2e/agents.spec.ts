@@ -13,12 +13,12 @@ const WAYS = [
   { agent: "codex", label: /Codex/, mode: "headless", used: "2.0k in · 60 out" },
   { agent: "codex", label: /Codex/, mode: "interactive", used: "2.0k in · 60 out" },
   { agent: "opencode", label: /opencode/, mode: "headless", used: "2.0k in · 60 out" },
-  // What it used it tells only where it prints structured lines.
+  // It reports usage only with structured output.
   { agent: "opencode", label: /opencode/, mode: "interactive", used: "" },
 ] as const;
 
 for (const { agent, label, mode, used } of WAYS) {
-  test(`the real ${agent} is started from the page, ${mode}, and its work is seen`, async ({ floor }) => {
+  test(`the real ${agent} is started from the page, ${mode}, and its work is visible`, async ({ floor }) => {
     test.setTimeout(180_000);
     const model = new Model(SCRIPT);
     await model.start(floor.hub.dir);
@@ -29,7 +29,7 @@ for (const { agent, label, mode, used } of WAYS) {
       await live(page);
       await page.keyboard.press("a");
       const dialog = page.getByRole("dialog", { name: "Start an agent" });
-      await dialog.getByLabel("What should it do?").fill("Write a greeting");
+      await dialog.getByLabel("Prompt").fill("Write a greeting");
       await dialog.getByRole("radio", { name: label }).check();
       await dialog.getByText("Model, sandbox, runner and more").click();
       await dialog.getByLabel("Mode", { exact: true }).selectOption(mode);
@@ -40,7 +40,7 @@ for (const { agent, label, mode, used } of WAYS) {
       await expect(status).toContainText(used, { timeout: 20_000 });
       await expect(status).toContainText("1 file +2", { timeout: 20_000 });
       if (mode === "headless") {
-        await expect(status).toContainText("Exited with 0");
+        await expect(status).toContainText("Finished");
         await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
       }
       if (mode === "interactive") await expect(status).toContainText(/Idle|Waiting/, { timeout: 20_000 });

@@ -10,7 +10,7 @@ import { projectWithCode, run, runner, screen, session } from "./work";
 const WORK = "echo made > made.txt";
 const HTML = "<img src=x onerror=alert(1)>";
 
-/** Asks the API as whoever is logged in on a page. */
+/** Calls the API as the person who is logged in on a page. */
 async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
   const answer = await page.evaluate(
     async ([path, body]) => {
@@ -27,7 +27,7 @@ async function as<T>(page: Page, path: string, body: unknown): Promise<T> {
   return JSON.parse(answer.text) as T;
 }
 
-/** A task of Bo's whose acceptance leaves a file outside of any workspace, and a worker of the owner's that does it. */
+/** A task by Bo whose acceptance command writes a file outside the workspace, and a worker of the owner for it. */
 async function plant(floor: Floor, bo: Page, project: Project, title = "Make it") {
   const canary = join(floor.hub.dir, "canary");
   const acceptance = [
@@ -44,23 +44,23 @@ function card(page: Page, name: string | RegExp) {
   return page.getByRole("article", { name });
 }
 
-test("a colleague's command runs after the runner's owner read and allowed it", async ({ floor }) => {
+test("a colleague's command runs after the runner's owner allowed it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
   const page = await floor.owner();
   const { canary, task } = await plant(floor, bo, project);
 
-  await test.step("it is first of what needs the owner, and says who wrote what, where and why", async () => {
+  await test.step("the approval is the owner's first request, with author, text, place and reason", async () => {
     const needs = sidebar(page).getByRole("region", { name: "Needs you" });
     const link = needs.getByRole("link", { name: /^Allow\? Bo: .*canary/ });
     await expect(link).toBeVisible({ timeout: 30_000 });
     await expect(page).toHaveTitle(/^\(1\) waiting/);
-    await expect(page.getByRole("link", { name: "1 thing needs you" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "1 request for you" })).toBeVisible();
     await link.click();
     const asked = card(page, "Acceptance command by Bo");
     await expect(asked).toContainText("Written by Bo");
-    await expect(asked.getByRole("group", { name: "The exact text" })).toContainText(
+    await expect(asked.getByRole("group", { name: "Exact text" })).toContainText(
       `: "${HTML}"; test -e made.txt && echo ran >> ${canary}`,
     );
     await expect(asked).toContainText("It would check the work on Make it", { ignoreCase: true });
@@ -71,7 +71,7 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
     await check(page, "one request");
   });
 
-  await test.step("everybody sees what the task waits for, and only the owner what would run", async () => {
+  await test.step("everyone sees that the task waits, and only the owner sees the command", async () => {
     await bo.goto(`/p/${project.id}/tasks`);
     await expect(bo.locator("main")).toContainText("waits until owner allows something to run on");
     await bo.goto(`/t/${task}`);
@@ -92,20 +92,20 @@ test("a colleague's command runs after the runner's owner read and allowed it", 
   expect(existsSync(canary)).toBe(true);
   await expect(sidebar(page).getByRole("region", { name: "Needs you" })).toHaveCount(0);
 
-  await test.step("what was allowed for good is listed beside the runner, and can be revoked", async () => {
+  await test.step("a permanent permission is listed on the runner and can be revoked", async () => {
     await page.goto("/runners");
-    await page.getByText(/^What others wrote: ask me, 1 allowed$/).click();
+    await page.getByText(/^Other people's text: ask me, 1 allowed$/).click();
     const allowed = page.getByRole("region", { name: /^Allowed on/ });
     await expect(allowed).toContainText("Acceptance command by Bo");
     await expect(allowed).toContainText("Shop");
     await check(page, "the runner");
     await allowed.getByRole("button", { name: /^Revoke/ }).click();
-    await expect(allowed).toContainText("Nothing.");
+    await expect(allowed).toContainText("None.");
     expect(await floor.hub.api<Grant[]>("GET", "/api/grants")).toEqual([]);
   });
 });
 
-test("what the owner denies does not run, and the task says so", async ({ floor }) => {
+test("a denied command does not run, and the task shows the denial", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
@@ -117,12 +117,12 @@ test("what the owner denies does not run, and the task says so", async ({ floor 
   await expect(asked.first()).toBeVisible({ timeout: 30_000 });
   const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
 
-  await test.step("by the keyboard alone, and another page hears of it without a jump", async () => {
+  await test.step("it is denied with the keyboard, and another page updates without moving", async () => {
     await elsewhere.goto(`/approvals/${open?.id}`);
     const deny = elsewhere.getByRole("button", { name: "Deny" });
     await expect(deny).toBeVisible();
     const before = await card(elsewhere, "Acceptance command by Bo").boundingBox();
-    await page.getByRole("group", { name: "The exact text" }).first().focus();
+    await page.getByRole("group", { name: "Exact text" }).first().focus();
     for (let at = 0; at < 12; at++) {
       if (await page.evaluate(() => document.activeElement?.textContent?.trim() === "Deny")) break;
       await page.keyboard.press("Tab");
@@ -143,14 +143,14 @@ test("what the owner denies does not run, and the task says so", async ({ floor 
   expect((await detail(floor, task)).task.status).not.toBe("done");
 });
 
-test("a text that was answered already is told beside it", async ({ floor }) => {
+test("answering an approval twice shows the error beside it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const bo = await floor.guest("Bo");
   const page = await floor.owner();
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
     const hub = socket.connectToServer();
-    // This page does not hear that somebody else was quicker.
+    // This page does not receive the first answer.
     hub.onMessage((message) => {
       if (typeof message === "string" && /"answer":"once"/.test(message)) return;
       socket.send(message);
@@ -163,13 +163,13 @@ test("a text that was answered already is told beside it", async ({ floor }) => 
   const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
   await floor.hub.api("POST", `/api/approvals/${open?.id}/answer`, { answer: "once" });
   await asked.getByRole("button", { name: "Allow everything by Bo in this project" }).click();
-  await asked.getByText("without a question").waitFor();
+  await asked.getByText("without asking you").waitFor();
   await check(page, "allow everything");
   await asked.getByRole("button", { name: "Allow everything by Bo in this project" }).last().click();
   await expect(asked.getByRole("alert")).toContainText("answered already");
 });
 
-test("a colleague asks for a session on the owner's runner, and the owner decides", async ({ floor }) => {
+test("a colleague requests a session on the owner's runner, and the owner allows it", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const own = await run(floor, project, ["sh", "-c", "echo own; exec cat"]);
@@ -181,24 +181,24 @@ test("a colleague asks for a session on the owner's runner, and the owner decide
   await bo.getByRole("button", { name: "Start an agent" }).last().click();
   const dialog = bo.getByRole("dialog", { name: "Start an agent" });
   await expect(dialog.getByLabel("Runner").locator("option:checked")).toHaveText(
-    `owner's runner ${vm.name}: they are asked first`,
+    `${vm.name} (owner, asks for permission)`,
   );
   await dialog.getByRole("radio", { name: /Command/ }).check();
   await dialog.getByLabel("Command", { exact: true }).last().fill(`sh -c 'echo bo was here; exec cat'`);
   await check(bo, "asking");
   await dialog.getByRole("button", { name: "Ask owner" }).click();
-  await expect(bo.getByText("Asked: the session starts when owner allows it")).toBeVisible();
-  await expect(bo.getByText("It starts when owner allows it.")).toBeVisible();
+  await expect(bo.getByText("Request sent. The session starts when owner allows it.")).toBeVisible();
+  await expect(bo.getByText("Starts when owner allows it.", { exact: true })).toBeVisible();
 
   const page = await floor.owner();
   const [open] = await floor.hub.api<Approval[]>("GET", "/api/approvals");
   expect(open?.kind).toBe("session");
   const asked = open?.session ?? "";
   await page.goto(`/s/${asked}`);
-  await expect(page.getByText("Asked by Bo")).toBeVisible();
+  await expect(page.getByText("Requested by Bo").first()).toBeVisible();
   const request = card(page, "Session by Bo");
-  await expect(request).toContainText("Bo asks");
-  await expect(request.getByRole("group", { name: "The exact text" })).toContainText("bo was here");
+  await expect(request).toContainText("Requested by Bo");
+  await expect(request.getByRole("group", { name: "Exact text" })).toContainText("bo was here");
   await check(page, "a session that waits");
   await request.getByRole("button", { name: "Allow once" }).click();
   await expect(screen(page)).toContainText("bo was here", { timeout: 30_000 });
@@ -207,9 +207,7 @@ test("a colleague asks for a session on the owner's runner, and the owner decide
   expect([made.owner.name, made.asked_by?.user.name]).toEqual(["owner", "Bo"]);
 });
 
-test("the owner of a runner chooses its policy, and the owner of a project its sandbox", async ({
-  floor,
-}) => {
+test("the runner's owner sets its policy, and the project's owner its sandbox", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const vm = await runner(floor);
@@ -219,23 +217,23 @@ test("the owner of a runner chooses its policy, and the owner of a project its s
     return { policy, sandbox_others };
   };
   await page.goto("/runners");
-  await page.getByText("What others wrote: ask me").click();
+  await page.getByText("Other people's text: ask me").click();
   await expect(page.getByText("Nothing runs until you allow it.")).toBeVisible();
   await page.getByRole("radio", { name: /^Trust project owners/ }).click();
-  await expect(page.getByText("What others wrote: trust project owners")).toBeVisible();
-  await page.getByRole("switch", { name: "Run work that others ask for in a sandbox" }).click();
-  await expect(page.getByText("What others wrote: trust project owners, in a sandbox")).toBeVisible();
+  await expect(page.getByText("Other people's text: trust project owners")).toBeVisible();
+  await page.getByRole("switch", { name: "Sandbox other people's sessions" }).click();
+  await expect(page.getByText("Other people's text: trust project owners, in a sandbox")).toBeVisible();
   expect(await known()).toEqual({ policy: "project-owner", sandbox_others: true });
   await page.reload();
-  await expect(page.getByText("What others wrote: trust project owners, in a sandbox")).toBeVisible();
+  await expect(page.getByText("Other people's text: trust project owners, in a sandbox")).toBeVisible();
 
   const bo = await floor.guest("Bo");
   await bo.goto("/runners");
   await expect(bo.getByText(vm.name).first()).toBeVisible();
-  await expect(bo.getByText("What others wrote")).toHaveCount(0);
+  await expect(bo.getByText("Other people's text")).toHaveCount(0);
 
   await page.goto(`/p/${project.id}/settings`);
-  await page.getByRole("switch", { name: "Run work that others ask for in a sandbox" }).click();
+  await page.getByRole("switch", { name: "Sandbox other people's sessions" }).click();
   await expect
     .poll(async () => (await floor.hub.api<Project>("GET", `/api/projects/${project.id}`)).sandbox_others)
     .toBe(true);

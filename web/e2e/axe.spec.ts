@@ -28,7 +28,7 @@ const LOOKS = [
 ] as const;
 
 for (const { colorScheme, size, viewport } of LOOKS) {
-  test(`axe finds nothing, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const { project, activity } = await furnish(floor);
     const guest = await floor.guest("Bo");
@@ -66,7 +66,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await expect(page.getByRole("group", { name: /Changes in version/ })).toBeVisible();
     await check(page, "history");
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    await page.getByRole("textbox", { name: "Text of the activity" }).fill("Dual-write\nmine");
+    await page.getByRole("textbox", { name: "Description of the activity" }).fill("Dual-write\nmine");
     await floor.hub.api("PATCH", `/api/activities/${activity.id}`, { content: "Dual-write\ntheirs" });
     await expect(page.getByRole("button", { name: "Put both in the editor" })).toBeVisible();
     await check(page, "conflict");
@@ -82,12 +82,12 @@ for (const { colorScheme, size, viewport } of LOOKS) {
       await page.keyboard.press("Escape");
     }
     await floor.hub.kill();
-    await expect(page.getByText("The hub does not answer.")).toBeVisible();
+    await expect(page.getByText("The hub is not responding.")).toBeVisible();
     await check(page, "stale");
     await floor.hub.start();
   });
 
-  test(`axe finds nothing where agents work, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on execution pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const project = await projectWithCode(floor);
     const busy = await run(floor, project, [
@@ -126,14 +126,14 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await page.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
     await page.getByLabel("Comment for the agent").fill("why?");
     await check(page, "a comment");
-    await page.getByRole("button", { name: "Keep comment" }).click();
+    await page.getByRole("button", { name: "Add comment" }).click();
     await check(page, "a kept comment");
     await page.getByRole("button", { name: "Hide the diff" }).first().click();
     await page.getByRole("button", { name: "Start an agent" }).first().click();
     await page.getByText("Model, sandbox, runner and more").click();
     await page
       .getByRole("combobox", { name: "Sandbox", exact: true })
-      .selectOption("It writes only in its workspace");
+      .selectOption("Write access to its workspace only");
     await check(page, "start an agent");
     await page.keyboard.press("Escape");
     await page
@@ -143,7 +143,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await check(page, "stop");
   });
 
-  test(`axe finds nothing where work is handed out, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on task pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(300_000);
     const project = await projectWithCode(floor);
     const [first] = await add(
@@ -214,7 +214,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     await check(page, "frozen");
   });
 
-  test(`axe finds nothing where there is no work yet, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on empty task pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     test.setTimeout(180_000);
     const project = await floor.project("Nothing yet");
     const page = await floor.owner({ colorScheme, viewport });
@@ -227,7 +227,7 @@ for (const { colorScheme, size, viewport } of LOOKS) {
     }
   });
 
-  test(`axe finds nothing before the door, ${colorScheme}, ${size}`, async ({ floor }) => {
+  test(`axe finds no violations on login pages, ${colorScheme}, ${size}`, async ({ floor }) => {
     const page = await floor.stranger({ colorScheme, viewport });
     for (const path of ["/", "/login", "/join#nothing", "/observe#nothing"]) {
       await page.goto(path);

@@ -1,24 +1,24 @@
 import { expect, live, test } from "./fixtures";
 import { add, ask, column, detail, has, progress, report, take } from "./queue";
 
-test("tasks move on every board as they are worked on", async ({ floor }) => {
+test("tasks move on all open boards", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   const guest = await floor.guest("Bo");
   await page.goto(`/p/${project.id}`);
   await page.getByRole("link", { name: "Board" }).click();
-  await expect(page.getByRole("heading", { name: "No task yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No tasks yet" })).toBeVisible();
   await expect(page.getByText('shopfloor task add --project Plans "…"')).toBeVisible();
   await guest.goto(`/p/${project.id}/tasks`);
   await live(guest);
 
-  await test.step("one is added by a form, by keys alone", async () => {
+  await test.step("a task is added with the keyboard", async () => {
     await page.keyboard.press("+");
-    await page.getByLabel("What is to be done?").fill("Fix the parser\nIt loses the last line.");
-    await page.getByRole("button", { name: "Add a criterion" }).click();
-    await page.getByLabel("Criterion 1", { exact: true }).selectOption("A person judges");
-    await page.getByLabel("A person judges: which").fill("It is easy to read");
-    await page.getByLabel("What is to be done?").press("Control+Enter");
+    await page.getByLabel("Description").fill("Fix the parser\nIt loses the last line.");
+    await page.getByRole("button", { name: "Add criterion" }).click();
+    await page.getByLabel("Criterion 1", { exact: true }).selectOption("Person reviews");
+    await page.getByLabel("Person reviews: value").fill("It is easy to read");
+    await page.getByLabel("Description").press("Control+Enter");
     await expect(page.getByRole("complementary", { name: "Task" })).toContainText("It is easy to read");
     await has(page, "Ready", "Fix the parser");
     await has(guest, "Ready", "Fix the parser");
@@ -29,30 +29,30 @@ test("tasks move on every board as they are worked on", async ({ floor }) => {
   await has(page, "Ready", "Write the guide", "Fix the parser");
   await has(page, "Blocked", "Publish it");
 
-  await test.step("a worker takes it, says how far it is, and hands it back", async () => {
+  await test.step("a worker takes it, reports progress, and completes it", async () => {
     const taken = await take(floor, project, "outside");
     expect(taken.task.id).toBe(second?.id);
-    await has(guest, "In work", "Write the guide");
-    await expect(column(guest, "In work")).toContainText("outside");
+    await has(guest, "In progress", "Write the guide");
+    await expect(column(guest, "In progress")).toContainText("outside");
     await progress(floor, taken, "half of it is written");
-    await expect(column(guest, "In work")).toContainText("half of it is written");
+    await expect(column(guest, "In progress")).toContainText("half of it is written");
     await report(floor, taken, "Written.");
     await has(guest, "Done", "Write the guide");
     await has(guest, "Ready", "Fix the parser", "Publish it");
     await expect(guest.locator("[data-moves]")).toContainText(/Done|Ready/, { timeout: 15_000 });
   });
 
-  await test.step("what happened is told beside the board, and at an address of its own", async () => {
+  await test.step("the details are beside the board and on their own page", async () => {
     await page.goto(`/t/${second?.id}`);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Write the guide");
     await expect(page.getByRole("region", { name: "Attempts" })).toContainText("outside");
     await expect(page.getByRole("region", { name: "Reports" })).toContainText("Written.");
-    await expect(page.getByRole("region", { name: "Others wait for it" })).toContainText("Publish it");
+    await expect(page.getByRole("region", { name: "Dependent tasks" })).toContainText("Publish it");
     await expect(page).toHaveTitle(/Write the guide/);
   });
 });
 
-test("a task is cancelled, retried, and blocks what waits for it", async ({ floor }) => {
+test("a cancelled task blocks its dependants and can be retried", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [first] = await add(
     floor,
@@ -64,19 +64,19 @@ test("a task is cancelled, retried, and blocks what waits for it", async ({ floo
   await page.goto(`/p/${project.id}/tasks/${first?.id}`);
   const task = page.getByRole("complementary", { name: "Task" });
   await task.getByRole("button", { name: "Cancel task" }).click();
-  await task.getByPlaceholder("Why? (optional)").fill("not now");
+  await task.getByPlaceholder("Reason (optional)").fill("not now");
   await page.keyboard.press("Enter");
   await has(page, "Failed or cancelled", "First");
   await expect(column(page, "Blocked")).toContainText("First");
   await task.getByRole("button", { name: "Retry" }).click();
-  await task.getByPlaceholder("What should be different this time?").fill("now");
+  await task.getByPlaceholder("Message to the agent (optional)").fill("now");
   await page.keyboard.press("Enter");
   await has(page, "Ready", "First");
   await page.keyboard.press("Escape");
   await expect(page).toHaveURL(`/p/${project.id}/tasks`);
 });
 
-test("many are pasted at once, or none", async ({ floor }) => {
+test("pasted tasks are added all or none", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Fix the parser for empty input files");
   const page = await floor.owner();
@@ -88,29 +88,29 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await page.getByLabel("Tasks", { exact: true }).fill(text);
   };
 
-  await test.step("what cannot be read is named by its line", async () => {
+  await test.step("errors have line numbers", async () => {
     await paste('{"description":"a"}\n{"description":');
     await expect(page.getByText(/Line 2: This is no JSON/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Add task", exact: true })).toBeDisabled();
     await page.keyboard.press("Escape");
   });
 
-  await test.step("Enter takes what was found to wait for, and adds nothing yet", async () => {
+  await test.step("Enter selects a dependency without submitting the form", async () => {
     await page.getByRole("button", { name: "Add tasks" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("What is to be done?").fill("Write it down");
-    await dialog.getByText("Waits for, priority, files").click();
-    await dialog.getByLabel("Waits for").fill("no such thing");
+    await dialog.getByLabel("Description").fill("Write it down");
+    await dialog.getByText("Dependencies, priority, files").click();
+    await dialog.getByLabel("Dependencies", { exact: true }).fill("no such thing");
     await page.keyboard.press("Enter");
-    await dialog.getByLabel("Waits for").fill("parser");
+    await dialog.getByLabel("Dependencies", { exact: true }).fill("parser");
     await page.keyboard.press("Enter");
-    await expect(dialog.getByRole("button", { name: /^Do not wait for Fix the parser/ })).toBeVisible();
-    await expect(dialog.getByLabel("Waits for")).toHaveValue("");
+    await expect(dialog.getByRole("button", { name: /^Remove dependency Fix the parser/ })).toBeVisible();
+    await expect(dialog.getByLabel("Dependencies", { exact: true })).toHaveValue("");
     await page.keyboard.press("Escape");
     await has(page, "Ready", "Fix the parser for empty input files");
   });
 
-  await test.step("a circle is refused and named, and nothing was added", async () => {
+  await test.step("a cycle is rejected, and nothing is added", async () => {
     await paste('[{"id":"a","description":"One","deps":["b"]},{"id":"b","description":"Two","deps":["a"]}]');
     await page.getByRole("button", { name: "Add 2 tasks" }).click();
     await expect(page.getByRole("dialog").getByRole("alert")).toContainText(/a.*b|b.*a/);
@@ -118,20 +118,20 @@ test("many are pasted at once, or none", async ({ floor }) => {
     await has(page, "Ready", "Fix the parser for empty input files");
   });
 
-  await test.step("a Markdown list is added; nearly the same is pointed out and taken back", async () => {
+  await test.step("a Markdown list is added; a duplicate is reported and cancelled", async () => {
     await paste("# Plan\n\n- [ ] fix the parser for empty input files!\n- [x] Done\n- [ ] Draw the logo\n");
-    await expect(page.getByText("2 tasks, 1 ticked off already and left out:")).toBeVisible();
+    await expect(page.getByText("2 tasks, 1 already done and skipped:")).toBeVisible();
     await page.getByRole("button", { name: "Add 2 tasks" }).click();
     const dialog = page.getByRole("dialog");
-    await expect(dialog).toContainText("is like");
-    await dialog.getByRole("button", { name: "Take it back" }).click();
+    await expect(dialog).toContainText("is similar to");
+    await dialog.getByRole("button", { name: "Cancel new task" }).click();
     await expect(dialog).toHaveCount(0);
     await has(page, "Ready", "Fix the parser for empty input files", "Draw the logo");
     await has(page, "Failed or cancelled", "fix the parser for empty input files!");
   });
 });
 
-test("nothing jumps under the pointer", async ({ floor }) => {
+test("cards keep their places under the pointer", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [first] = await add(floor, project, "One", "Two", "Three");
   const page = await floor.owner();
@@ -142,7 +142,7 @@ test("nothing jumps under the pointer", async ({ floor }) => {
   const before = await ready.getByRole("link", { name: /^Two/ }).boundingBox();
   const taken = await take(floor, project, "outside", first?.id);
   await add(floor, project, { description: "Urgent", priority: 9 });
-  await has(page, "In work", "One");
+  await has(page, "In progress", "One");
   await expect(ready.getByRole("link", { name: /^One/ })).toContainText("→ Assigned");
   await expect(ready.getByRole("button", { name: "1 new" })).toBeVisible();
   const button = await ready.getByRole("button", { name: "1 new" }).boundingBox();
@@ -153,7 +153,7 @@ test("nothing jumps under the pointer", async ({ floor }) => {
   await has(page, "Ready", "Urgent", "Two", "Three");
 });
 
-test("a board is walked by keys and narrowed by words, and its address says so", async ({ floor }) => {
+test("the board has keyboard navigation and a filter in its URL", async ({ floor }) => {
   const project = await floor.project("Plans");
   const [one] = await add(floor, project, "Parser: one", "Parser: two", "Lexer: three");
   const taken = await take(floor, project, "outside", one?.id);
@@ -168,7 +168,7 @@ test("a board is walked by keys and narrowed by words, and its address says so",
   await page.keyboard.press("j");
   await expect(column(page, "Ready").getByRole("link", { name: /^Lexer: three/ })).toBeFocused();
   await page.keyboard.press("ArrowRight");
-  await expect(column(page, "In work").getByRole("link", { name: /^Parser: one/ })).toBeFocused();
+  await expect(column(page, "In progress").getByRole("link", { name: /^Parser: one/ })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(`/p/${project.id}/tasks/${taken.task.id}`);
   await expect(page.getByRole("complementary", { name: "Task" })).toContainText("outside");
@@ -179,10 +179,10 @@ test("a board is walked by keys and narrowed by words, and its address says so",
   await expect(page).toHaveURL(`/p/${project.id}/tasks?q=parser`);
   await page.getByLabel("Worker", { exact: true }).selectOption("outside");
   await has(page, "Ready");
-  await has(page, "In work", "Parser: one");
+  await has(page, "In progress", "Parser: one");
   await page.reload();
-  await has(page, "In work", "Parser: one");
-  await page.getByRole("button", { name: "Show all tasks" }).click();
+  await has(page, "In progress", "Parser: one");
+  await page.getByRole("button", { name: "Clear the filter" }).click();
   await has(page, "Ready", "Parser: two", "Lexer: three");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("lexer three");
@@ -190,7 +190,7 @@ test("a board is walked by keys and narrowed by words, and its address says so",
   await expect(page).toHaveURL(/\/tasks\/tsk_/);
 });
 
-test("thousands of tasks are as quick as few", async ({ floor }) => {
+test("a board with thousands of tasks is fast", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await floor.project("Plans");
   for (let part = 0; part < 6; part++)
@@ -206,20 +206,20 @@ test("thousands of tasks are as quick as few", async ({ floor }) => {
   await page.goto(`/p/${project.id}/tasks`);
   await expect(column(page, "Ready").getByRole("heading")).toContainText("3000", { timeout: 30_000 });
   expect(await page.locator("a.card").count()).toBeLessThan(80);
-  await page.getByLabel("Words in the task").fill("unlike 2999");
+  await page.getByLabel("Search tasks").fill("unlike 2999");
   await has(page, "Ready", `Task 2999 of many, quite unlike 2999`);
   const taken = await take(floor, project, "outside");
-  await page.getByLabel("Words in the task").fill("");
-  await expect(column(page, "In work").locator(".title")).toHaveCount(1);
+  await page.getByLabel("Search tasks").fill("");
+  await expect(column(page, "In progress").locator(".title")).toHaveCount(1);
   await report(floor, taken, "done");
   await expect(column(page, "Done").locator(".title")).toHaveCount(1);
   await page.goto(`/p/${project.id}/graph`);
-  await expect(page.getByRole("heading", { name: /too many for one picture/ })).toBeVisible({
+  await expect(page.getByRole("heading", { name: /too many for the graph/ })).toBeVisible({
     timeout: 30_000,
   });
 });
 
-test("a board is true again after the hub was away", async ({ floor }) => {
+test("a board is up to date after a hub restart", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "One");
   const page = await floor.owner();
@@ -229,12 +229,12 @@ test("a board is true again after the hub was away", async ({ floor }) => {
   await floor.hub.start();
   await live(page);
   const taken = await take(floor, project, "outside");
-  await has(page, "In work", "One");
+  await has(page, "In progress", "One");
   await report(floor, taken, "done");
   await has(page, "Done", "One");
 });
 
-test("the graph shows what waits for what", async ({ floor }) => {
+test("the graph shows dependencies", async ({ floor }) => {
   const project = await floor.project("Plans");
   const made = await add(
     floor,
@@ -247,15 +247,15 @@ test("the graph shows what waits for what", async ({ floor }) => {
   );
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/graph`);
-  const picture = page.getByRole("group", { name: "Tasks and what they wait for" });
+  const picture = page.getByRole("group", { name: "Task graph" });
   const node = (name: RegExp) => picture.getByRole("link", { name });
   await expect(page.locator("path.edge")).toHaveCount(4);
-  await expect(node(/^Top: Blocked, waits for 2/)).toBeVisible();
+  await expect(node(/^Top: Blocked, waiting for 2 tasks/)).toBeVisible();
   const x = async (name: RegExp) => (await node(name).boundingBox())?.x ?? 0;
   expect(await x(/^Base/)).toBeLessThan(await x(/^Left/));
   expect(await x(/^Left/)).toBeLessThan(await x(/^Top/));
 
-  await test.step("by keys, along the arrows", async () => {
+  await test.step("arrow keys follow the edges", async () => {
     await node(/^Base/).focus();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
@@ -268,7 +268,7 @@ test("the graph shows what waits for what", async ({ floor }) => {
     await expect.poll(async () => (await node(/^Top/).boundingBox())?.width ?? 0).toBeLessThan(wide);
   });
 
-  await test.step("live: what is done lets others start where they stand", async () => {
+  await test.step("nodes update in place", async () => {
     const before = await node(/^Left/).boundingBox();
     await report(floor, await take(floor, project, "outside", made[0]?.id), "done");
     await expect(node(/^Left: Ready/)).toBeVisible();
@@ -279,7 +279,7 @@ test("the graph shows what waits for what", async ({ floor }) => {
   });
 });
 
-test("a question reaches its person everywhere, and the answer goes into the task", async ({ floor }) => {
+test("a question appears on all pages, and the answer is added to the task", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents", "Draw the logo");
   const page = await floor.owner({ permissions: ["notifications"] });
@@ -297,7 +297,7 @@ test("a question reaches its person everywhere, and the answer goes into the tas
     Object.assign(window, { told, Notification: Fake });
   });
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("notify me");
+  await page.keyboard.type("turn on notifications");
   await page.keyboard.press("Enter");
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}`);
@@ -306,7 +306,7 @@ test("a question reaches its person everywhere, and the answer goes into the tas
 
   const needs = page.getByRole("navigation", { name: "Floor" }).getByRole("region", { name: "Needs you" });
   await expect(needs).toContainText("Half up or half down?");
-  await expect(page.getByRole("link", { name: "1 thing needs you" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "1 request for you" })).toBeVisible();
   await expect
     .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
     .toEqual(["Round the cents needs you: Half up or half down?"]);
@@ -318,13 +318,13 @@ test("a question reaches its person everywhere, and the answer goes into the tas
 
   await page.goto(`/p/${project.id}`);
   const card = page.getByRole("article", { name: "Needs you: Round the cents" });
-  await card.getByLabel("Words for the worker").fill("as the bank does");
+  await card.getByLabel("Message to the agent").fill("as the bank does");
   await card.getByRole("button", { name: "Half up", exact: true }).click();
   await expect(card).toHaveCount(0);
   await expect(needs).toHaveCount(0);
   await expect(guest.getByRole("article", { name: "Needs you: Round the cents" })).toHaveCount(0);
   expect((await detail(floor, taken.task.id)).task.context).toContain("as the bank does");
   await page.goto(`/p/${project.id}/escalations`);
-  await expect(page.getByRole("region", { name: "Answered" })).toContainText("as the bank does");
-  await expect(page.getByRole("heading", { name: "Nobody has to decide anything" })).toBeVisible();
+  await expect(page.getByRole("region", { name: /^Answered/ })).toContainText("as the bank does");
+  await expect(page.getByRole("heading", { name: "No open requests" })).toBeVisible();
 });

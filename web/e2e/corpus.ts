@@ -21,7 +21,7 @@ const SCHEMES = [
   "javascript\n:",
 ];
 
-/** Texts that would run `alert(1)` on a page that takes text for markup: tags, handlers, links, and tricks of markdown. */
+/** Texts that would run `alert(1)` on a page that treats text as markup: tags, handlers, links and Markdown tricks. */
 export function corpus(): string[] {
   const handlers = TAGS.flatMap((tag) =>
     HANDLERS.flatMap((handler) => [

@@ -11,11 +11,11 @@ test("a login link works once and leaves no secret behind", async ({ floor }) =>
 
   const second = await floor.stranger();
   await second.goto(floor.hub.loginLink);
-  await expect(second.getByRole("alert")).toContainText("no longer works");
+  await expect(second.getByRole("alert")).toContainText("already used");
   await expect(second.getByText("shopfloor login", { exact: true })).toBeVisible();
 });
 
-test("who is not logged in is told how to, and comes back to where the link pointed", async ({ floor }) => {
+test("a person without a login returns to the linked page after logging in", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.stranger();
   await page.goto(`/p/${project.id}`);
@@ -27,12 +27,12 @@ test("who is not logged in is told how to, and comes back to where the link poin
   await expect(page).toHaveURL(`/p/${project.id}`);
 });
 
-test("an invitation lets one person in", async ({ floor }) => {
+test("an invitation works once", async ({ floor }) => {
   const ann = await floor.owner();
   await ann.goto("/people");
   await ann.getByRole("button", { name: "Invite" }).click();
-  await ann.getByLabel("Whom is it for?").fill("Bo");
-  await ann.getByRole("button", { name: "Make invitation" }).click();
+  await ann.getByLabel("Who is the invitation for?").fill("Bo");
+  await ann.getByRole("button", { name: "Create invitation" }).click();
   const link = await ann.getByLabel("Secret", { exact: true }).inputValue();
   await ann.getByRole("button", { name: "Done" }).click();
 
@@ -42,7 +42,7 @@ test("an invitation lets one person in", async ({ floor }) => {
   await bo.getByRole("button", { name: "Join" }).click();
   await live(bo);
   expect(bo.url()).not.toContain("#");
-  await expect(ann.getByRole("listitem").filter({ hasText: "Bo" })).toContainText("Here now");
+  await expect(ann.getByRole("listitem").filter({ hasText: "Bo" })).toContainText("Online");
 
   const again = await floor.stranger();
   await again.goto(link);
@@ -51,7 +51,7 @@ test("an invitation lets one person in", async ({ floor }) => {
   await expect(again.getByRole("alert")).toBeVisible();
 });
 
-test("an observer reads one project and changes nothing", async ({ floor }) => {
+test("an observer can read one project and change nothing", async ({ floor }) => {
   const project = await floor.project("Open kitchen", "private");
   await floor.project("Other plans");
   await floor.activity(project, "Soup");
@@ -79,11 +79,11 @@ test("an observer reads one project and changes nothing", async ({ floor }) => {
   await expect(page.getByText("it simmers")).toHaveCount(0);
 });
 
-test("tokens are shown once, logins can be ended everywhere", async ({ floor }) => {
+test("tokens are shown once, and all logins can be revoked", async ({ floor }) => {
   const page = await floor.owner();
   const elsewhere = await floor.owner();
   await page.goto("/settings");
-  await page.getByLabel("Name of the token").fill("laptop");
+  await page.getByLabel("Token name").fill("laptop");
   await page.getByRole("button", { name: "Create token" }).click();
   const secret = await page.getByLabel("Secret", { exact: true }).inputValue();
   expect(secret).toMatch(/^sf_/);
@@ -105,7 +105,7 @@ test("tokens are shown once, logins can be ended everywhere", async ({ floor }) 
   await expect(elsewhere.getByRole("heading", { name: "Log in" })).toBeVisible();
 });
 
-test("logging out ends it", async ({ floor }) => {
+test("logging out ends the login", async ({ floor }) => {
   const page = await floor.owner();
   await page.goto("/settings");
   await page.getByRole("button", { name: "Log out", exact: true }).click();

@@ -4,7 +4,7 @@ import { expect, live, test } from "./fixtures";
 import { add, ask, start, take } from "./queue";
 import { projectWithCode } from "./work";
 
-/** Keeps back what a session showed, and every change after it, until it is let through. */
+/** Delays a session's output and all later changes until released. */
 async function holdEvidence(page: Page): Promise<() => void> {
   let held: (() => void)[] | null = [];
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
@@ -26,7 +26,7 @@ async function holdEvidence(page: Page): Promise<() => void> {
   };
 }
 
-test("what comes with the question later is shown once, beside who had the task", async ({ floor }) => {
+test("late context of an escalation is shown once", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const page = await floor.owner();
@@ -35,26 +35,24 @@ test("what comes with the question later is shown once, beside who had the task"
   await expect(page.getByRole("heading", { name: "Nothing needs you" })).toBeVisible();
   await add(floor, project, { description: "Judge it", acceptance: [{ kind: "text", text: "nice" }] });
   const [worker] = await start(floor, project, "echo made > made.txt; echo all is done");
-  await page.getByRole("link", { name: "Everything about it" }).click();
+  await page.getByRole("link", { name: "Open", exact: true }).click();
 
-  const fetched = page.getByRole("region", { name: "Last on the screen" });
+  const fetched = page.getByRole("region", { name: "Last output" });
   await expect(fetched).toContainText("all is done");
-  await expect(page.getByRole("region", { name: "What was changed" })).toContainText("made.txt");
+  await expect(page.getByRole("region", { name: "Changes" })).toContainText("made.txt");
   const attempts = page.getByRole("region", { name: "Attempts" }).getByRole("listitem");
   await expect(attempts).toHaveCount(1);
   await expect(attempts).toContainText(`${worker?.name}`);
   await expect(attempts).toContainText("command");
 
   letThrough();
-  await expect(page.getByRole("group", { name: "Last on the screen" })).toContainText("all is done");
-  await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
+  await expect(page.getByRole("group", { name: "Last output" })).toContainText("all is done");
+  await expect(page.getByRole("group", { name: "Changes of Judge it" })).toContainText("made.txt");
   await expect(fetched).toHaveCount(0);
-  await expect(page.getByRole("region", { name: "What was changed" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Changes" })).toHaveCount(0);
 });
 
-test("the question that somebody answers stays in its place, whatever else is answered", async ({
-  floor,
-}) => {
+test("a question stays in place while others are answered", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Alpha", "Beta is next", "Gamma comes third");
   for (const worker of ["ann", "bo", "cleo"]) {
@@ -70,24 +68,24 @@ test("the question that somebody answers stays in its place, whatever else is an
   if (!first || !second || !third) throw new Error("there are three");
   await expect(first).toBeVisible();
   await page.getByRole("button", { name: "Next" }).click();
-  await second.getByLabel("Words for the worker").fill("as the bank does");
+  await second.getByLabel("Message to the agent").fill("as the bank does");
 
   await floor.hub.api(
     "POST",
     `/api/escalations/${asked.find((one) => one.question.includes("ann"))?.id}/answer`,
     { option: "This" },
   );
-  await expect(page.getByText("1 of 2 that need somebody")).toBeVisible();
-  await expect(second.getByLabel("Words for the worker")).toHaveValue("as the bank does");
+  await expect(page.getByText("Open request 1 of 2")).toBeVisible();
+  await expect(second.getByLabel("Message to the agent")).toHaveValue("as the bank does");
 
-  // A second press must not answer what comes next.
+  // A second click must not answer the next question.
   await second.getByRole("button", { name: "That" }).dblclick();
   await expect(second).toContainText("owner answered (answer): That");
   await expect(third).toHaveCount(0);
   await expect(third.getByRole("button", { name: "That" })).toBeEnabled();
   await expect(second).toHaveCount(0);
 
-  await test.step("so it does in the list, where it then says what was answered", async () => {
+  await test.step("the list keeps it in place and shows the answer", async () => {
     await page.goto(`/p/${project.id}/escalations`);
     await third.getByRole("button", { name: "This" }).click();
     await expect(third).toContainText("owner answered (answer): This");
@@ -96,7 +94,7 @@ test("the question that somebody answers stays in its place, whatever else is an
   });
 });
 
-test("a question that was answered is still there after everything was told anew", async ({ floor }) => {
+test("an answered question is still visible after a full sync", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents");
   await ask(floor, await take(floor, project, "ann"), "Half up?", ["Yes", "No"]);
@@ -106,7 +104,7 @@ test("a question that was answered is still there after everything was told anew
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
     const hub = socket.connectToServer();
     drop = () => void socket.close({ code: 1012 });
-    // Who says nothing of what they know is told everything.
+    // A client without a resume position gets a full sync.
     socket.onMessage((message) => {
       const frame = typeof message === "string" ? (JSON.parse(message) as ToHub) : null;
       if (frame?.type !== "hello") return hub.send(message);

@@ -8,21 +8,21 @@ import {
 import type { Activity, NewInvite, Project } from "../src/protocol";
 import { Hub } from "./hub";
 
-/** What tests do with a floor. */
+/** The test fixture. */
 export type Floor = {
   hub: Hub;
-  /** A browser of the hub's owner. */
+  /** A page of the hub's owner. */
   owner: (options?: BrowserContextOptions) => Promise<Page>;
-  /** A browser of somebody who joins by an invitation. */
+  /** A page of a person who joins with an invitation. */
   guest: (name: string, options?: BrowserContextOptions) => Promise<Page>;
-  /** A browser of nobody yet. */
+  /** A page without a login. */
   stranger: (options?: BrowserContextOptions) => Promise<Page>;
   project: (content: string, visibility?: Project["visibility"]) => Promise<Project>;
   activity: (project: Project, content: string, status?: Activity["status"]) => Promise<Activity>;
   say: (project: Project, content: string) => Promise<void>;
 };
 
-/** An agent that asks for a permission, works when it has it, and ends. */
+/** An agent that asks for a permission, works, and exits. */
 const ASKER = `
 name = "asker"
 label = "Asker"
@@ -44,9 +44,9 @@ unless = 'thanks'
 state = "working"
 `;
 
-/** A test with a hub of its own, in which no page may break a policy, throw, or run a stranger's script. */
+/** A test with its own hub. It fails when a page violates a policy, throws, or runs a foreign script. */
 export const test = base.extend<{
-  /** Whether the runner finds the real agent CLIs that `make tools` installs. */
+  /** Whether the runner has the real agent CLIs that `make tools` installs. */
   agents: boolean;
   floor: Floor;
 }>({
@@ -99,18 +99,18 @@ export const test = base.extend<{
   },
 });
 
-/** Waits until a page says that it is live. */
+/** Waits until a page is live. */
 export async function live(page: Page): Promise<void> {
   await expect(page.locator("[data-connection=live]")).toBeVisible();
 }
 
-/** Writes a message in the chat that a page shows. */
+/** Sends a chat message on a page. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel("Message", { exact: true }).fill(text);
   await page.keyboard.press("Enter");
 }
 
-/** The floor sidebar of a page. */
+/** The sidebar of a page. */
 export function sidebar(page: Page) {
   return page.getByRole("navigation", { name: "Floor" });
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "./fixtures";
 
-/** A page of another origin on the same host, so that the browser would send the hub's cookie along. */
+/** A page of another origin on the same host, for which the browser would send the hub's cookie. */
 async function elsewhere(): Promise<{ url: string; server: Server }> {
   const server = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
@@ -12,7 +12,7 @@ async function elsewhere(): Promise<{ url: string; server: Server }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-test("a page of another origin can do nothing with a login", async ({ floor }) => {
+test("a page of another origin cannot use the login", async ({ floor }) => {
   const project = await floor.project("Ours");
   const page = await floor.owner();
   const { url, server } = await elsewhere();
@@ -32,7 +32,7 @@ test("a page of another origin can do nothing with a login", async ({ floor }) =
     );
     expect(await socket).toBe("refused");
 
-    // The kinds of requests that a browser sends without asking the hub first.
+    // Requests that a browser sends without a preflight.
     const attempts = await page.evaluate(async (address) => {
       const bodies = {
         "text/plain": '{"content":"planted"}',

@@ -14,20 +14,20 @@ import { createInterface } from "node:readline";
 const root = resolve(import.meta.dirname, "../..");
 const binary = resolve(process.env.SHOPFLOOR_BIN ?? join(root, "target/debug/shopfloor"));
 
-// Not below /tmp, where Codex refuses to put its helpers.
+// Not below /tmp, where Codex does not install its helpers.
 function freshDir(): string {
   const base = join(root, "target/tmp");
   mkdirSync(base, { recursive: true });
   return mkdtempSync(join(base, "page-"));
 }
 
-/** A real hub in a directory of its own, as `shopfloor up` starts it. */
+/** A real hub in its own directory, started with `shopfloor up`. */
 export class Hub {
   readonly dir = freshDir();
-  /** What it keeps, apart from the home: a sandbox shows the one and hides the other. */
+  /** The data directory, outside the home folder, because a sandbox treats them differently. */
   readonly data = join(this.dir, "data");
   url = "";
-  /** The one-time link that it printed when it started. */
+  /** The login link that it printed at its start. */
   loginLink = "";
   #process: ChildProcess | null = null;
   readonly #runners: ChildProcess[] = [];
@@ -37,14 +37,14 @@ export class Hub {
     this.#agents = agents;
   }
 
-  /** Puts an agent of one's own beside the built-in ones, as people do; before the start. */
+  /** Adds a custom agent; call before the start. */
   addAgent(name: string, toml: string): void {
     const agents = join(this.dir, "config", "shopfloor", "agents");
     mkdirSync(agents, { recursive: true });
     writeFileSync(join(agents, `${name}.toml`), toml);
   }
 
-  // A home of its own: nothing of whoever runs the tests. What wants to leave the machine meets nobody.
+  // Its own home folder, and no network access beyond this machine.
   #environment(): NodeJS.ProcessEnv {
     const home = join(this.dir, "home");
     mkdirSync(home, { recursive: true });
@@ -56,7 +56,7 @@ export class Hub {
       PATH: (this.#agents ? [join(root, "target/tools/agents/bin"), path] : [path]).join(":"),
       XDG_CONFIG_HOME: join(this.dir, "config"),
       OPENAI_API_KEY: "sk-none",
-      // Beside two browsers an agent of a lower priority would hardly have its turn.
+      // With a lower priority, an agent would hardly run beside two browsers.
       SHOPFLOOR_SESSION_NICE: "0",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -67,7 +67,7 @@ export class Hub {
     };
   }
 
-  /** Starts it and waits until it says that it is up. */
+  /** Starts the hub and waits until it is up. */
   async start(): Promise<void> {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
     const child = spawn(binary, ["up", "--no-open", "--listen", listen, "--data-dir", this.data], {
@@ -92,7 +92,7 @@ export class Hub {
     child.removeAllListeners("exit");
   }
 
-  /** Starts a runner of somebody's beside the one of the hub's owner, in a folder of its own. */
+  /** Starts another runner in its own folder. */
   startRunner(name: string, token: string): void {
     const dir = join(this.dir, "runners", name);
     mkdirSync(dir, { recursive: true });
@@ -101,7 +101,7 @@ export class Hub {
     this.#runners.push(spawn(binary, args, { stdio: "ignore", env }));
   }
 
-  /** Kills it as a crash would, by the pid that it wrote down. */
+  /** Kills the hub like a crash, by its pid file. */
   async kill(): Promise<void> {
     const { pid } = JSON.parse(readFileSync(join(this.data, "hub.json"), "utf8")) as { pid: number };
     const ended = new Promise((done) => this.#process?.once("exit", done));
@@ -110,12 +110,12 @@ export class Hub {
     this.#process = null;
   }
 
-  /** Ends it and takes its directory away. */
+  /** Stops the hub and deletes its directory. */
   async remove(): Promise<void> {
     const child = this.#process;
     if (child && child.exitCode === null && child.signalCode === null) {
       const ended = new Promise((done) => child.once("exit", done));
-      // Asked to, it ends its runner, too.
+      // SIGTERM also stops its runner.
       child.kill("SIGTERM");
       await ended;
     }
@@ -124,13 +124,13 @@ export class Hub {
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  /** The process of the runner beside it. */
+  /** The process of its runner. */
   get runnerPid(): number {
     const text = readFileSync(join(this.data, "runner", "runner.json"), "utf8");
     return (JSON.parse(text) as { pid: number }).pid;
   }
 
-  // The runner beside it and the hosts of all sessions outlive a hub that was killed; each wrote its pid down.
+  // The runner and the session hosts survive a killed hub; each has a pid file.
   #endSessions(): void {
     const others = join(this.dir, "runners");
     const runners = [
@@ -147,12 +147,12 @@ export class Hub {
       try {
         if (pid > 1) process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended already.
+        // Already ended.
       }
     }
   }
 
-  /** Asks the HTTP API as the hub's owner. */
+  /** Calls the HTTP API as the hub's owner. */
   async api<T>(method: string, path: string, body?: unknown): Promise<T> {
     const token = readFileSync(join(this.data, "token"), "utf8").trim();
     const response = await fetch(this.url + path, {

@@ -1,11 +1,11 @@
 import { expect, live, sidebar, test } from "./fixtures";
 
-test("everything is reached by keys", async ({ floor }) => {
+test("all features work with the keyboard", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.activity(project, "Parser");
   const page = await floor.owner();
 
-  await test.step("the palette finds places and verbs", async () => {
+  await test.step("the palette finds pages and commands", async () => {
     await page.keyboard.press("Control+k");
     await page.keyboard.type("pars");
     await page.keyboard.press("Enter");
@@ -25,12 +25,14 @@ test("everything is reached by keys", async ({ floor }) => {
 
   await test.step("the shortcuts are listed", async () => {
     await page.keyboard.press("?");
-    await expect(page.getByRole("dialog", { name: "Shortcuts" })).toContainText("Find a place or verb");
+    await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText(
+      "Search pages and commands",
+    );
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
 
-  await test.step("j, k, Enter, Escape walk the floor", async () => {
+  await test.step("j, k, Enter and Escape navigate the sidebar", async () => {
     await page.keyboard.press("Escape");
     await expect(page).toHaveURL(`/p/${project.id}`);
     await page.keyboard.press("j");
@@ -41,7 +43,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await expect(sidebar(page).getByRole("link", { name: /^Plans/ })).toBeFocused();
   });
 
-  await test.step("c writes, with completion", async () => {
+  await test.step("c focuses the message input, with completion", async () => {
     await page.keyboard.press("c");
     await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
     await page.keyboard.type("see #pars");
@@ -52,10 +54,10 @@ test("everything is reached by keys", async ({ floor }) => {
     await expect(page.getByRole("article").getByRole("link", { name: "#Parser" })).toBeVisible();
   });
 
-  await test.step("n starts an activity, [ and ] fold the sides", async () => {
+  await test.step("n creates an activity, [ and ] toggle the side panes", async () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("n");
-    await page.getByLabel("What is the line of work?").fill("Lexer");
+    await page.getByLabel("Activity name and plan").fill("Lexer");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByRole("complementary", { name: "Activity" })).toContainText("Lexer");
     await page.keyboard.press("[");
@@ -71,7 +73,7 @@ test("everything is reached by keys", async ({ floor }) => {
     await page.locator("main").focus();
     await page.keyboard.press("?");
     await page.keyboard.press("Control+k");
-    await expect(page.getByRole("dialog", { name: "Find a place or verb" })).toBeVisible();
+    await expect(page.getByRole("dialog", { name: "Search pages and commands" })).toBeVisible();
     await expect(page.getByRole("dialog")).toHaveCount(1);
   });
 });

@@ -3,19 +3,19 @@ import { expect, test } from "./fixtures";
 import { add, ask, report, take } from "./queue";
 import { projectWithCode } from "./work";
 
-test("metrics have plots over time, each in words, as a picture and as a table", async ({ floor }) => {
+test("metrics have plots with a summary, a picture and a table", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const figure = (name: string) => page.getByRole("figure", { name, exact: true });
   const metrics = `/p/${project.id}/metrics`;
 
-  await test.step("an empty project says what will be there, and how to get it", async () => {
+  await test.step("an empty project explains the metrics", async () => {
     await page.goto(metrics);
-    await expect(page.getByRole("heading", { name: "Nothing to measure yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "No metrics yet" })).toBeVisible();
     await expect(page.getByText("shopfloor worker start --project Shop")).toBeVisible();
     await expect(page.getByRole("figure")).toHaveCount(10);
-    await expect(figure("Detection time")).toContainText("No worker vanished and no session failed");
-    await expect(figure("Context scores")).toContainText("Agents give one from 1 to 5");
+    await expect(figure("Detection time")).toContainText("No lost workers or failed sessions");
+    await expect(figure("Context scores")).toContainText("Agents rate from 1 to 5");
     await expect(page.getByRole("figure").getByRole("img")).toHaveCount(0);
   });
 
@@ -27,35 +27,33 @@ test("metrics have plots over time, each in words, as a picture and as a table",
   const third = await take(floor, project, "ann");
   await ask(floor, third, "Which one?");
 
-  await test.step("the peak is who was there at one moment", async () => {
+  await test.step("the peak is the number of workers at one moment", async () => {
     await page.goto(metrics);
-    await expect(page.getByRole("term").filter({ hasText: "Workers at once" })).toBeVisible();
-    await expect(figure("Workers at once")).toContainText("2 at the peak, under 0.01 on average.");
-    await expect(figure("Speed-up against one worker")).toContainText("in all");
-    await expect(figure("Interventions per task")).toContainText(
-      "1 time a person was asked, for 2 tasks that are over.",
-    );
+    await expect(page.getByRole("term").filter({ hasText: "Concurrent workers" })).toBeVisible();
+    await expect(figure("Concurrent workers")).toContainText("Peak 2, average under 0.01.");
+    await expect(figure("Speed-up over one worker")).toContainText("overall");
+    await expect(figure("Interventions per task")).toContainText("1 request to people for 2 finished tasks.");
   });
 
-  await test.step("scores are a table with bars, and dots over time", async () => {
-    await expect(figure("Context scores")).toContainText("2 reports say how well");
+  await test.step("scores have a distribution and a plot over time", async () => {
+    await expect(figure("Context scores")).toContainText("from 2 reports");
     await expect(figure("Context scores").getByRole("row").filter({ hasText: /^4/ })).toContainText("100 %");
     await expect(figure("Context score over time")).toContainText("4.00 of 5 on average.");
   });
 
-  await test.step("a plot is read with the keyboard, too", async () => {
-    const peak = figure("Workers at once");
+  await test.step("plots work with the keyboard", async () => {
+    const peak = figure("Concurrent workers");
     await peak.getByText("As a table").focus();
     await page.keyboard.press("Enter");
-    await expect(peak.getByRole("columnheader", { name: "At the peak" })).toBeVisible();
+    await expect(peak.getByRole("columnheader", { name: "Peak" })).toBeVisible();
     await expect(peak.getByRole("row").last()).toContainText("2");
-    const rows = figure("Speed-up against one worker");
+    const rows = figure("Speed-up over one worker");
     await rows.getByText("As a table").click();
     await expect(rows.getByRole("row").nth(1)).toContainText("–");
   });
 
-  await test.step("what is pointed at stands in the place of the summary", async () => {
-    const ended = figure("Tasks that ended");
+  await test.step("the value under the pointer replaces the summary", async () => {
+    const ended = figure("Finished tasks");
     const high = (await ended.boundingBox())?.height;
     await ended.getByRole("img").scrollIntoViewIfNeeded();
     const box = await ended.getByRole("img").boundingBox();
@@ -64,18 +62,18 @@ test("metrics have plots over time, each in words, as a picture and as a table",
     expect((await ended.boundingBox())?.height).toBe(high);
   });
 
-  await test.step("plots that have nothing to show say why, beside those that have", async () => {
-    await expect(figure("Cost")).toContainText("No agent said what its work cost");
-    await expect(figure("Tasks that ended").getByRole("img")).toBeVisible();
+  await test.step("empty plots explain why", async () => {
+    await expect(figure("Cost")).toContainText("No agent reported cost");
+    await expect(figure("Finished tasks").getByRole("img")).toBeVisible();
   });
 });
 
-test("metrics are those of the range that is chosen, whichever answer comes last", async ({ floor }) => {
+test("metrics match the selected range, in any order of answers", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Alpha");
   await report(floor, await take(floor, project, "ann"), "Did it");
   const page = await floor.owner();
-  // The hub takes its time for a long range, and has another number in it.
+  // The answer for a long range is slow and has a different number.
   const slow = new Set<number>();
   const late: (() => void)[] = [];
   await page.routeWebSocket(/\/api\/ws/, (socket) => {
@@ -96,13 +94,13 @@ test("metrics are those of the range that is chosen, whichever answer comes last
   });
   await page.goto(`/p/${project.id}/metrics`);
   const asked = page.getByRole("figure", { name: "Interventions per task", exact: true });
-  await expect(asked).toContainText("for 1 task that is over");
+  await expect(asked).toContainText("for 1 finished task");
 
   await page.getByLabel("Range").selectOption("Last 30 days");
-  await expect(page.getByText("Loading the metrics")).toBeVisible();
+  await expect(page.getByText("Loading metrics")).toBeVisible();
   await expect(asked).toHaveCount(0);
   await page.getByLabel("Range").selectOption("Last hour");
-  await expect(asked).toContainText("for 1 task that is over");
+  await expect(asked).toContainText("for 1 finished task");
   await expect.poll(() => late.length).toBe(1);
   late.forEach((send) => send());
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { content: "Other plans" });
@@ -110,7 +108,7 @@ test("metrics are those of the range that is chosen, whichever answer comes last
   await expect(asked).not.toContainText("77");
 });
 
-test("the pool's bar is one line beside an open worker", async ({ floor }) => {
+test("the toolbar of the pool fits on one line beside an open worker", async ({ floor }) => {
   const project = await projectWithCode(floor);
   await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, { budget_micros: 25_000_000 });
   await add(floor, project, "Alpha", "Beta is next");
@@ -126,7 +124,7 @@ test("the pool's bar is one line beside an open worker", async ({ floor }) => {
   };
   const line = await middle("Workers", "heading");
   expect(Math.abs((await middle("Start workers", "button")) - line)).toBeLessThan(4);
-  expect(Math.abs((await middle("How work is handed out", "link")) - line)).toBeLessThan(4);
-  const sums = await page.getByText("1 of 1 at work").boundingBox();
+  expect(Math.abs((await middle("Task settings", "link")) - line)).toBeLessThan(4);
+  const sums = await page.getByText("1 of 1 worker working").boundingBox();
   expect(sums?.height).toBeLessThan(24);
 });

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-/** What the scripted model does when it is asked: it writes a file, or says something. */
+/** A step of the scripted model: write a file or answer with a text. */
 export type Turn = { write: string; text: string } | { say: string };
 
 type Body = {
@@ -12,7 +12,7 @@ type Body = {
   text?: { format?: { type?: string } };
 };
 
-/** What each answer is said to have used. */
+/** The reported usage of each answer. */
 const USED = { input: 1_000, cached: 200, output: 30 };
 
 /**
@@ -28,7 +28,7 @@ export class Model {
     this.#script = [...script];
   }
 
-  /** Starts it, and makes the Codex and the opencode of a hub's runner know this model only. */
+  /** Starts it and configures Codex and opencode on a hub's runner to use only this model. */
   async start(dir: string): Promise<void> {
     const server = createServer((request, response) => {
       let text = "";
@@ -65,13 +65,13 @@ export class Model {
     put("home", ".npmrc", "offline=true\n");
   }
 
-  /** Ends it. */
+  /** Stops it. */
   stop(): void {
     this.#server?.closeAllConnections();
     this.#server?.close();
   }
 
-  // Titles are asked for without tools or in a form; they are not what a script is about.
+  // Requests for titles come without tools or with a schema; they are not part of the script.
   #next(body: Body): [number, Turn] {
     const beside = (body.tools?.length ?? 0) === 0 || body.text?.format?.type === "json_schema";
     const turn: Turn = beside
@@ -136,7 +136,7 @@ function message(number: number, text: string) {
   return { type: "message", id: `msg_${number}`, role: "assistant", status: "completed", content };
 }
 
-// A real model also takes the tools that it is given.
+// Like a real model, use one of the given tools.
 function call(number: number, body: Body, turn: { write: string; text: string }) {
   const lines = turn.text.split("\n").filter(Boolean);
   const patch = [

@@ -22,7 +22,7 @@ export async function add(
   return made.tasks;
 }
 
-/** Takes the next task, or one, as a program outside would. */
+/** Takes the next or a given task as an external worker. */
 export async function take(
   floor: Floor,
   project: Project,
@@ -35,12 +35,12 @@ export async function take(
   return taken;
 }
 
-/** Says how far a worker is. */
+/** Reports progress. */
 export async function progress(floor: Floor, { task, lease }: TakenTask, words: string): Promise<void> {
   await floor.hub.api("POST", `/api/tasks/${task.id}/heartbeat`, { fence: lease.fence, progress: words });
 }
 
-/** Hands a task back as done. */
+/** Completes a task. */
 export async function report(floor: Floor, { task, lease }: TakenTask, summary: string): Promise<void> {
   await floor.hub.api("POST", `/api/tasks/${task.id}/report`, {
     fence: lease.fence,
@@ -59,7 +59,7 @@ export async function ask(
   await floor.hub.api("POST", `/api/tasks/${task.id}/ask`, { fence: lease.fence, question, options });
 }
 
-/** A task with everything that happened to it. */
+/** A task with its details. */
 export function detail(floor: Floor, task: string): Promise<TaskDetail> {
   return floor.hub.api("GET", `/api/tasks/${task}`);
 }
@@ -75,7 +75,7 @@ export function column(page: Page, name: string): Locator {
   return page.getByRole("group", { name, exact: true });
 }
 
-/** Waits until a column has tasks with just these titles, in any order. */
+/** Waits until a column has exactly these tasks, in any order. */
 export async function has(page: Page, name: string, ...titles: string[]): Promise<void> {
   await expect
     .poll(async () => (await column(page, name).locator(".title").allTextContents()).sort(), {

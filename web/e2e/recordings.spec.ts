@@ -1,7 +1,7 @@
 import { expect, live, test } from "./fixtures";
 import { projectWithCode, run, screen, session } from "./work";
 
-test("a recording plays, is sought, searched and kept", async ({ floor }) => {
+test("a recording can be played, searched and kept", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const script = "for i in 1 2 3 4 5 6 7 8; do echo recorded line $i; sleep 0.3; done";
   const { id } = await run(floor, project, ["sh", "-c", script]);
@@ -19,8 +19,8 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByLabel("Speed").selectOption("5");
 
-  await page.getByLabel("Find in the recording").fill("line 6");
-  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page.getByLabel("Search the recording").fill("line 6");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
   const pane = page.getByRole("complementary", { name: "Markers and search" });
   expect(await pane.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
   await page
@@ -45,17 +45,17 @@ test("a recording plays, is sought, searched and kept", async ({ floor }) => {
   await expect(page).toHaveURL(`/s/${id}/recording`);
 });
 
-test("a recording is seen by those who may see the terminal", async ({ floor }) => {
+test("a recording has the access rights of its terminal", async ({ floor }) => {
   const project = await projectWithCode(floor, "Shop", false);
   const { id } = await run(floor, project, ["sh", "-c", "echo mine"]);
   const bo = await floor.guest("Bo");
   await bo.goto(`/s/${id}/recording`);
   await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
   await bo.goto("/recordings");
-  await expect(bo.getByText("No recording yet")).toBeVisible();
+  await expect(bo.getByText("No recordings yet")).toBeVisible();
 });
 
-test("recordings stand in columns, and on a phone below each other", async ({ floor }) => {
+test("recordings are a table, and a list on a phone", async ({ floor }) => {
   const project = await projectWithCode(floor);
   for (const script of [
     "echo short",

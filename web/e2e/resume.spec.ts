@@ -1,6 +1,6 @@
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("a killed hub comes back, and so does the page with all that it missed", async ({ floor }) => {
+test("the page reconnects and catches up after a hub crash", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.say(project, "before");
   const page = await floor.owner();
@@ -11,10 +11,10 @@ test("a killed hub comes back, and so does the page with all that it missed", as
   await expect(page.locator("[data-connection=waiting], [data-connection=connecting]")).toContainText(
     "Reconnecting",
   );
-  await expect(page.getByText("The hub does not answer.")).toBeVisible();
+  await expect(page.getByText("The hub is not responding.")).toBeVisible();
   await expect(page.getByText("before")).toBeVisible();
   await say(page, "written while it was down");
-  await expect(page.getByText("Waits for the hub; will be sent by itself")).toBeVisible();
+  await expect(page.getByText("Will be sent after reconnecting")).toBeVisible();
 
   await floor.hub.start();
   await floor.say(project, "while you were away");
@@ -22,13 +22,13 @@ test("a killed hub comes back, and so does the page with all that it missed", as
   await live(page);
   await expect(page.getByText("while you were away", { exact: true })).toBeVisible();
   await expect(sidebar(page).getByRole("link", { name: "Missed work" })).toBeVisible();
-  await expect(page.getByText("Waits for the hub")).toHaveCount(0);
+  await expect(page.getByText("Will be sent after reconnecting")).toHaveCount(0);
   await expect(page.getByText("written while it was down")).toHaveCount(1);
   await page.reload();
   await expect(page.getByText("written while it was down")).toHaveCount(1);
 });
 
-test("a reload keeps the place, and back goes back", async ({ floor }) => {
+test("a reload keeps the page, and back works", async ({ floor }) => {
   const project = await floor.project("Plans");
   const activity = await floor.activity(project, "Parser");
   const page = await floor.owner();
@@ -48,7 +48,7 @@ test("a reload keeps the place, and back goes back", async ({ floor }) => {
   await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
 });
 
-test("a long chat is paged and stays where one reads", async ({ floor }) => {
+test("a long chat loads in pages and keeps its scroll position", async ({ floor }) => {
   const project = await floor.project("Talk");
   for (let number = 1; number <= 260; number++) await floor.say(project, `line ${number}.`);
   const page = await floor.owner();

@@ -6,7 +6,7 @@ import { projectWithCode, run, runner, screen, session, typeLine } from "./work"
 
 const PHONE = { width: 390, height: 844 };
 
-/** Words that are printed over each other, or that stick out of what they are in. */
+/** Texts that overlap each other or overflow their container. */
 function overprinted(within: Locator): Promise<string[]> {
   return within.evaluateAll((places) =>
     places.flatMap((place) => {
@@ -44,7 +44,7 @@ async function until(floor: Floor, id: string, status: Session["state"]["status"
   await expect.poll(async () => (await session(floor, id)).state.status, { timeout: 30_000 }).toBe(status);
 }
 
-test("a session that did not start says so everywhere, and nothing of it is offered", async ({ floor }) => {
+test("a session that did not start shows that everywhere and offers no recording", async ({ floor }) => {
   await runner(floor);
   const project = await floor.hub.api<Project>("POST", "/api/projects", {
     content: "Nowhere",
@@ -58,25 +58,23 @@ test("a session that did not start says so everywhere, and nothing of it is offe
   const page = await floor.owner();
   await page.goto(`/s/${id}`);
   const tile = page.getByRole("region", { name: "Terminal: shell" });
-  await expect(tile.getByRole("status").first()).toContainText(/Exited, did not start .*no repository/s);
+  await expect(tile.getByRole("status").first()).toContainText(/Did not start .*no repository/s);
   await expect(tile.getByRole("link", { name: "Play recording" })).toHaveCount(0);
   await expect(page.getByRole("alert")).toHaveCount(0);
-  await expect(sidebar(page).getByRole("link", { name: /shell.*Exited/s })).toBeVisible();
+  await expect(sidebar(page).getByRole("link", { name: /shell.*Did not start/s })).toBeVisible();
 
   await page.goto("/");
-  await expect(page.locator("main li").filter({ hasText: "Exited, did not start" })).toContainText(
-    "no repository",
-  );
+  await expect(page.locator("main li").filter({ hasText: "Did not start" })).toContainText("no repository");
   await page.goto("/terminals");
-  await expect(page.locator(".list li").filter({ hasText: "Exited, did not start" })).toBeVisible();
+  await expect(page.locator(".list li").filter({ hasText: "Did not start" })).toBeVisible();
   await expect(page.getByRole("link", { name: /^Recording of/ })).toHaveCount(0);
   await page.goto("/recordings");
-  await expect(page.getByText("No recording yet")).toBeVisible();
+  await expect(page.getByText("No recordings yet")).toBeVisible();
   await page.goto(`/s/${id}/recording`);
-  await expect(page.getByText(/Nothing was recorded/)).toBeVisible();
+  await expect(page.getByText(/No recording, because/)).toBeVisible();
 });
 
-test("sessions are read on a phone, and say what they wait for", async ({ floor }) => {
+test("sessions on a phone show what they wait for", async ({ floor }) => {
   const project = await projectWithCode(floor, "Checkout service, the rewrite of it");
   await run(floor, project, ["sh", "-c", "echo a rather long command, as they are; exec cat"]);
   const over = await run(floor, project, ["sh", "-c", "exit 101"]);
@@ -101,37 +99,33 @@ test("sessions are read on a phone, and say what they wait for", async ({ floor 
   expect(await overprinted(bar)).toEqual([]);
 });
 
-test("the first agent is started from a phone, too", async ({ floor }) => {
+test("the first agent can be started on a phone", async ({ floor }) => {
   await runner(floor);
   const phone = await floor.owner({ viewport: PHONE });
   const form = phone.getByRole("region", { name: "Start your first agent" });
-  await expect(form.getByText(/can be installed/)).toBeVisible();
-  await expect(phone.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(form.getByText(/more agents? to install/)).toBeVisible();
+  await expect(phone.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
   await form.getByRole("radio", { name: "Shell" }).check();
-  await form.getByRole("button", { name: "Start the agent" }).click();
+  await form.getByRole("button", { name: "Start agent" }).click();
   await expect(phone).toHaveURL(/\/s\/ses_/);
   await phone.goto("/");
   await live(phone);
   await expect(form).toHaveCount(0);
 });
 
-test("an empty floor is said to be empty once, and nobody who was invited is told to start a hub", async ({
-  floor,
-}) => {
+test("an empty hub is explained once, and invited people are not told to start a hub", async ({ floor }) => {
   const bo = await floor.guest("Bo", { viewport: { width: 1440, height: 900 } });
-  await expect(bo.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
   const form = bo.getByRole("region", { name: "Start your first agent" });
   await expect(form.getByRole("heading", { name: "You have no runner" })).toBeVisible();
   await expect(form).toContainText(`shopfloor runner --hub ${floor.hub.url}`);
   await expect(form).not.toContainText(/`|shopfloor up/);
   await bo.keyboard.press("[");
   await expect(sidebar(bo)).toHaveCount(0);
-  await expect(bo.getByRole("heading", { name: "The floor is empty" })).toHaveCount(1);
+  await expect(bo.getByRole("heading", { name: "No projects yet" })).toHaveCount(1);
 });
 
-test("four terminals have room: sixty columns, no diff beside them, nothing printed over", async ({
-  floor,
-}) => {
+test("four terminals have sixty columns each, no diff and no overlapping text", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner({ viewport: { width: 1000, height: 700 } });
   const shell = await run(floor, project, ["sh"]);
@@ -159,7 +153,7 @@ test("four terminals have room: sixty columns, no diff beside them, nothing prin
   await expect(page.locator(".xterm-rows")).toHaveCount(1);
 });
 
-/** Terminals that are wider than their places. */
+/** Terminals that are wider than their tiles. */
 function sticksOut(page: Page): Promise<string[]> {
   return page.locator(".tile").evaluateAll((tiles) =>
     tiles
@@ -171,9 +165,7 @@ function sticksOut(page: Page): Promise<string[]> {
   );
 }
 
-test("tabs show their titles where there is room, and are scrolled to where there is none", async ({
-  floor,
-}) => {
+test("tabs show their titles if there is space, and scroll otherwise", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);

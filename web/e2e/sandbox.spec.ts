@@ -6,7 +6,7 @@ import { projectWithCode, screen } from "./work";
 
 const LOOK = `sh -c "cat \\$HOME/secret.txt 2>&1; grep -c : /proc/net/dev; touch \\$HOME/made 2>&1; sleep 600"`;
 
-/** Opens the form as people do, for a command that looks at what it can reach. */
+/** Opens the form for a command that tests its access. */
 async function open(page: Page, path: string) {
   await page.goto(path);
   await live(page);
@@ -18,9 +18,7 @@ async function open(page: Page, path: string) {
   return dialog;
 }
 
-test("a sandbox hides the home folder or shows it, with the network or without, as chosen", async ({
-  floor,
-}) => {
+test("the sandbox options for home folder and network have effect", async ({ floor }) => {
   const home = join(floor.hub.dir, "home");
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, "secret.txt"), "the owner's own\n");
@@ -31,7 +29,7 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
   await expect(hidden.getByLabel("Home folder")).toHaveCount(0);
   await hidden
     .getByRole("combobox", { name: "Sandbox", exact: true })
-    .selectOption("It writes only in its workspace");
+    .selectOption("Write access to its workspace only");
   await hidden.getByLabel("Network", { exact: true }).selectOption("Off");
   await hidden.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("No such file", { timeout: 30_000 });
@@ -42,8 +40,8 @@ test("a sandbox hides the home folder or shows it, with the network or without, 
   const shown = await open(page, `/p/${project.id}`);
   await shown
     .getByRole("combobox", { name: "Sandbox", exact: true })
-    .selectOption("It writes only in its workspace");
-  await shown.getByLabel("Home folder").selectOption("Read-only: it sees yours");
+    .selectOption("Write access to its workspace only");
+  await shown.getByLabel("Home folder").selectOption("Read-only");
   await shown.getByRole("button", { name: "Start", exact: true }).click();
   await expect(screen(page)).toContainText("the owner's own", { timeout: 30_000 });
   await expect(screen(page)).toContainText("Read-only file system");

@@ -1,7 +1,7 @@
 import type { Project } from "../src/protocol";
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("a project's settings do what they say", async ({ floor }) => {
+test("project settings have effect", async ({ floor }) => {
   const project = await floor.project("Plans\n\nfirst text");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/settings`);
@@ -11,10 +11,10 @@ test("a project's settings do what they say", async ({ floor }) => {
   await page.getByLabel("Archive recordings").click();
   await expect(page.getByLabel("Archive recordings")).toBeChecked();
   await page.getByLabel("Keep recordings for (days)").fill("soon");
-  await expect(page.getByText("Write a whole number of days")).toBeVisible();
+  await expect(page.getByText("Enter a number of days")).toBeVisible();
   await page.getByLabel("Keep recordings for (days)").fill("30");
-  await page.getByRole("button", { name: "Set", exact: true }).click();
-  await expect(page.getByText("They expire after 30 days")).toBeVisible();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Recordings expire after 30 days")).toBeVisible();
 
   await page.getByLabel("Repository URL or path").fill("https://git.example.org/plans.git");
   await page.getByLabel("Base branch").fill("main");
@@ -22,17 +22,17 @@ test("a project's settings do what they say", async ({ floor }) => {
   await expect(page.getByRole("button", { name: "Remove https://git.example.org/plans.git" })).toBeVisible();
 
   await page.getByRole("button", { name: "Edit", exact: true }).click();
-  await page.getByRole("textbox", { name: "Text of the project" }).fill("Better plans\n\nsecond text");
+  await page.getByRole("textbox", { name: "Description of the project" }).fill("Better plans\n\nsecond text");
   await page.keyboard.press("Control+Enter");
   await expect(page.getByRole("heading", { name: "Settings of Better plans" })).toBeVisible();
   await expect(sidebar(page).getByRole("link", { name: "Better plans" })).toBeVisible();
   await page.getByRole("button", { name: "History" }).click();
   await expect(page.getByRole("group", { name: "Changes in version 2" })).toContainText("second text");
 
-  await page.getByLabel("Whom the link is for").fill("press");
-  await page.getByRole("button", { name: "Make observer link" }).click();
+  await page.getByLabel("Observer name").fill("press");
+  await page.getByRole("button", { name: "Create observer link" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/\/observe#/);
-  await page.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke the link for press" }).click();
   await expect(page.getByRole("region", { name: "Observer links" }).getByRole("listitem")).toHaveCount(0);
 
   await page.reload();
@@ -41,9 +41,7 @@ test("a project's settings do what they say", async ({ floor }) => {
   await expect(page.getByLabel("Keep recordings for (days)")).toHaveValue("30");
 });
 
-test("how a repository is worked on is set and changed, and what is refused stands beside its field", async ({
-  floor,
-}) => {
+test("a repository can be added and edited, with errors beside the fields", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/settings`);
@@ -84,11 +82,11 @@ test("how a repository is worked on is set and changed, and what is refused stan
   );
   await form.getByLabel("Files to copy").fill("");
   await form.getByLabel("Setup", { exact: true }).fill("");
-  // Changed elsewhere meanwhile: nothing is overwritten, and nothing that was typed is lost.
+  // A concurrent change is not overwritten, and the input is kept.
   const other = { location: "/srv/plans", base_branch: "next", setup: "pnpm install" };
   await floor.hub.api("PATCH", `/api/projects/${project.id}`, { repositories: [other] });
   await form.getByRole("button", { name: "Save repository" }).click();
-  await expect(form.getByRole("alert")).toContainText("changed or removed elsewhere");
+  await expect(form.getByRole("alert")).toContainText("changed or removed this repository");
   await expect(form.getByLabel("Repository URL or path")).toHaveValue("https://git.example.org/plans.git");
   await form.getByLabel("Repository URL or path").press("Escape");
   await expect(row).toContainText("pnpm install");
@@ -109,10 +107,10 @@ test("people, runners and the audit trail", async ({ floor }) => {
   const bo = await floor.guest("Bo");
 
   await page.goto("/runners");
-  await page.getByLabel("Name of the runner").fill("laptop");
+  await page.getByLabel("Runner name").fill("laptop");
   await page.getByRole("button", { name: "Register runner" }).click();
   await expect(page.getByLabel("Secret", { exact: true })).toHaveValue(/^sf_/);
-  await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Offline");
+  await expect(page.getByRole("listitem").filter({ hasText: "laptop" })).toContainText("Never connected");
   await bo.goto("/runners");
   await expect(bo.getByText("laptop")).toBeVisible();
   await page.getByRole("button", { name: "Remove laptop" }).click();
@@ -131,7 +129,7 @@ test("people, runners and the audit trail", async ({ floor }) => {
   await expect(page.getByRole("button", { name: "Enable" })).toBeVisible();
 });
 
-test("a refused message stays, says why, and can be taken back", async ({ floor }) => {
+test("a rejected message stays with its error and can be discarded", async ({ floor }) => {
   const project = await floor.project("Plans");
   const page = await floor.owner();
   await page.goto(`/p/${project.id}`);
@@ -144,15 +142,15 @@ test("a refused message stays, says why, and can be taken back", async ({ floor 
   await expect(page.getByText("Not sent")).toHaveCount(0);
 });
 
-test("an empty floor teaches the next step", async ({ floor }) => {
+test("an empty hub shows the next step", async ({ floor }) => {
   const page = await floor.owner();
-  await expect(sidebar(page).getByText("The floor is empty")).toBeVisible();
+  await expect(sidebar(page).getByText("No projects yet")).toBeVisible();
   await expect(sidebar(page).getByText("shopfloor demo")).toBeVisible();
   await sidebar(page).getByRole("button", { name: "Create a project" }).click();
-  await expect(page.getByLabel("What do people align on?")).toBeFocused();
+  await expect(page.getByLabel("Project name and goal")).toBeFocused();
 });
 
-test("a phone shows the floor, then the place, then a sheet", async ({ floor }) => {
+test("a phone shows the sidebar, then the page, then a sheet", async ({ floor }) => {
   const project = await floor.project("Plans");
   await floor.activity(project, "Parser\nreads it all");
   await floor.say(project, "hello");

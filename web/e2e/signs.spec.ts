@@ -2,21 +2,21 @@ import { expect, sidebar, test } from "./fixtures";
 import { add, ask, take } from "./queue";
 import { projectWithCode, run } from "./work";
 
-test("a row of the floor says in words what its session is at", async ({ floor }) => {
+test("a row in the sidebar shows the state of its session as text", async ({ floor }) => {
   const project = await projectWithCode(floor);
   await run(floor, project, ["sh", "-c", "echo hello; exec cat"]);
   const page = await floor.owner();
   const row = sidebar(page).locator("a.row").first();
   await expect(row.locator(".live")).toHaveText(/Working|Idle/);
   await expect(row.locator(".live .status > span")).not.toHaveClass(/visually-hidden/);
-  // What has only an icon has its word on hover and for those who hear the page.
+  // Icons have tooltips and texts for screen readers.
   for (const sign of await row.locator(".status").all()) {
     const hidden = (await sign.locator("> span").getAttribute("class")) === "visually-hidden";
     expect(hidden ? await sign.getAttribute("title") : await sign.textContent()).toMatch(/\w/);
   }
 });
 
-test("why a person is needed has two lines, and all of it on hover", async ({ floor }) => {
+test("the reason of a request has two lines and a tooltip", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "Round the cents");
   const page = await floor.owner();
@@ -29,7 +29,7 @@ test("why a person is needed has two lines, and all of it on hover", async ({ fl
   expect(Math.round(lines)).toBe(2);
 });
 
-test("what is over can be read in the grid, and is played only when its runner is there", async ({
+test("finished terminals are readable in the grid, and play only when the runner is online", async ({
   floor,
 }) => {
   test.setTimeout(120_000);
@@ -65,7 +65,7 @@ test("what is over can be read in the grid, and is played only when its runner i
   try {
     const play = over.getByRole("button", { name: "Play recording" });
     await expect(play).toBeDisabled({ timeout: 60_000 });
-    await expect(play).toHaveAccessibleDescription(/is away/);
+    await expect(play).toHaveAccessibleDescription(/is offline/);
     await expect(over.getByRole("link", { name: "Play recording" })).toHaveCount(0);
   } finally {
     process.kill(pid, "SIGCONT");

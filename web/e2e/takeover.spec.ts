@@ -4,10 +4,10 @@ import { expect, test } from "./fixtures";
 import { add, detail, start } from "./queue";
 import { projectWithCode, runnerFor, screen } from "./work";
 
-// Leaves something uncommitted, says so, and stays; whoever goes on finds it.
+// Leaves an uncommitted file and keeps running.
 const WORK = "if [ -e half ]; then echo went on; sleep 600; fi; echo half > half; echo begun; sleep 600";
 
-/** Bo with a runner of his, and a task that a worker of the owner's is at. */
+/** Bo with his own runner, and a task in progress at a worker of the owner. */
 async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: string }> {
   const project = await projectWithCode(floor, "Shop", share);
   const [line] = await add(floor, project, "Long work");
@@ -21,7 +21,7 @@ async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: str
   return { bo, task };
 }
 
-/** Bo's session on the task shows this text, after Bo allowed the owner's repository and `others` on his runner. */
+/** Waits for a text in Bo's session, after Bo allowed the owner's repository and `others` on his runner. */
 async function shows(floor: Floor, bo: Page, task: string, text: string, ...others: string[]): Promise<void> {
   const { session } = (await detail(floor, task)).task;
   await bo.locator(`main a[href="/s/${session}"]`).first().click();
@@ -33,57 +33,57 @@ async function shows(floor: Floor, bo: Page, task: string, text: string, ...othe
   await expect(screen(bo)).toContainText(text, { timeout: 60_000 });
 }
 
-test("a colleague's task goes on with its work, after its command was read", async ({ floor }) => {
+test("a colleague's task is taken over with its work, after a review of the command", async ({ floor }) => {
   const { bo, task } = await atWork(floor);
   const first = (await detail(floor, task)).task.session;
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
-  await expect(dialog).toContainText("stops with everything saved");
-  await expect(dialog).toContainText("the command that owner chose. Read it first:");
+  await expect(dialog).toContainText("saves the work of");
+  await expect(dialog).toContainText("owner’s command. Review it first:");
   await expect(dialog.locator("pre")).toContainText("echo half > half");
-  await expect(dialog.getByLabel("Runner").locator("option")).toHaveText([/^One of yours/, "bos"]);
+  await expect(dialog.getByLabel("Runner").locator("option")).toHaveText([/^Any of your runners/, "bos"]);
   await bo.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
   expect((await detail(floor, task)).task.session).toBe(first);
 
   await bo.getByRole("button", { name: "Take over" }).click();
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
-  await expect(bo.getByText("Long work is yours: your runner goes on with it")).toBeVisible();
+  await expect(bo.getByText("You took over “Long work”. Your runner continues the work.")).toBeVisible();
   await expect(bo.getByRole("region", { name: "Attempts" })).toContainText("Bo took it over");
   await expect(bo.getByRole("button", { name: "Take over" })).toHaveCount(0);
   await shows(floor, bo, task, "went on");
 });
 
-test("what may not be seen does not run: a command of one's own does", async ({ floor }) => {
+test("a hidden command does not run; an own command does", async ({ floor }) => {
   const { bo, task } = await atWork(floor, false);
   const dialog = bo.getByRole("dialog", { name: "Take over “Long work”" });
-  await expect(dialog).toContainText("is not shown to you");
+  await expect(dialog).toContainText("You cannot see the command");
   await expect(dialog.locator("pre")).toHaveCount(0);
   await expect(dialog.getByRole("button", { name: "Take over" })).toBeDisabled();
-  await dialog.getByLabel("Command of your own").fill("sh -c 'cat half; echo mine; sleep 600'");
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByLabel("Your command").fill("sh -c 'cat half; echo mine; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
   await shows(floor, bo, task, "mine");
   expect((await detail(floor, task)).attempts.map((one) => one.outcome)).toEqual(["taken_over", "open"]);
 });
 
-test("a task that nobody has asks for the agent that is to take it", async ({ floor }) => {
+test("taking an unassigned task requires an agent", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const [line] = await add(floor, project, "Waits");
   const bo = await floor.guest("Bo");
   await bo.goto(`/t/${line?.id}`);
-  await bo.getByRole("button", { name: "Take it" }).click();
+  await bo.getByRole("button", { name: "Take", exact: true }).click();
   const dialog = bo.getByRole("dialog", { name: "Take over “Waits”" });
-  await expect(dialog.getByText("None of your runners is connected")).toBeVisible();
+  await expect(dialog.getByText("None of your runners is online")).toBeVisible();
   await bo.keyboard.press("Escape");
 
   await runnerFor(floor, bo, "bos");
   await bo.goto(`/t/${line?.id}`);
-  await bo.getByRole("button", { name: "Take it" }).click();
+  await bo.getByRole("button", { name: "Take", exact: true }).click();
   await expect(dialog.getByLabel("Agent").locator("option", { hasText: "The same" })).toHaveCount(0);
   await dialog.getByLabel("Agent").selectOption("command");
-  await dialog.getByLabel("Command of your own").fill("sh -c 'echo done it; sleep 600'");
-  await dialog.getByRole("button", { name: "Take over and run it" }).click();
+  await dialog.getByLabel("Your command").fill("sh -c 'echo done it; sleep 600'");
+  await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
   await shows(floor, bo, line?.id ?? "", "done it");
 });

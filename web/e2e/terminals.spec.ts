@@ -4,16 +4,16 @@ import type { Workspace } from "../src/protocol";
 import { expect, live, sidebar, test } from "./fixtures";
 import { projectWithCode, repository, run, runner, screen, session, typeLine } from "./work";
 
-test("from a fresh start to a working agent in one form", async ({ floor }) => {
+test("one form creates a project and starts an agent", async ({ floor }) => {
   await runner(floor);
   const code = repository(floor);
   const page = await floor.owner();
   const form = page.getByRole("region", { name: "Start your first agent" });
-  await form.getByLabel("Where is the code?").fill(code);
-  await expect(form).toContainText("Makes the project “shop”");
+  await form.getByLabel("Repository URL or path").fill(code);
+  await expect(form).toContainText("Creates the project “shop”");
   await form.getByRole("radio", { name: "Command" }).check();
   await form.getByRole("textbox", { name: "Command" }).fill("sh");
-  await form.getByRole("button", { name: "Start the agent" }).click();
+  await form.getByRole("button", { name: "Start agent" }).click();
   await expect(page).toHaveURL(/\/s\/ses_/);
   await expect(screen(page)).toContainText(/[#$]/);
   await typeLine(page, "echo is-$((40 + 2))");
@@ -21,11 +21,11 @@ test("from a fresh start to a working agent in one form", async ({ floor }) => {
   await expect(page.getByRole("group", { name: /Status of/ })).toContainText("shopfloor/");
   await expect(sidebar(page).getByRole("link", { name: "shop" })).toBeVisible();
   await typeLine(page, "exit 3");
-  await expect(page.getByText("Exited with 3").first()).toBeVisible();
+  await expect(page.getByText("Failed (exit 3)").first()).toBeVisible();
   await expect(page.getByRole("link", { name: "Play recording" })).toBeVisible();
 });
 
-test("others watch without typing, and no longer at once when it is not shared", async ({ floor }) => {
+test("others can watch but not type, until execution is no longer shared", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const ann = await floor.owner();
@@ -54,7 +54,7 @@ test("others watch without typing, and no longer at once when it is not shared",
   await expect(bo.getByRole("heading", { name: "Not found" })).toBeVisible();
 });
 
-test("tabs stay across a reload, keys switch them, four are seen at once", async ({ floor }) => {
+test("tabs survive a reload, have shortcuts, and four can be shown at once", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   const ids: string[] = [];
@@ -78,10 +78,10 @@ test("tabs stay across a reload, keys switch them, four are seen at once", async
   await page.keyboard.type("typed here");
   await expect(page.locator(".tile.active .xterm-rows")).toContainText("typed here");
   await expect(page.locator(".xterm-rows").filter({ hasText: "typed here" })).toHaveCount(1);
-  await page.getByRole("button", { name: "Maximise" }).nth(1).click();
+  await page.getByRole("button", { name: "Maximize" }).nth(1).click();
   await expect(page.locator(".xterm-rows")).toHaveCount(1);
   await page.keyboard.press("Control+Shift+F");
-  await page.getByLabel("Find in the terminal").last().fill("this-is");
+  await page.getByLabel("Search the terminal").last().fill("this-is");
   await expect(page.getByRole("search").getByRole("status")).toContainText("1 of 1");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+Shift+L");
@@ -89,12 +89,12 @@ test("tabs stay across a reload, keys switch them, four are seen at once", async
   await expect(strip.getByRole("listitem")).toHaveCount(2);
 });
 
-test("more than sixteen terminals are open and each shows its own", async ({ floor }) => {
+test("more than sixteen terminals can be open", async ({ floor }) => {
   test.setTimeout(180_000);
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   for (let number = 1; number <= 18; number++) {
-    // A runner runs sixteen at once; what has ended has a terminal, too.
+    // A runner runs sixteen sessions at once; finished ones have terminals, too.
     const then = number <= 15 ? "exec cat" : "exit";
     const { id } = await run(floor, project, ["sh", "-c", `echo number-${number}-here; ${then}`]);
     await page.goto(`/s/${id}`);
@@ -116,7 +116,7 @@ test("more than sixteen terminals are open and each shows its own", async ({ flo
   await expect(screen(page)).toContainText("mark8");
 });
 
-test("a terminal comes back with the hub, and nothing is missing", async ({ floor }) => {
+test("a terminal resumes without gaps after a hub restart", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const page = await floor.owner();
@@ -125,8 +125,8 @@ test("a terminal comes back with the hub, and nothing is missing", async ({ floo
   await typeLine(page, "echo before-$((1 + 1))");
   await expect(screen(page)).toContainText("before-2");
   await floor.hub.kill();
-  await expect(page.getByText("The hub does not answer.")).toBeVisible();
-  await expect(page.getByText("Frozen: keys go nowhere")).toBeVisible();
+  await expect(page.getByText("The hub is not responding.")).toBeVisible();
+  await expect(page.getByText("Disconnected: input is ignored")).toBeVisible();
   await floor.hub.start();
   await live(page);
   await expect(page.locator("[data-phase=live]")).toBeVisible();
@@ -148,7 +148,7 @@ test("comments on the diff reach the agent", async ({ floor }) => {
   await expect(panel).toContainText("fresh line");
   await panel.getByRole("button", { name: "Comment on line 1 of new.txt" }).click();
   await page.getByLabel("Comment for the agent").fill("why is this here?");
-  await panel.getByRole("button", { name: "Keep comment" }).click();
+  await panel.getByRole("button", { name: "Add comment" }).click();
   await page.reload();
   await expect(panel).toContainText("why is this here?");
   await panel.getByRole("button", { name: "Send to agent" }).click();
@@ -157,7 +157,7 @@ test("comments on the diff reach the agent", async ({ floor }) => {
   await expect(panel.getByRole("button", { name: "Send to agent" })).toHaveCount(0);
 });
 
-test("nothing that a program writes is answered, opened, copied or run by who looks", async ({ floor }) => {
+test("terminal output triggers no answers, links, copies or scripts", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const esc = "\\033";
   const queries = [
@@ -184,7 +184,7 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
     `${esc}P+q544e${esc}\\\\`,
     `${esc}]52;c;?\\007`,
   ];
-  // Waits for its start, asks everything, and writes down what comes back.
+  // Sends all queries and records the answers.
   const script = [
     "stty raw -echo",
     "while [ ! -e go ]; do sleep 0.1; done",
@@ -214,9 +214,9 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
 
   await expect(screen(page)).toContainText("<script>alert(1)</script>");
   await expect(page.getByText("<img src=x onerror=alert(1)>").first()).toBeVisible();
-  const ask = page.getByRole("dialog", { name: "Put this into your clipboard?" });
+  const ask = page.getByRole("dialog", { name: "Copy this text?" });
   await expect(ask).toContainText("stolen");
-  await ask.getByRole("button", { name: "Do not copy" }).click();
+  await ask.getByRole("button", { name: "Cancel" }).click();
   await expect(bo.getByRole("dialog")).toHaveCount(0);
 
   const at = async (text: string) => {
@@ -236,7 +236,7 @@ test("nothing that a program writes is answered, opened, copied or run by who lo
   await opens.getByRole("button", { name: "Cancel" }).click();
 });
 
-test("an agent that waits calls its owner wherever they look", async ({ floor }) => {
+test("a waiting agent notifies its owner on all pages", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner({ permissions: ["notifications"] });
   await page.evaluate(() => {
@@ -254,7 +254,7 @@ test("an agent that waits calls its owner wherever they look", async ({ floor })
     Object.assign(window, { Notification: Fake });
   });
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("notify me");
+  await page.keyboard.type("turn on notifications");
   await page.keyboard.press("Enter");
   const asker = await floor.hub.api<{ id: string }>("POST", "/api/sessions", {
     project: project.id,
@@ -279,14 +279,14 @@ test("an agent that waits calls its owner wherever they look", async ({ floor })
   await expect(page).not.toHaveTitle(/waiting/);
 });
 
-test("sessions are found from everywhere and stopped with a question", async ({ floor }) => {
+test("sessions can be found in the palette and stopped after a confirmation", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh", "-c", "exec cat"]);
   const page = await floor.owner();
   await page.goto("/terminals");
   await expect(page.getByRole("link", { name: /cat/ }).first()).toBeVisible();
   await page.goto("/runners");
-  await expect(page.getByRole("main")).toContainText("Connected");
+  await expect(page.getByRole("main")).toContainText("Online");
   await expect(page.getByRole("main").locator(`a[href="/s/${id}"]`)).toBeVisible();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("start an agent");
@@ -299,12 +299,10 @@ test("sessions are found from everywhere and stopped with a question", async ({ 
     .getByRole("button", { name: /^Stop / })
     .click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop", exact: true }).click();
-  await expect(page.getByText("Exited, stopped").first()).toBeVisible();
+  await expect(page.getByText("Stopped").first()).toBeVisible();
 });
 
-test("a runner that is not heard from is said to be so, and its agents are not called dead", async ({
-  floor,
-}) => {
+test("an offline runner is shown as offline, and its agents not as failed", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
@@ -314,17 +312,17 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   const pid = floor.hub.runnerPid;
   process.kill(pid, "SIGSTOP");
   try {
-    await expect(page.getByText(/is unreachable/).first()).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/is offline/).first()).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/^Last seen/).first()).toBeVisible();
-    await expect(page.getByText(/this is the last that was seen/)).toBeVisible();
-    // Without a screen there is no last one, and none that is about to come.
+    await expect(page.getByText(/this is the last known screen/)).toBeVisible();
+    // Without a known screen, the page does not claim to show or load one.
     await page.reload();
-    await expect(page.getByText(/^The screen comes when .* is back/)).toBeVisible();
-    await expect(page.getByText(/the last that was seen|Fetching the screen/)).toHaveCount(0);
+    await expect(page.getByText(/is offline. The screen appears when the runner is back/)).toBeVisible();
+    await expect(page.getByText(/the last known screen|Loading the screen/)).toHaveCount(0);
   } finally {
     process.kill(pid, "SIGCONT");
   }
-  await expect(page.getByText(/is unreachable/)).toHaveCount(0, { timeout: 30_000 });
+  await expect(page.getByText(/is offline/)).toHaveCount(0, { timeout: 30_000 });
   await page.locator(".xterm").click();
   await expect(async () => {
     await typeLine(page, "echo back-$((5 + 5))");
@@ -332,7 +330,7 @@ test("a runner that is not heard from is said to be so, and its agents are not c
   }).toPass();
 });
 
-test("what scrolled away is read as text", async ({ floor }) => {
+test("earlier output is available as text", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh", "-c", "seq 1 400; exec cat"]);
   const page = await floor.owner();
@@ -344,7 +342,7 @@ test("what scrolled away is read as text", async ({ floor }) => {
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("the owner's window sets the size, others see all of it", async ({ floor }) => {
+test("the owner's window sets the size, and others see the whole screen", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const ann = await floor.owner();
@@ -378,7 +376,7 @@ test("the owner's window sets the size, others see all of it", async ({ floor })
   await expect(bo.locator(".xterm-rows > div")).toHaveCount(after);
 });
 
-test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) => {
+test("a flood of output does not block the page, and Ctrl-C ends it", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id } = await run(floor, project, ["sh"]);
   const page = await floor.owner();
@@ -393,12 +391,10 @@ test("a flood stays a flood of its own, and Ctrl-C ends it", async ({ floor }) =
   }).toPass();
 });
 
-test("a graphics card draws what is seen, and the page goes on when the browser takes it away", async ({
-  floor,
-}) => {
+test("terminals use the GPU and survive a lost context", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
-  // The test's browser only pretends to have one, which the page would see.
+  // The test browser has software rendering only, which the page would detect.
   await page.addInitScript(() => {
     const { prototype } = WebGL2RenderingContext;
     const ask = prototype.getParameter;

@@ -1,12 +1,12 @@
 import { expect, live, say, sidebar, test } from "./fixtures";
 
-test("what one does the other sees", async ({ floor }) => {
+test("changes appear on other pages", async ({ floor }) => {
   const ann = await floor.owner();
   const bo = await floor.guest("Bo");
 
   await test.step("a project", async () => {
     await ann.getByRole("button", { name: "New project" }).click();
-    await ann.getByLabel("What do people align on?").fill("Payments rewrite\n\nNo downtime.");
+    await ann.getByLabel("Project name and goal").fill("Payments rewrite\n\nNo downtime.");
     await ann.getByLabel("Read-write").check();
     await ann.getByRole("button", { name: "Create project" }).click();
     await expect(ann).toHaveURL(/\/p\/prj_/);
@@ -16,8 +16,8 @@ test("what one does the other sees", async ({ floor }) => {
 
   await test.step("an activity", async () => {
     await bo.getByRole("main").getByRole("button", { name: "New activity" }).click();
-    await bo.getByLabel("What is the line of work?").fill("Backfill entries\nfrom 2019");
-    await bo.getByRole("button", { name: "Start activity" }).click();
+    await bo.getByLabel("Activity name and plan").fill("Backfill entries\nfrom 2019");
+    await bo.getByRole("button", { name: "Create activity" }).click();
     await expect(bo).toHaveURL(/\/a\/act_/);
     await sidebar(ann).getByRole("link", { name: "Backfill entries" }).click();
     await expect(ann.getByRole("complementary", { name: "Activity" })).toContainText("from 2019");
@@ -32,7 +32,7 @@ test("what one does the other sees", async ({ floor }) => {
   await test.step("a text, with its history", async () => {
     const detail = ann.getByRole("complementary", { name: "Activity" });
     await detail.getByRole("button", { name: "Edit" }).click();
-    await detail.getByLabel("Text of the activity").last().fill("Backfill entries\nfrom 2020");
+    await detail.getByLabel("Description of the activity").last().fill("Backfill entries\nfrom 2020");
     await detail.getByRole("button", { name: "Save" }).click();
     const other = bo.getByRole("complementary", { name: "Activity" });
     await expect(other).toContainText("from 2020");
@@ -44,7 +44,7 @@ test("what one does the other sees", async ({ floor }) => {
 
   await test.step("links", async () => {
     await bo.getByRole("button", { name: "Add link" }).click();
-    await bo.getByLabel("Id or name").fill("feature/backfill");
+    await bo.getByLabel("ID or name").fill("feature/backfill");
     await bo.getByRole("button", { name: "Add", exact: true }).click();
     await expect(ann.getByText("feature/backfill")).toBeVisible();
   });
@@ -71,17 +71,17 @@ test("what one does the other sees", async ({ floor }) => {
   });
 
   await test.step("presence", async () => {
-    await expect(ann.getByRole("link", { name: /People here.*Looking here: Bo/ })).toBeVisible();
+    await expect(ann.getByRole("link", { name: /People online.*Viewing this project: Bo/ })).toBeVisible();
     await ann.goto("/people");
     await expect(
-      ann.getByRole("listitem").filter({ hasText: "Bo" }).filter({ hasText: "Here now" }),
-    ).toContainText("looks at Backfill entries");
+      ann.getByRole("listitem").filter({ hasText: "Bo" }).filter({ hasText: "Online" }),
+    ).toContainText("viewing Backfill entries");
     await bo.close();
-    await expect(ann.getByRole("listitem").filter({ hasText: "last here" })).toContainText("Bo");
+    await expect(ann.getByRole("listitem").filter({ hasText: "last seen" })).toContainText("Bo");
   });
 });
 
-test("rights that change, change at once", async ({ floor }) => {
+test("changed access rights apply immediately", async ({ floor }) => {
   const project = await floor.project("Shared plans");
   const ann = await floor.owner();
   const bo = await floor.guest("Bo");
@@ -90,7 +90,7 @@ test("rights that change, change at once", async ({ floor }) => {
   await expect(bo.getByLabel("Message", { exact: true })).toBeVisible();
 
   await ann.getByLabel("Read-only").click();
-  await expect(bo.getByText("Read-only: only")).toBeVisible();
+  await expect(bo.getByText("Read-only. Ask")).toBeVisible();
   await expect(bo.getByLabel("Message", { exact: true })).toHaveCount(0);
   await expect(bo.getByRole("main").getByRole("button", { name: "New activity" })).toHaveCount(0);
 
@@ -114,31 +114,31 @@ test("two people who edit the same text lose nothing", async ({ floor }) => {
   const edit = async (page: typeof ann, text: string) => {
     await page.goto(`/p/${project.id}/a/${activity.id}`);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    await page.getByRole("textbox", { name: "Text of the activity" }).fill(text);
+    await page.getByRole("textbox", { name: "Description of the activity" }).fill(text);
   };
   await edit(ann, "Parser\nONE\ntwo\nthree");
   await edit(bo, "Parser\none\ntwo\nTHREE");
   await bo.getByRole("button", { name: "Save" }).click();
   await expect(bo.getByRole("button", { name: "Save" })).toHaveCount(0);
 
-  await expect(ann.getByText("Somebody saved version 2 while you were writing.")).toBeVisible();
+  await expect(ann.getByText("Version 2 was saved while you were editing.")).toBeVisible();
   await expect(ann.getByRole("button", { name: "Save" })).toBeDisabled();
   await ann.reload();
-  await expect(ann.getByRole("textbox", { name: "Text of the activity" })).toHaveValue(
+  await expect(ann.getByRole("textbox", { name: "Description of the activity" })).toHaveValue(
     "Parser\nONE\ntwo\nthree",
   );
   await ann.getByRole("button", { name: "Take theirs" }).click();
-  await ann.getByRole("button", { name: "Bring back what I had" }).click();
-  await expect(ann.getByRole("textbox", { name: "Text of the activity" })).toHaveValue(
+  await ann.getByRole("button", { name: "Restore my text" }).click();
+  await expect(ann.getByRole("textbox", { name: "Description of the activity" })).toHaveValue(
     "Parser\nONE\ntwo\nthree",
   );
-  await expect(ann.getByRole("button", { name: "Merge both" })).toBeVisible();
+  await expect(ann.getByRole("button", { name: "Merge", exact: true })).toBeVisible();
   await floor.hub.api("PATCH", `/api/activities/${activity.id}`, {
     content: "Parser\none\ntwo\nTHREE\nfour",
   });
-  await expect(ann.getByText("Somebody saved version 3 while you were writing.")).toBeVisible();
-  await ann.getByRole("button", { name: "Merge both" }).click();
-  await expect(ann.getByRole("textbox", { name: "Text of the activity" })).toHaveValue(
+  await expect(ann.getByText("Version 3 was saved while you were editing.")).toBeVisible();
+  await ann.getByRole("button", { name: "Merge", exact: true }).click();
+  await expect(ann.getByRole("textbox", { name: "Description of the activity" })).toHaveValue(
     "Parser\nONE\ntwo\nTHREE\nfour",
   );
   await ann.getByRole("button", { name: "Save" }).click();
@@ -154,7 +154,7 @@ test("unread counts, mentions and reading", async ({ floor }) => {
   await floor.say(project, "first");
   await floor.say(project, "second for @Bo Lee");
   const row = sidebar(bo).getByRole("link", { name: /^Plans/ });
-  await expect(row).toContainText("1 mention you, 2 unread");
+  await expect(row).toContainText("1 mention, 2 unread");
   await expect(bo).toHaveTitle(/^\(@1\)/);
   await row.click();
   await expect(bo.getByText("New", { exact: true })).toBeVisible();
@@ -175,7 +175,7 @@ test("a deleted project leaves every page", async ({ floor }) => {
   await ann.getByRole("button", { name: "Delete project" }).click();
   const sure = ann.getByRole("button", { name: "Delete for everyone" });
   await expect(sure).toBeDisabled();
-  await ann.getByLabel("Type the project's name to confirm").fill("Short-lived");
+  await ann.getByLabel("Type the project name to confirm").fill("Short-lived");
   await sure.click();
   await expect(ann).toHaveURL(/\/$/);
   await expect(sidebar(ann)).not.toContainText("Short-lived");

@@ -21,7 +21,7 @@ export function repository(floor: Floor, name = "shop"): string {
   return dir;
 }
 
-/** Waits until the runner beside the hub is connected. */
+/** Waits until the hub's own runner is online. */
 export async function runner(floor: Floor): Promise<Runner> {
   let found: Runner | undefined;
   await expect(async () => {
@@ -31,10 +31,10 @@ export async function runner(floor: Floor): Promise<Runner> {
   return found as Runner;
 }
 
-/** A runner of whoever is logged in on a page, connected. */
+/** An online runner of the person who is logged in on a page. */
 export async function runnerFor(floor: Floor, page: Page, name: string): Promise<void> {
   await page.goto("/runners");
-  await page.getByLabel("Name of the runner").fill(name);
+  await page.getByLabel("Runner name").fill(name);
   await page.getByRole("button", { name: "Register runner" }).click();
   const secret = page.getByLabel("Secret", { exact: true });
   await expect(secret).toHaveValue(/^sf_/);
@@ -45,7 +45,7 @@ export async function runnerFor(floor: Floor, page: Page, name: string): Promise
   }).toPass({ timeout: 30_000 });
 }
 
-/** A project that works on a fresh repository. */
+/** A project with a new repository. */
 export async function projectWithCode(floor: Floor, name = "Shop", share = true): Promise<Project> {
   await runner(floor);
   return floor.hub.api("POST", "/api/projects", {
@@ -66,12 +66,12 @@ export function run(
   return floor.hub.api("POST", "/api/sessions", { project: project.id, agent: "command", argv, ...more });
 }
 
-/** A session as the hub knows it. */
+/** A session from the API. */
 export async function session(floor: Floor, id: string): Promise<Session> {
   return (await floor.hub.api<{ session: Session }>("GET", `/api/sessions/${id}`)).session;
 }
 
-/** What a terminal shows. */
+/** The text of a terminal. */
 export function screen(page: Page, title?: string): Locator {
   const tile = title ? page.getByRole("region", { name: `Terminal: ${title}` }) : page;
   return tile.locator(".xterm-rows").first();

@@ -4,7 +4,7 @@ import { projectWithCode } from "./work";
 
 const WORK = "echo made > made.txt; sleep 0.3; echo all done";
 
-test("workers are started from the page, do the tasks, and are stopped", async ({ floor }) => {
+test("workers are started, do tasks, and are stopped", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "First", {
@@ -13,7 +13,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
   });
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/workers`);
-  await expect(page.getByRole("heading", { name: "No worker yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No workers yet" })).toBeVisible();
 
   await test.step("a form starts them", async () => {
     await page.getByRole("button", { name: "Start workers" }).click();
@@ -21,21 +21,21 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await dialog.getByRole("radio", { name: "Command" }).check();
     await dialog.getByLabel("Command", { exact: true }).last().fill(`sh -c "${WORK}"`);
     await dialog.getByLabel("How many").fill("2");
-    await dialog.getByLabel("Budget of each, in dollars").fill("5");
+    await dialog.getByLabel("Budget per worker, in dollars").fill("5");
     await expect(dialog.locator("code").last()).toContainText("--count 2 --budget 5");
     await dialog.getByRole("button", { name: "Start 2 workers" }).click();
     await expect(page.locator("li.card")).toHaveCount(2);
     await expect(page.getByRole("meter").first()).toHaveAttribute("aria-valuetext", "$0.00 of $5.00");
   });
 
-  await test.step("they do what they can and ask about the rest", async () => {
+  await test.step("they complete tasks and ask a person for a review", async () => {
     await page.goto(`/p/${project.id}/tasks`);
     await has(page, "Done", "First");
     await has(page, "Needs you", "Judge it");
     await page.goto("/needs");
-    await page.getByRole("link", { name: "Everything about it" }).click();
-    await expect(page.getByRole("group", { name: "What Judge it changes" })).toContainText("made.txt");
-    await expect(page.getByRole("group", { name: "Last on the screen" })).toContainText("all done");
+    await page.getByRole("link", { name: "Open", exact: true }).click();
+    await expect(page.getByRole("group", { name: "Changes of Judge it" })).toContainText("made.txt");
+    await expect(page.getByRole("group", { name: "Last output" })).toContainText("all done");
     await page.goto(`/p/${project.id}/tasks`);
     await column(page, "Needs you")
       .getByRole("link", { name: /^Judge it/ })
@@ -47,7 +47,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await has(page, "Done", "First", "Judge it");
   });
 
-  await test.step("one is stopped, started again and removed", async () => {
+  await test.step("a worker is stopped, restarted and removed", async () => {
     await page.goto(`/p/${project.id}/workers`);
     await page.getByRole("link", { name: "command 1" }).click();
     const worker = page.getByRole("complementary", { name: "Worker" });
@@ -58,8 +58,8 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await worker.getByRole("button", { name: "Start again" }).click();
     await worker.getByRole("button", { name: "Start again" }).last().click();
     await expect(worker.getByText("Idle")).toBeVisible();
-    await worker.getByRole("button", { name: "Change the budget" }).click();
-    await worker.getByLabel("What it may cost in all, in dollars").fill("7.50");
+    await worker.getByRole("button", { name: "Edit the budget" }).click();
+    await worker.getByLabel("Total budget in dollars").fill("7.50");
     await worker.getByRole("button", { name: "Set budget" }).click();
     await expect(worker.getByText("of $7.50")).toBeVisible();
     await worker.getByRole("button", { name: "Remove" }).click();
@@ -68,21 +68,21 @@ test("workers are started from the page, do the tasks, and are stopped", async (
     await expect(page.locator("li.card")).toHaveCount(1);
   });
 
-  await test.step("what it took is measured, with a table for every plot", async () => {
+  await test.step("metrics have a table for every plot", async () => {
     await page.goto(`/p/${project.id}/metrics`);
-    const figure = page.getByRole("figure", { name: "Tasks that ended" });
+    const figure = page.getByRole("figure", { name: "Finished tasks" });
     await expect(figure).toContainText("2 done");
     await figure.getByText("As a table").click();
     await expect(figure.getByRole("table")).toContainText("Done");
     await expect(page.getByRole("region", { name: "Per worker" })).toContainText("command 2");
   });
 
-  await test.step("its owner says how work is handed out", async () => {
+  await test.step("the owner changes the task settings", async () => {
     await page.goto(`/p/${project.id}/work`);
     await page.getByLabel("Lease (s)").fill("120");
     await page.getByRole("radio", { name: /Round-robin/ }).check();
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByText("Saved: it holds from the next task on")).toBeVisible();
+    await expect(page.getByText("Saved. The settings apply from the next task on.")).toBeVisible();
     await page.reload();
     await expect(page.getByLabel("Lease (s)")).toHaveValue("120");
     await expect(page.getByRole("radio", { name: /Round-robin/ })).toBeChecked();
@@ -92,9 +92,7 @@ test("workers are started from the page, do the tasks, and are stopped", async (
   });
 });
 
-test("a budget that is being written stays while its worker goes on, and says when it stops nothing", async ({
-  floor,
-}) => {
+test("a budget input survives updates, and a budget without effect is explained", async ({ floor }) => {
   const project = await floor.project("Plans");
   await add(floor, project, "First", "Another thing");
   const { task, lease } = await take(floor, project, "ann");
@@ -108,21 +106,21 @@ test("a budget that is being written stays while its worker goes on, and says wh
   await page.goto(`/p/${project.id}/workers`);
   await page.getByRole("link", { name: "ann" }).click();
   const worker = page.getByRole("complementary", { name: "Worker" });
-  await worker.getByRole("button", { name: "Change the budget" }).click();
-  const amount = worker.getByLabel("What it may cost in all, in dollars");
+  await worker.getByRole("button", { name: "Edit the budget" }).click();
+  const amount = worker.getByLabel("Total budget in dollars");
   await amount.fill("7.5");
   await take(floor, project, "ann");
   await expect(worker.getByRole("region", { name: "Current task" })).toContainText("Another thing");
   await expect(amount).toHaveValue("7.5");
 
-  // What told tokens only has not spent nothing.
+  // Tokens without a cost do not count as zero cost.
   await worker.getByRole("button", { name: "Set budget" }).click();
-  await expect(worker).toContainText("no cost told of $7.50");
-  await expect(worker).toContainText("until it does, no budget stops it");
+  await expect(worker).toContainText("cost unknown of $7.50");
+  await expect(worker).toContainText("the budget has no effect");
   await expect(page.getByRole("meter")).toHaveCount(0);
 });
 
-test("a worker has one colour: in the pool, at its task, in its terminal", async ({ floor }) => {
+test("a worker has the same colour in the pool, on its task and in its terminal", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "Long work", "More long work");
@@ -146,7 +144,7 @@ test("a worker has one colour: in the pool, at its task, in its terminal", async
   expect(await at.locator(".dot").evaluate((dot) => getComputedStyle(dot).backgroundColor)).toBe(colour);
 });
 
-test("everything is stopped after a question, said to all, and thawed", async ({ floor }) => {
+test("stop everything asks first, is shown to all, and can be thawed", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await add(floor, project, "Long work");
@@ -155,7 +153,7 @@ test("everything is stopped after a question, said to all, and thawed", async ({
   const guest = await floor.guest("Bo");
   await guest.goto(`/p/${project.id}/tasks`);
   await page.goto(`/p/${project.id}/tasks`);
-  await has(page, "In work", "Long work");
+  await has(page, "In progress", "Long work");
   await live(page);
   await page.locator("main").focus();
   await page.keyboard.press("!");
@@ -169,10 +167,10 @@ test("everything is stopped after a question, said to all, and thawed", async ({
   await page.getByRole("button", { name: "Thaw" }).click();
   await expect(page.getByText("You stopped everything.")).toHaveCount(0);
   await expect(guest.getByText(/stopped everything in Shop/)).toHaveCount(0);
-  await has(page, "In work", "Long work");
+  await has(page, "In progress", "Long work");
 });
 
-test("who fails too often is taken off, and the reason is told", async ({ floor }) => {
+test("a worker that fails too often is paused, with a reason", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   await floor.hub.api("PATCH", `/api/projects/${project.id}/work`, {
@@ -181,7 +179,7 @@ test("who fails too often is taken off, and the reason is told", async ({ floor 
   });
   const page = await floor.owner();
   await page.goto(`/p/${project.id}/decisions`);
-  await expect(page.getByRole("heading", { name: "Nothing had to be decided" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No decisions yet" })).toBeVisible();
   await add(floor, project, "Impossible");
   await start(floor, project, "echo no; exit 3");
   await expect(page.getByText("Breaker open", { exact: true })).toBeVisible({ timeout: 20_000 });
@@ -189,7 +187,7 @@ test("who fails too often is taken off, and the reason is told", async ({ floor 
   await expect(page.locator("li.card")).toContainText("Breaker open");
 });
 
-test("a colleague's task is taken over in one act, and its history is kept", async ({ floor }) => {
+test("taking over a colleague's task keeps its history", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   const [task] = await add(floor, project, "Shared work");
@@ -209,9 +207,7 @@ test("a colleague's task is taken over in one act, and its history is kept", asy
   await expect(shown).toContainText("theirs");
   await shown.getByRole("button", { name: "Take over" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText(
-    "theirs, a worker of Bo that takes tasks itself, loses this one and is told so.",
-  );
+  await expect(dialog).toContainText("theirs is an external worker and loses this task. It belongs to Bo.");
   await dialog.getByLabel("Agent").selectOption("asker");
   await dialog.getByRole("button", { name: "Take over" }).click();
   await expect(dialog).toHaveCount(0);

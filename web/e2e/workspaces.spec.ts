@@ -4,7 +4,7 @@ import type { Workspace } from "../src/protocol";
 import { expect, test } from "./fixtures";
 import { projectWithCode, run, session } from "./work";
 
-test("work that is not committed is saved, brought back, and never cleaned away", async ({ floor }) => {
+test("uncommitted work is saved, restored, and never deleted", async ({ floor }) => {
   test.setTimeout(90_000);
   const project = await projectWithCode(floor);
   const { id, activity } = await run(floor, project, ["sh", "-c", "echo precious > notes.txt; exec cat"]);
@@ -31,7 +31,7 @@ test("work that is not committed is saved, brought back, and never cleaned away"
   expect(readFileSync(file, "utf8")).toBe("precious\n");
 });
 
-test("a workspace without work of its own is cleaned up", async ({ floor }) => {
+test("a workspace without changes is cleaned up", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const { id, activity } = await run(floor, project, ["true"]);
   await expect.poll(async () => (await session(floor, id)).state.status, { timeout: 20_000 }).toBe("exited");
@@ -40,16 +40,16 @@ test("a workspace without work of its own is cleaned up", async ({ floor }) => {
   await page.goto(`/p/${project.id}/a/${activity}`);
   const card = page.getByRole("region", { name: "Workspaces" });
   await card.getByRole("button", { name: "Clean up" }).click();
-  await expect(card).toContainText("1 cleaned up");
+  await expect(card).toContainText("1 workspace cleaned up");
   expect(existsSync(workspace.path ?? "")).toBe(false);
 });
 
-test("a runner says what its workspaces take on its disk in all", async ({ floor }) => {
+test("a runner shows the disk usage of its workspaces", async ({ floor }) => {
   const project = await projectWithCode(floor);
   const page = await floor.owner();
   await page.goto("/runners");
   const card = page.getByRole("main").getByRole("listitem").first();
-  await expect(card).toContainText("Connected");
+  await expect(card).toContainText("Online");
   await expect(card).not.toContainText("in workspaces");
   for (const name of ["one", "two"])
     await run(floor, project, ["sh", "-c", `head -c 3000000 /dev/urandom > ${name}`]);

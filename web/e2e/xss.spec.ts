@@ -3,8 +3,8 @@ import { expect, live, sidebar, test } from "./fixtures";
 import { add, ask, progress, report, take } from "./queue";
 import { projectWithCode, run, screen, session } from "./work";
 
-// The fixture fails the test when a script ran or a policy was broken.
-test("no text of a stranger runs on any page", async ({ floor }) => {
+// The fixture fails the test when a script ran or a policy was violated.
+test("foreign text never runs as script", async ({ floor }) => {
   test.setTimeout(120_000);
   const payloads = corpus();
   expect(payloads.length).toBeGreaterThan(290);
@@ -50,7 +50,7 @@ test("no text of a stranger runs on any page", async ({ floor }) => {
   await page.keyboard.type("svg");
   await expect(page.getByRole("option").first()).toBeVisible();
 
-  // Nothing of it became an element, and no link leads anywhere but to the web.
+  // No text became an element, and links lead only to the web.
   await page.keyboard.press("Escape");
   await page.goto(`/p/${project.id}/a/${activity.id}`);
   await expect(page.getByRole("article").first()).toBeVisible();
@@ -69,7 +69,7 @@ test("no text of a stranger runs on any page", async ({ floor }) => {
   expect(found).toEqual({ images: 0, frames: 0, hrefs: [], handlers: 0 });
 });
 
-test("no text of an agent, its files or its terminal runs on any page", async ({ floor }) => {
+test("text of an agent, its files or its terminal never runs as script", async ({ floor }) => {
   test.setTimeout(120_000);
   const project = await projectWithCode(floor);
   const payloads = corpus();
@@ -109,9 +109,9 @@ test("no text of an agent, its files or its terminal runs on any page", async ({
   await page.goto(`/s/${over.id}/recording`);
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await expect(screen(page)).toContainText("alert");
-  await page.getByLabel("Find in the recording").fill("alert");
-  await page.getByRole("button", { name: "Find", exact: true }).click();
-  await expect(page.getByText(/Found/)).toBeVisible();
+  await page.getByLabel("Search the recording").fill("alert");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await expect(page.getByText(/^\d+ (first )?results?$/)).toBeVisible();
   const found = await page.evaluate(() => ({
     images: [...document.images].filter((image) => !image.src.endsWith("/icon.svg")).length,
     frames: document.querySelectorAll("iframe, object, embed, video, base, math, marquee").length,
@@ -122,7 +122,7 @@ test("no text of an agent, its files or its terminal runs on any page", async ({
   expect(found).toEqual({ images: 0, frames: 0, handlers: 0 });
 });
 
-test("no text of a task, its worker or its report runs on any page", async ({ floor }) => {
+test("text of a task, its worker or its report never runs as script", async ({ floor }) => {
   test.setTimeout(120_000);
   const whole = corpus().slice(0, 120).join("\n\n");
   const bad = "<img src=x onerror=alert(1)>";

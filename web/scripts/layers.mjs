@@ -1,8 +1,14 @@
-// Which part of the page may import which; imports point up this list and never between features.
+// Which part of the page may import which: imports point up this list and never from one feature to another.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-export const LAYERS = ["protocol", "link", "state", "ui", "features", "app"];
+export const LAYERS = ["lib", "protocol", "link", "state", "ui", "features", "app"];
+
+/** Layers that know nothing of the product, with everything that they may import. */
+const GENERIC = { lib: ["lib"], ui: ["lib", "ui"] };
+
+/** The folder of features from which every feature may import. */
+const SHARED = "shared";
 
 /** Every source file under a folder. */
 export function sources(root) {
@@ -29,7 +35,10 @@ export function wrongImport(file, target) {
   if (from < 0 || targetLayer.includes(".")) return null;
   if (to < 0) return `${file} imports ${target}, which is in no layer`;
   if (to > from) return `${file} imports ${target}: ${layer} is below ${targetLayer}`;
-  if (layer === "features" && targetLayer === "features" && feature !== targetFeature) {
+  if (GENERIC[layer] && !GENERIC[layer].includes(targetLayer)) {
+    return `${file} imports ${target}: ${layer} knows nothing of the product`;
+  }
+  if (layer === "features" && targetLayer === "features" && ![feature, SHARED].includes(targetFeature)) {
     return `${file} imports ${target}: features do not know each other`;
   }
   return null;
@@ -42,3 +51,24 @@ export function wrongImports(root) {
     return importsOf(root, path).flatMap((target) => wrongImport(file, target) ?? []);
   });
 }
+
+/** The same as an ESLint rule, so that an editor underlines a wrong import. */
+export const layersRule = {
+  meta: { type: "problem", schema: [] },
+  create(context) {
+    const root = join(import.meta.dirname, "../src");
+    const check = (node) => {
+      const target = node.source?.value;
+      if (typeof target !== "string" || !target.startsWith(".")) return;
+      const file = relative(root, context.filename);
+      const wrong = wrongImport(file, relative(root, resolve(dirname(context.filename), target)));
+      if (wrong) context.report({ node, message: wrong });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportAllDeclaration: check,
+      ExportNamedDeclaration: check,
+      ImportExpression: check,
+    };
+  },
+};

@@ -1,28 +1,28 @@
 import type { Command } from "../features/palette/command";
-import { asProblem } from "../link/failure";
-import { canGovern, canWrite } from "../state/access";
-import { alerts } from "../state/alerts.svelte";
-import { taskLine } from "../state/board";
-import { dialogs } from "../state/dialogs.svelte";
-import { navigation } from "../state/navigation.svelte";
-import { notices } from "../state/notices.svelte";
-import { preferences, type Theme } from "../state/preferences.svelte";
-import { projectOf, sessionOf } from "../state/route";
-import { session } from "../state/session.svelte";
-import { isOver, liveOf, sessionsOf } from "../state/sessions";
-import { tabs } from "../state/tabs.svelte";
-import { byUrgency, nameOf, owners } from "../state/tree";
+import { asProblem } from "../lib/failure";
+import { canGovern, canWrite } from "../state/projects/access";
+import { alerts } from "../state/shell/alerts.svelte";
+import { taskLine } from "../state/tasks/board";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { navigation } from "../state/shell/navigation.svelte";
+import { notices } from "../state/shell/notices.svelte";
+import { preferences, type Theme } from "../state/shell/preferences.svelte";
+import { projectOf, sessionOf } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { isOver, liveOf, sessionsOf } from "../state/execution/sessions";
+import { tabs } from "../state/execution/tabs.svelte";
+import { byUrgency, nameOf, owners } from "../state/projects/tree";
 import { needed, workHere } from "./work-commands";
-import { myFreeze } from "../state/workers";
-import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/words";
+import { myFreeze } from "../state/workers/workers";
+import { STATUS_WORD, STATUSES, VISIBILITIES, VISIBILITY } from "../state/projects/words";
 
-/** Every place and verb that this person has here and now. */
+/** Every page and command that is available to this person here. */
 export function commands(logOut: () => void): Command[] {
   return [...here(), ...workHere(), ...needed(), ...places(), ...verbs(logOut)];
 }
 
 function here(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   const project = floor.projects.get(projectOf(route) ?? "");
   if (!project) return [];
@@ -33,8 +33,8 @@ function here(): Command[] {
     for (const status of STATUSES.filter((one) => one !== activity.status)) {
       const run = () =>
         attempt(
-          session.call({ verb: "activity.update", activity: activity.id, input: { status } }),
-          `${activity.name} is ${status}`,
+          hub.call({ verb: "activity.update", activity: activity.id, input: { status } }),
+          `${activity.name}: status set to ${status}`,
         );
       found.push({
         id: `status ${status}`,
@@ -64,29 +64,17 @@ function here(): Command[] {
     });
   }
   found.push(
-    go(
-      "project terminals",
-      "terminal",
-      "Terminals of this project",
-      project.name,
-      `/p/${project.id}/terminals`,
-    ),
+    go("project terminals", "terminal", "Project terminals", project.name, `/p/${project.id}/terminals`),
   );
   found.push(
-    go(
-      "project recordings",
-      "film",
-      "Recordings of this project",
-      project.name,
-      `/p/${project.id}/recordings`,
-    ),
+    go("project recordings", "film", "Project recordings", project.name, `/p/${project.id}/recordings`),
   );
   if (canGovern(floor.me, project)) {
     for (const visibility of VISIBILITIES.filter((one) => one !== project.visibility)) {
       const run = () =>
         attempt(
-          session.call({ verb: "project.update", project: project.id, input: { visibility } }),
-          `${project.name} is ${visibility}`,
+          hub.call({ verb: "project.update", project: project.id, input: { visibility } }),
+          `${project.name}: visibility set to ${visibility}`,
         );
       const { word, icon } = VISIBILITY[visibility];
       found.push({
@@ -101,14 +89,14 @@ function here(): Command[] {
   const copy = () => attempt(navigator.clipboard.writeText(location.href), "Link copied");
   found.push(go("project settings", "gear", "Project settings", project.name, `/p/${project.id}/settings`));
   found.push(
-    go("project audit", "audit", "Audit trail of this project", project.name, `/audit?project=${project.id}`),
+    go("project audit", "audit", "Project audit trail", project.name, `/audit?project=${project.id}`),
   );
-  found.push({ id: "copy link", icon: "link", title: "Copy link to this place", detail: "", run: copy });
+  found.push({ id: "copy link", icon: "link", title: "Copy link to this page", detail: "", run: copy });
   return found;
 }
 
 function ofSessions(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const found: Command[] = [];
   const shown = floor.sessions.get(sessionOf(navigation.route) ?? "");
   if (shown) {
@@ -117,43 +105,43 @@ function ofSessions(): Command[] {
     if (!isOver(shown) && mine) {
       const stop = () =>
         attempt(
-          session.call({ verb: "session.stop", session: id, input: { force: false } }),
-          `${title} is asked to stop`,
+          hub.call({ verb: "session.stop", session: id, input: { force: false } }),
+          `Stopping ${title}`,
         );
       found.push({ id: "stop", icon: "stop", title: "Stop this session", detail: title, run: stop });
     }
     if (isOver(shown) && mine && shown.resumable) {
       const resume = () =>
         attempt(
-          session
+          hub
             .call({ verb: "session.resume", session: id })
             .then((next) => navigation.go({ name: "session", session: next.id })),
-          `${title} goes on`,
+          `Resumed ${title}`,
         );
       found.push({
         id: "resume",
         icon: "sync",
-        title: "Resume this conversation",
+        title: "Resume this session",
         detail: title,
         run: resume,
       });
     }
     found.push(go("recording", "film", "Play the recording", title, `/s/${id}/recording`));
     found.push(
-      go("its activity", "active", "Show its activity", title, `/p/${shown.project}/a/${shown.activity}`),
+      go("its activity", "active", "Show the activity", title, `/p/${shown.project}/a/${shown.activity}`),
     );
     const add = (icon: Command["icon"], words: string, keys: string, run: () => void) =>
       found.push({ id: `terminal ${words}`, icon, title: words, detail: keys, run });
-    add("diff", "Show or hide the diff", "Ctrl+Shift+D", () => (tabs.diff = !tabs.diff));
-    add("grid", "Show one terminal or four", "Ctrl+Shift+G", () => (tabs.grid = !tabs.grid));
+    add("diff", "Toggle the diff", "Ctrl+Shift+D", () => (tabs.diff = !tabs.diff));
+    add("grid", "Toggle one or four terminals", "Ctrl+Shift+G", () => (tabs.grid = !tabs.grid));
     add(
       "reader",
-      "Screen reader mode of terminals",
+      "Screen reader mode for terminals",
       tabs.reader ? "on" : "off",
       () => (tabs.reader = !tabs.reader),
     );
-    add("plus", "Larger letters in terminals", "", () => (tabs.fontSize += 1));
-    add("blocked", "Smaller letters in terminals", "", () => (tabs.fontSize -= 1));
+    add("plus", "Increase terminal font size", "", () => (tabs.fontSize += 1));
+    add("blocked", "Decrease terminal font size", "", () => (tabs.fontSize -= 1));
   }
   for (const one of sessionsOf(floor, {}).slice(0, 200)) {
     const live = liveOf(floor, one);
@@ -165,7 +153,7 @@ function ofSessions(): Command[] {
 }
 
 function places(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const found: Command[] = ofSessions();
   for (const owner of owners(floor)) {
     for (const { project } of owner.branches) {
@@ -174,7 +162,7 @@ function places(): Command[] {
           project.id,
           "chat",
           project.name,
-          owner.mine ? "Your project" : `Project of ${owner.name}`,
+          owner.mine ? "Your project" : `${owner.name}’s project`,
           `/p/${project.id}`,
         ),
       );
@@ -186,7 +174,7 @@ function places(): Command[] {
       go(activity.id, activity.status, activity.name, detail, `/p/${activity.project}/a/${activity.id}`),
     );
   }
-  found.push(go("home", "floor", "Now on the floor", "Page", "/"));
+  found.push(go("home", "floor", "Overview", "Page", "/"));
   if (!floor.me?.user) return found;
   found.push(go("needs", "waiting", "Needs you", "Page", "/needs"));
   found.push(go("terminals", "terminal", "Terminals", "Page", "/terminals"));
@@ -202,42 +190,37 @@ function verbs(logOut: () => void): Command[] {
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
     found.push({ id: `verb ${title}`, icon, title, detail, run });
-  if (session.floor.me?.user) {
+  if (hub.floor.me?.user) {
     add("spark", "Start an agent", "shopfloor session spawn", startAgent);
     add(
       "bell",
-      alerts.on ? "Turn notifications off" : "Notify me when I am needed",
+      alerts.on ? "Turn off notifications" : "Turn on notifications",
       "",
       () => void alerts.set(!alerts.on),
     );
     add("stop", "Stop everything", "shopfloor stop-everything", () =>
       dialogs.show({ kind: "freeze", project: null }),
     );
-    if (myFreeze(session.floor))
+    if (myFreeze(hub.floor))
       add("snow", "Thaw", "shopfloor thaw", () =>
-        attempt(session.call({ verb: "floor.thaw", input: {} }), "Thawed"),
+        attempt(hub.call({ verb: "floor.thaw", input: {} }), "Thawed"),
       );
     add("plus", "New project", "shopfloor project create", () => dialogs.show({ kind: "create-project" }));
-    add("people", "Invite somebody", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
+    add("people", "Invite a person", "shopfloor invite create", () => dialogs.show({ kind: "invite" }));
     add("key", "Create a token", "shopfloor token create", () => navigation.go("/settings"));
   }
   for (const theme of ["system", "light", "dark"] as Theme[]) {
     if (theme !== preferences.theme) add("eye", `Theme: ${theme}`, "", () => (preferences.theme = theme));
   }
-  add("floor", "Show or hide the floor", "[", () => (preferences.floorOpen = !preferences.floorOpen));
-  add(
-    "inspector",
-    "Show or hide details",
-    "]",
-    () => (preferences.inspectorOpen = !preferences.inspectorOpen),
-  );
-  add("sync", "Reconnect now", "", () => session.nudge());
-  add("search", "List shortcuts", "?", () => dialogs.show({ kind: "shortcuts" }));
+  add("floor", "Toggle the floor", "[", () => (preferences.floorOpen = !preferences.floorOpen));
+  add("inspector", "Toggle details", "]", () => (preferences.inspectorOpen = !preferences.inspectorOpen));
+  add("sync", "Reconnect now", "", () => hub.nudge());
+  add("search", "Keyboard shortcuts", "?", () => dialogs.show({ kind: "shortcuts" }));
   add("close", "Log out", "", logOut);
   return found;
 }
 
-/** Runs where nothing on screen shows what came of it. */
+/** Runs a command whose result is not visible on screen, and shows a notice. */
 export function attempt(work: Promise<unknown>, done: string): void {
   work.then(
     () => notices.tell(done),
@@ -245,25 +228,25 @@ export function attempt(work: Promise<unknown>, done: string): void {
   );
 }
 
-/** A place as a command. */
+/** A page as a command. */
 export function go(id: string, icon: Command["icon"], title: string, detail: string, path: string): Command {
   return { id: `go ${id}`, icon, title, detail, run: () => navigation.go(path) };
 }
 
-/** Puts the caret into the composer. */
+/** Focuses the message input. */
 export function focusComposer(): void {
   document.querySelector<HTMLElement>("[data-composer]")?.focus();
 }
 
-/** Starts to edit the text in the inspector. */
+/** Opens the editor in the inspector. */
 export function editText(): void {
   preferences.inspectorOpen = true;
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-edit]")?.click());
 }
 
-/** The project that what is on screen belongs to. */
+/** The project of the current page. */
 export function projectHere(): string | null {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   const task = route.name === "task" ? taskLine(floor, route.task) : undefined;
   const asked =
@@ -281,16 +264,15 @@ export function projectHere(): string | null {
   );
 }
 
-/** Asks for tasks to add, here. */
+/** Opens the form that adds tasks to this project. */
 export function addTasks(): void {
-  const project = session.floor.projects.get(projectHere() ?? "");
-  if (project && canWrite(session.floor.me, project))
-    dialogs.show({ kind: "add-tasks", project: project.id });
+  const project = hub.floor.projects.get(projectHere() ?? "");
+  if (project && canWrite(hub.floor.me, project)) dialogs.show({ kind: "add-tasks", project: project.id });
 }
 
-/** Asks what an agent should do, here. */
+/** Opens the form that starts an agent in this project or activity. */
 export function startAgent(): void {
-  const { floor } = session;
+  const { floor } = hub;
   const { route } = navigation;
   if (!floor.me?.user) return;
   const agent = floor.sessions.get(sessionOf(route) ?? "");

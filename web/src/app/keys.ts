@@ -1,52 +1,52 @@
-import { canWrite } from "../state/access";
-import { openApprovals } from "../state/approvals";
-import { dialogs } from "../state/dialogs.svelte";
-import { navigation } from "../state/navigation.svelte";
-import { preferences } from "../state/preferences.svelte";
-import { projectOf } from "../state/route";
-import { session } from "../state/session.svelte";
-import { waitingFor } from "../state/sessions";
-import { escalationsFor } from "../state/workers";
+import { canWrite } from "../state/projects/access";
+import { openApprovals } from "../state/needs/approvals";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { navigation } from "../state/shell/navigation.svelte";
+import { preferences } from "../state/shell/preferences.svelte";
+import { projectOf } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { waitingFor } from "../state/execution/sessions";
+import { escalationsFor } from "../state/workers/workers";
 import { addTasks, editText, focusComposer, projectHere, startAgent } from "./commands";
 
-/** The shortcuts, as the list under `?` shows them. */
+/** The shortcuts in the order of the dialog that `?` opens. */
 export const SHORTCUTS: readonly { keys: string[]; does: string }[] = [
-  { keys: ["Ctrl", "K"], does: "Find a place or verb" },
-  { keys: ["?"], does: "This list" },
+  { keys: ["Ctrl", "K"], does: "Search pages and commands" },
+  { keys: ["?"], does: "Keyboard shortcuts" },
   { keys: ["j", "k"], does: "Next and previous row" },
-  { keys: ["Enter"], does: "Open the row, send the message" },
-  { keys: ["Esc"], does: "Close, or leave the text field" },
+  { keys: ["Enter"], does: "Open the row; send the message" },
+  { keys: ["Esc"], does: "Close; leave the text field" },
   { keys: ["c"], does: "Write a message" },
   { keys: ["n"], does: "New activity in this project" },
   { keys: ["p"], does: "New project" },
-  { keys: ["e"], does: "Edit the text in the details" },
+  { keys: ["e"], does: "Edit the description" },
   { keys: ["a"], does: "Start an agent" },
   { keys: ["t"], does: "Terminals" },
-  { keys: ["w"], does: "What has waited longest for you" },
-  { keys: ["b"], does: "Board of this project" },
-  { keys: ["g"], does: "Graph of its tasks" },
-  { keys: ["o"], does: "Its workers" },
-  { keys: ["+"], does: "Add tasks; in the graph: larger" },
+  { keys: ["w"], does: "Oldest open request" },
+  { keys: ["b"], does: "Project board" },
+  { keys: ["g"], does: "Task graph" },
+  { keys: ["o"], does: "Project workers" },
+  { keys: ["+"], does: "Add tasks; in the graph: zoom in" },
   { keys: ["/"], does: "Find tasks on the board" },
-  { keys: ["← →"], does: "On the board: column; in the graph: along the arrows" },
-  { keys: ["!"], does: "Stop everything, after a question" },
-  { keys: ["Ctrl", "1…9"], does: "Terminal by its place among the tabs" },
+  { keys: ["← →"], does: "Board: change column; graph: follow the arrows" },
+  { keys: ["!"], does: "Stop everything (asks first)" },
+  { keys: ["Ctrl", "1…9"], does: "Terminal tab 1 to 9" },
   { keys: ["Ctrl", "Shift", "PgDn"], does: "Next terminal; PgUp: previous" },
   { keys: ["Ctrl", "Shift", "G"], does: "One terminal or four" },
-  { keys: ["Ctrl", "Shift", "D"], does: "Diff beside the terminal" },
+  { keys: ["Ctrl", "Shift", "D"], does: "Toggle the diff" },
   { keys: ["Ctrl", "Shift", "F"], does: "Find in the terminal" },
-  { keys: ["Ctrl", "Shift", "C"], does: "Copy what is selected in the terminal" },
-  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: find a place or verb" },
-  { keys: ["Ctrl", "Shift", "L"], does: "Leave the terminal for its tab" },
-  { keys: ["Space", "← →"], does: "In a recording: play or pause, 5 s back or on" },
-  { keys: [",", "."], does: "In a recording: marker before or after" },
-  { keys: ["["], does: "Show or hide the floor" },
-  { keys: ["]"], does: "Show or hide the details" },
+  { keys: ["Ctrl", "Shift", "C"], does: "Copy the selection in the terminal" },
+  { keys: ["Ctrl", "Shift", "K"], does: "In a terminal: search pages and commands" },
+  { keys: ["Ctrl", "Shift", "L"], does: "Move focus from the terminal to its tab" },
+  { keys: ["Space", "← →"], does: "Recording: play or pause; 5 s back or forward" },
+  { keys: [",", "."], does: "Recording: previous or next marker" },
+  { keys: ["["], does: "Toggle the floor" },
+  { keys: ["]"], does: "Toggle details" },
   { keys: ["Ctrl", "Enter"], does: "Save the text" },
-  { keys: ["↑"], does: "In an empty composer: edit your last message" },
+  { keys: ["↑"], does: "In an empty message input: edit your last message" },
 ];
 
-/** Handles a key that nothing nearer wanted. */
+/** Handles a key that no focused element handled. */
 export function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -69,30 +69,30 @@ const SINGLE: Record<string, () => void> = {
   e: editText,
   n: newActivity,
   a: startAgent,
-  t: () => session.floor.me && navigation.go({ name: "terminals", project: null }),
+  t: () => hub.floor.me && navigation.go({ name: "terminals", project: null }),
   w: nextWaiting,
   b: () => toWork("tasks"),
   g: () => toWork("graph"),
   o: () => toWork("workers"),
   "+": addTasks,
   "/": () => document.querySelector<HTMLElement>("[data-find]")?.focus(),
-  "!": () => session.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
-  p: () => session.floor.me?.user && dialogs.show({ kind: "create-project" }),
+  "!": () => hub.floor.me?.user && dialogs.show({ kind: "freeze", project: null }),
+  p: () => hub.floor.me?.user && dialogs.show({ kind: "create-project" }),
   "[": () => (preferences.floorOpen = !preferences.floorOpen),
   "]": () => (preferences.inspectorOpen = !preferences.inspectorOpen),
 };
 
 function newActivity(): void {
-  const project = session.floor.projects.get(projectOf(navigation.route) ?? "");
-  if (project && canWrite(session.floor.me, project))
+  const project = hub.floor.projects.get(projectOf(navigation.route) ?? "");
+  if (project && canWrite(hub.floor.me, project))
     dialogs.show({ kind: "create-activity", project: project.id });
 }
 
 function nextWaiting(): void {
-  const [request] = openApprovals(session.floor);
+  const [request] = openApprovals(hub.floor);
   if (request) return navigation.go({ name: "approval", approval: request.id });
-  const [asked] = escalationsFor(session.floor);
-  const [first] = waitingFor(session.floor);
+  const [asked] = escalationsFor(hub.floor);
+  const [first] = waitingFor(hub.floor);
   if (asked && (!first || asked.created_at < first.state.since))
     navigation.go({ name: "escalation", escalation: asked.id });
   else if (first) navigation.go({ name: "session", session: first.id });
@@ -103,7 +103,7 @@ function toWork(place: "tasks" | "graph" | "workers"): void {
   if (project) navigation.go(`/p/${project}/${place}`);
 }
 
-// Out of the activity, back to its project's chat.
+// Back from the details to the page that they belong to.
 function leave(): void {
   const { route } = navigation;
   if ((route.name === "tasks" || route.name === "graph") && route.task)

@@ -1,13 +1,13 @@
 import type { Place } from "../protocol";
-import { openApprovals } from "../state/approvals";
-import type { Floor } from "../state/floor";
-import { taskLine } from "../state/board";
-import { isWork, type Route, sessionOf } from "../state/route";
-import { waitingFor } from "../state/sessions";
-import { unreadTotal } from "../state/tree";
-import { escalationsFor } from "../state/workers";
+import { openApprovals } from "../state/needs/approvals";
+import type { Floor } from "../state/hub/floor";
+import { taskLine } from "../state/tasks/board";
+import { isWork, type Route, sessionOf } from "../state/shell/route";
+import { waitingFor } from "../state/execution/sessions";
+import { unreadTotal } from "../state/projects/tree";
+import { escalationsFor } from "../state/workers/workers";
 
-/** What to tell others that this page shows. */
+/** The place to report as this person's presence. */
 export function placeOf(floor: Floor, route: Route): Place | null {
   const session = floor.sessions.get(sessionOf(route) ?? "");
   if (session) return { project: session.project, activity: session.activity };
@@ -22,7 +22,7 @@ export function placeOf(floor: Floor, route: Route): Place | null {
   return null;
 }
 
-/** The tab's title: who is called, where one is. */
+/** The tab's title: open requests or unread messages, then the page. */
 export function titleFor(floor: Floor, route: Route): string {
   const waiting = openApprovals(floor).length + waitingFor(floor).length + escalationsFor(floor).length;
   if (waiting > 0) return `(${waiting}) waiting — ${nameOfPlace(floor, route)}`;
@@ -54,7 +54,7 @@ const WORD = {
   decisions: "Decisions",
   metrics: "Metrics",
   escalations: "Needs you",
-  work: "Settings of the work",
+  work: "Task settings",
 } as const;
 
 function taskOf(route: Route): string | null {

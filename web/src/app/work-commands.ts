@@ -1,34 +1,35 @@
 import type { Command } from "../features/palette/command";
-import { canGovern, canWrite } from "../state/access";
-import { APPROVAL, openApprovals, writerOf } from "../state/approvals";
-import { taskLine } from "../state/board";
-import { dialogs } from "../state/dialogs.svelte";
-import { valuesOf } from "../state/layered";
-import { navigation } from "../state/navigation.svelte";
-import { taskPath } from "../state/route";
-import { session } from "../state/session.svelte";
-import { escalationsFor, isUp, workersOf } from "../state/workers";
-import { ESCALATION, titleOf } from "../state/words";
+import { canGovern, canWrite } from "../state/projects/access";
+import { APPROVAL, openApprovals, writerOf } from "../state/needs/approvals";
+import { taskLine } from "../state/tasks/board";
+import { dialogs } from "../state/shell/dialogs.svelte";
+import { valuesOf } from "../lib/layered";
+import { navigation } from "../state/shell/navigation.svelte";
+import { taskPath } from "../state/shell/route";
+import { hub } from "../state/hub/hub.svelte";
+import { escalationsFor, isUp, workersOf } from "../state/workers/workers";
+import { titleOf } from "../state/projects/words";
+import { ESCALATION } from "../state/needs/words";
 import { attempt, go, projectHere } from "./commands";
 
-/** How many tasks the palette finds by name: more would make it slow. */
+/** Maximum number of tasks in the palette; more would make it slow. */
 const MOST = 2_000;
 
-/** Places and verbs of the work in the project on screen. */
+/** Pages and commands for the tasks and workers of the current project. */
 export function workHere(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const project = floor.projects.get(projectHere() ?? "");
   if (!project) return [];
   const { id, name } = project;
   const writes = canWrite(floor.me, project);
   const found: Command[] = writes ? [...ofTask(), ...verbs(id, name)] : [];
   found.push(go("board", "board", "Board", name, `/p/${id}/tasks`));
-  found.push(go("graph", "graph", "Graph of tasks", name, `/p/${id}/graph`));
+  found.push(go("graph", "graph", "Task graph", name, `/p/${id}/graph`));
   found.push(go("workers", "workers", "Workers", name, `/p/${id}/workers`));
-  found.push(go("decisions", "audit", "Decisions about the work", name, `/p/${id}/decisions`));
+  found.push(go("decisions", "audit", "Decisions", name, `/p/${id}/decisions`));
   found.push(go("metrics", "plot", "Metrics", name, `/p/${id}/metrics`));
-  found.push(go("escalations", "waiting", "What needs somebody here", name, `/p/${id}/escalations`));
-  const verb = canGovern(floor.me, project) ? "Change how work is handed out" : "How work is handed out";
+  found.push(go("escalations", "waiting", "Open requests in this project", name, `/p/${id}/escalations`));
+  const verb = canGovern(floor.me, project) ? "Edit task settings" : "Task settings";
   found.push(go("work settings", "gear", verb, name, `/p/${id}/work`));
   for (const worker of workersOf(floor, id))
     found.push(
@@ -47,9 +48,9 @@ export function workHere(): Command[] {
   return found;
 }
 
-/** What waits for this person, wherever it is. */
+/** Open requests for this person, in all projects. */
 export function needed(): Command[] {
-  const { floor } = session;
+  const { floor } = hub;
   const requests = openApprovals(floor).map((one) => {
     const by = `${APPROVAL[one.kind].word} by ${writerOf(floor, one.author)} · ${one.project_name}`;
     return go(one.id, "waiting", `Allow or deny: ${titleOf(one.text)}`, by, `/approvals/${one.id}`);
@@ -61,8 +62,8 @@ export function needed(): Command[] {
 }
 
 function verbs(project: string, name: string): Command[] {
-  const mine = workersOf(session.floor, project).filter(
-    (worker) => worker.owner.id === session.floor.me?.user?.id && isUp(worker),
+  const mine = workersOf(hub.floor, project).filter(
+    (worker) => worker.owner.id === hub.floor.me?.user?.id && isUp(worker),
   );
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, detail: string, run: () => void) =>
@@ -74,13 +75,13 @@ function verbs(project: string, name: string): Command[] {
     dialogs.show({ kind: "start-workers", project }),
   );
   if (mine.length > 0) {
-    add("stop", "Stop all my workers here", `${name} · shopfloor worker stop-all`, () =>
+    add("stop", "Stop my workers in this project", `${name} · shopfloor worker stop-all`, () =>
       attempt(
-        session.call({ verb: "worker.stop_all", project, input: { force: false } }),
-        "Your workers stop",
+        hub.call({ verb: "worker.stop_all", project, input: { force: false } }),
+        "Stopping your workers",
       ),
     );
-    add("stop", "Stop everything of mine here", `${name} · shopfloor stop-everything`, () =>
+    add("stop", "Stop everything in this project", `${name} · shopfloor stop-everything`, () =>
       dialogs.show({ kind: "freeze", project }),
     );
   }
@@ -89,22 +90,19 @@ function verbs(project: string, name: string): Command[] {
 
 function ofTask(): Command[] {
   const { route } = navigation;
-  const task = taskLine(session.floor, "task" in route ? route.task : null);
+  const task = taskLine(hub.floor, "task" in route ? route.task : null);
   if (!task) return [];
   const found: Command[] = [];
   const add = (icon: Command["icon"], title: string, run: () => void) =>
     found.push({ id: `task ${title}`, icon, title, detail: task.title, run });
   if (["failed", "escalated", "cancelled"].includes(task.status))
     add("sync", "Retry this task", () =>
-      attempt(
-        session.call({ verb: "task.retry", task: task.id, input: {} }),
-        `${task.title} is in the queue again`,
-      ),
+      attempt(hub.call({ verb: "task.retry", task: task.id, input: {} }), `${task.title}: queued again`),
     );
   if (!["done", "failed", "cancelled"].includes(task.status)) {
-    add("take", "Take this task over", () => dialogs.show({ kind: "take-over", task: task.id }));
+    add("take", "Take over this task", () => dialogs.show({ kind: "take-over", task: task.id }));
     add("abandoned", "Cancel this task", () =>
-      attempt(session.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title} is cancelled`),
+      attempt(hub.call({ verb: "task.cancel", task: task.id, input: {} }), `${task.title}: cancelled`),
     );
   }
   return found;

@@ -1,4 +1,4 @@
-/** What the link to the hub is doing, said honestly. `staleSince` is when the page last knew that it was up to date. */
+/** The state of the connection to the hub. `staleSince` is when the page was last up to date. */
 export type Connection =
   | { phase: "connecting"; staleSince: number | null }
   | { phase: "catching_up"; staleSince: number | null }

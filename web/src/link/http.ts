@@ -1,10 +1,10 @@
 import type { Me, Problem } from "../protocol";
-import { Failure } from "./failure";
+import { Failure } from "../lib/failure";
 
-/** The ways in that a hub offers besides links. */
+/** The login methods besides links. */
 export type SignIn = { github: boolean };
 
-/** Who this browser is, or null when it is not logged in. */
+/** The logged-in person, or null. */
 export async function whoAmI(): Promise<Me | null> {
   try {
     return await ask<Me>("GET", "/api/me");
@@ -14,7 +14,7 @@ export async function whoAmI(): Promise<Me | null> {
   }
 }
 
-/** The ways in that this hub offers. */
+/** The login methods of this hub. */
 export function signIn(): Promise<SignIn> {
   return ask("GET", "/api/sign-in");
 }
@@ -24,7 +24,7 @@ export function logIn(secret: string): Promise<Me> {
   return ask("POST", "/api/login", { secret });
 }
 
-/** Starts to observe with the secret of an observer link. */
+/** Opens a project with the secret of an observer link. */
 export function observe(secret: string): Promise<Me> {
   return ask("POST", "/api/observe", { secret });
 }
@@ -34,7 +34,7 @@ export function join(secret: string, name: string): Promise<Me> {
   return ask("POST", "/api/invites/accept", { secret, name });
 }
 
-/** Ends this browser's login. */
+/** Logs out this browser. */
 export function logOut(): Promise<void> {
   return ask("POST", "/api/logout");
 }
@@ -55,7 +55,7 @@ async function problemOf(response: Response): Promise<Problem> {
   const fallback: Problem = {
     kind: response.status === 401 ? "unauthenticated" : "internal",
     status: response.status,
-    detail: `The hub answered ${response.status}. Try again; if it stays so, look at the hub's log.`,
+    detail: `The hub answered with status ${response.status}. Try again. If it happens again, check the hub's log.`,
   };
   try {
     return { ...fallback, ...((await response.json()) as Partial<Problem>) };
@@ -69,6 +69,6 @@ function unreachable(): Problem {
     kind: "unavailable",
     status: 0,
     detail:
-      "The hub cannot be reached. Nothing was changed. Check that it runs (`shopfloor up`), then try again.",
+      "Cannot reach the hub. Nothing was changed. Check that it is running (`shopfloor up`), then try again.",
   };
 }

@@ -75,14 +75,14 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 describe("the link", () => {
-  it("says hello, and is live only when the hub says so", () => {
+  it("sends hello and is live after the hub's live frame", () => {
     const { last, states } = setUp();
     last().goLive();
     expect(last().sent[0]).toEqual({ type: "hello", protocol: 1, client: "page" });
     expect(states.map((state) => state.phase)).toEqual(["connecting", "catching_up", "live"]);
   });
 
-  it("comes back by itself, resumes where it was, and says since when it is stale", async () => {
+  it("reconnects, resumes, and reports since when it is stale", async () => {
     const { last, sockets, states, phase } = setUp();
     last().goLive();
     const lostAt = Date.now();
@@ -97,7 +97,7 @@ describe("the link", () => {
     expect(phase()).toBe("live");
   });
 
-  it("sends an unanswered request again with the same key, and answers it once", async () => {
+  it("resends an unanswered request with the same key and resolves it once", async () => {
     const { link, last } = setUp();
     last().goLive();
     const answer = link.request({ verb: "chat.send", project: "p", input: { content: "x" } });
@@ -113,7 +113,7 @@ describe("the link", () => {
     await expect(answer).resolves.toEqual({ id: "m" });
   });
 
-  it("keeps what is asked before it is live until it is", () => {
+  it("queues requests until it is live", () => {
     const { link, last } = setUp();
     void link.request({ verb: "me" }).catch(() => undefined);
     last().open();
@@ -123,7 +123,7 @@ describe("the link", () => {
     expect(last().requests()).toHaveLength(1);
   });
 
-  it("hands a refusal to who asked", async () => {
+  it("rejects a request with the hub's problem", async () => {
     const { link, last } = setUp();
     last().goLive();
     const answer = link.request({ verb: "project.show", project: "p" });
@@ -132,10 +132,10 @@ describe("the link", () => {
     await expect(answer).rejects.toMatchObject({ problem });
   });
 
-  it("ends when the credential has ended, and refuses what is open", async () => {
+  it("ends when the login expires and rejects open requests", async () => {
     const { link, last, sockets, phase } = setUp();
     last().goLive();
-    const answer = expect(link.request({ verb: "me" })).rejects.toThrow("login has ended");
+    const answer = expect(link.request({ verb: "me" })).rejects.toThrow("login has expired");
     last().drop(4401);
     await answer;
     await vi.advanceTimersByTimeAsync(60_000);
@@ -143,14 +143,14 @@ describe("the link", () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it("asks why when a connection is refused before it opens", async () => {
+  it("checks the login when a connection fails to open", async () => {
     const { last, phase } = setUp({ loggedIn: false });
     last().drop(1006);
     await vi.advanceTimersByTimeAsync(0);
     expect(phase()).toBe("ended");
   });
 
-  it("notices a hub that fell silent", async () => {
+  it("detects a silent hub", async () => {
     const { link, last, sockets, phase } = setUp();
     last().goLive();
     void link.request({ verb: "me" }).catch(() => undefined);
@@ -159,7 +159,7 @@ describe("the link", () => {
     expect(phase()).not.toBe("live");
   });
 
-  it("tries at once when asked, and says when the browser is offline", async () => {
+  it("reconnects immediately on demand and reports when the browser is offline", async () => {
     const { link, last, sockets, phase, goOffline } = setUp();
     last().goLive();
     last().drop(1001);
@@ -172,14 +172,14 @@ describe("the link", () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it("says that the page is outdated when the hub speaks another version", () => {
+  it("is outdated when the hub has another protocol version", () => {
     const { last, phase } = setUp();
     last().open();
     last().hear({ type: "welcome", protocol: 2, hub: "h", me, resumed: false });
     expect(phase()).toBe("outdated");
   });
 
-  it("tells again what it shows after it came back", async () => {
+  it("reports the current page again after reconnecting", async () => {
     const { link, last } = setUp();
     last().goLive();
     link.look({ project: "p", activity: null });

@@ -2,7 +2,7 @@ import type { Answer, Call, FromHub, Place, Problem, ToHub } from "../protocol";
 import { type AnswerTo, ANSWER_KIND, type CallOf, type Verb } from "./answers";
 import { backoff } from "./backoff";
 import type { Connection } from "./connection";
-import { Failure } from "./failure";
+import { Failure } from "../lib/failure";
 import { OutstandingRequests } from "./outstanding";
 import { decodeTerminal, type TerminalFrame } from "./terminal";
 
@@ -10,7 +10,7 @@ import { decodeTerminal, type TerminalFrame } from "./terminal";
 export const PROTOCOL = 1;
 
 const ANSWER_DEADLINE_MS = 15_000;
-/** What the hub asks a runner may take longer: the hub gives up before this page does. */
+/** Requests that the hub forwards to a runner take longer; the hub times out before the page does. */
 const RUNNER_DEADLINE_MS = 40_000;
 const HANDSHAKE_DEADLINE_MS = 10_000;
 const QUIET_MS = 45_000;
@@ -18,7 +18,7 @@ const QUIET_MS = 45_000;
 /** Where to resume: the database and the last change seen in it. */
 export type Resume = { hub: string; since: number };
 
-/** What a link needs from its surroundings; tests give their own. */
+/** The environment of a link; tests replace it. */
 export type LinkOptions = {
   url: string;
   open?: (url: string) => WebSocket;
@@ -26,7 +26,7 @@ export type LinkOptions = {
   random?: () => number;
   online?: () => boolean;
   visible?: () => boolean;
-  /** Asked when a connection was refused before it opened: is the credential still good? */
+  /** Whether the credential is still valid, after a connection failed to open. */
   stillLoggedIn: () => Promise<boolean>;
   resume: () => Resume | null;
   onFrame: (frame: FromHub) => void;
@@ -34,7 +34,7 @@ export type LinkOptions = {
   onConnection: (connection: Connection) => void;
 };
 
-/** One WebSocket to the hub that comes back by itself, resumes, and never loses or doubles a request. */
+/** A WebSocket to the hub that reconnects, resumes, and performs every request exactly once. */
 export class Link {
   #options: Required<LinkOptions>;
   #socket: WebSocket | null = null;
@@ -60,13 +60,13 @@ export class Link {
     };
   }
 
-  /** Starts to connect, and keeps connected until `stop`. */
+  /** Connects, and reconnects until `stop`. */
   start(): void {
     this.#watchdog = setInterval(() => this.#watch(), 2_000);
     this.#connect();
   }
 
-  /** Ends for good; open requests are refused. */
+  /** Disconnects and rejects open requests. */
   stop(): void {
     clearTimeout(this.#timer);
     clearInterval(this.#watchdog);
@@ -74,7 +74,7 @@ export class Link {
     this.#requests.refuseAll(gone("The page is no longer connected."));
   }
 
-  /** Asks the hub. While there is no connection the request waits; after a lost one it is sent again with the same key. */
+  /** Sends a request. It waits for a connection, and is sent again with the same key after a disconnection. */
   async request<V extends Verb>(call: CallOf<V>, key: string = crypto.randomUUID()): Promise<AnswerTo<V>> {
     if (this.#connection.phase === "ended") throw new Failure(ended());
     const { request, answer } = this.#requests.add(call as Call, key);
@@ -90,25 +90,25 @@ export class Link {
     return ("value" in got ? got.value : undefined) as AnswerTo<V>;
   }
 
-  /** Tells others what this page shows; nothing when null. */
+  /** Reports the current page to others; null for none. */
   look(place: Place | null): void {
     this.#place = place;
     if (this.#ready) this.#send(lookFrame(place));
   }
 
-  /** Says something that needs no answer and is worth nothing later; false when there is no connection. */
+  /** Sends a frame without an answer; returns false without a connection. */
   tell(frame: ToHub): boolean {
     if (this.#ready) this.#send(frame);
     return this.#ready;
   }
 
-  /** Says something about a terminal; false when there is no connection. */
+  /** Sends a terminal frame; returns false without a connection. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean {
     if (this.#ready && this.#socket?.readyState === 1) this.#socket.send(bytes);
     return this.#ready;
   }
 
-  /** Tries now instead of after the wait: somebody asked, the network came back, or the tab was opened again. */
+  /** Reconnects now instead of after the delay. */
   nudge(): void {
     const { phase } = this.#connection;
     if (phase === "waiting" || phase === "offline") {
@@ -119,7 +119,7 @@ export class Link {
     }
   }
 
-  /** The network is gone, says the browser. */
+  /** Called when the browser goes offline. */
   networkLost(): void {
     if (this.#connection.phase === "ended" || this.#connection.phase === "outdated") return;
     clearTimeout(this.#timer);
@@ -162,7 +162,7 @@ export class Link {
     const frame = JSON.parse(text) as FromHub;
     switch (frame.type) {
       case "answer":
-        // First the state, then the caller: whoever awaits an answer finds it on the floor.
+        // Update the state before the caller continues.
         this.#options.onFrame(frame);
         return this.#requests.answered(frame.id, frame.answer);
       case "error":
@@ -195,7 +195,7 @@ export class Link {
     if (code === 4401) return this.#end();
     if (!opened) {
       this.#become({ phase: "connecting", staleSince: this.#staleSince });
-      // A browser does not say why a connection was refused, so ask in a way that does.
+      // Browsers do not tell why a WebSocket failed to open: check the login over HTTP.
       if (!(await this.#options.stillLoggedIn().catch(() => true))) return this.#end();
       if (this.#socket) return;
     }
@@ -213,7 +213,7 @@ export class Link {
 
   #outdated(): void {
     this.#drop();
-    this.#requests.refuseAll(gone("This page is older than the hub. Reload it."));
+    this.#requests.refuseAll(gone("This page is older than the hub. Reload the page."));
     this.#become({ phase: "outdated", staleSince: this.#staleSince });
   }
 
@@ -226,7 +226,7 @@ export class Link {
     socket?.close();
   }
 
-  // The browser shows no pings: a peer that went silent is noticed by what it does not answer.
+  // Pages cannot send pings: detect a dead peer by missing answers.
   #watch(): void {
     if (!this.#socket) return;
     const now = this.#options.now();
@@ -277,6 +277,6 @@ function ended(): Problem {
   return {
     kind: "unauthenticated",
     status: 401,
-    detail: "Your login has ended. Log in again, then repeat this.",
+    detail: "Your login has expired. Log in again and retry.",
   };
 }

@@ -13,18 +13,18 @@ const FRAMES: TerminalFrame[] = [
 ];
 
 describe("terminal frames", () => {
-  it("survive their bytes", () => {
+  it("survive encoding and decoding", () => {
     for (const frame of FRAMES) expect(decodeTerminal(encodeTerminal(frame).buffer)).toEqual(frame);
   });
 
-  it("are laid out as the hub reads them", () => {
+  it("have the byte layout of the hub", () => {
     const input = encodeTerminal({ kind: "input", channel: 258, bytes: new Uint8Array([65]) });
     expect([...input]).toEqual([4, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 65]);
     const credit = encodeTerminal({ kind: "credit", channel: 1, offset: 65_536 });
     expect([...credit]).toEqual([5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0]);
   });
 
-  it("that are cut off or unknown are none", () => {
+  it("are rejected when truncated or unknown", () => {
     for (const frame of FRAMES) {
       const whole = encodeTerminal(frame);
       expect(decodeTerminal(whole.buffer.slice(0, 12))).toBeNull();

@@ -1,4 +1,4 @@
-/** A terminal's screen, its output, or what a watcher says about them. */
+/** A binary frame of a terminal channel. */
 export type TerminalFrame =
   | {
       kind: "snapshot";
@@ -21,7 +21,7 @@ const INPUT = 4;
 const CREDIT = 5;
 const HEAD = 13;
 
-/** The frame as bytes: kind, channel, offset, big-endian, then what it carries. */
+/** Encodes a frame: kind, channel, offset in big-endian, then the payload. */
 export function encodeTerminal(frame: TerminalFrame): Uint8Array<ArrayBuffer> {
   switch (frame.kind) {
     case "snapshot": {
@@ -59,7 +59,7 @@ export function encodeTerminal(frame: TerminalFrame): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Reads a frame; null when the bytes are none. */
+/** Decodes a frame; null for invalid bytes. */
 export function decodeTerminal(buffer: ArrayBuffer): TerminalFrame | null {
   if (buffer.byteLength < HEAD) return null;
   const view = new DataView(buffer);

@@ -1,7 +1,7 @@
-/** A worker's colour and the ground of its terminal. */
+/** A worker's accent colour and the background of its terminal. */
 export type Colours = { accent: string; ground: string };
 
-// The first four are the product's own; the others turn the hue at about the same lightness and chroma.
+// The first four are from the design; the others rotate the hue at similar lightness and chroma.
 const COLOURS: readonly Colours[] = [
   { accent: "#6366f1", ground: "#0d0d14" },
   { accent: "#10b981", ground: "#0a0f0d" },
@@ -19,12 +19,12 @@ const COLOURS: readonly Colours[] = [
 
 const FIRST: Colours = { accent: "#6366f1", ground: "#0d0d14" };
 
-/** The colours of a worker, by its place: the same everywhere and for everyone. */
+/** The colours of a worker, by its number; the same for everyone. */
 export function colourOf(place: number): Colours {
   return COLOURS[place % COLOURS.length] ?? FIRST;
 }
 
-/** The colours of a session that no worker runs: the same everywhere and for everyone. */
+/** The colours of a session without a worker; the same for everyone. */
 export function coloursOf(session: string): Colours {
   let hash = 0x811c9dc5;
   for (let at = 0; at < session.length; at++)

@@ -1,4 +1,4 @@
-/** Puts a text into the clipboard, because somebody asked for it. */
+/** Copies a text to the clipboard. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -7,7 +7,7 @@ export async function copyText(text: string): Promise<void> {
   }
 }
 
-// Without https the clipboard is closed to pages, except by this.
+// Fallback without HTTPS, where the clipboard API is not available.
 function copyOldWay(text: string): void {
   const area = document.createElement("textarea");
   area.value = text;

@@ -1,4 +1,4 @@
-/** The icons: paths in a 16 × 16 box, drawn as lines. */
+/** The icons: stroked paths in a 16 × 16 box. */
 export const ICONS = {
   active: "M8 8m-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0M6.5 5.5L10.5 8L6.5 10.5Z",
   waiting: "M8 8m-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0M8 5v3.5M8 10.8v.2",

@@ -1,9 +1,9 @@
-import { asProblem } from "../link/failure";
-import type { Problem } from "../protocol";
+import { asProblem, type Problem } from "../lib/failure";
 
 /**
- * Something fetched on demand, with what went wrong beside it. Answers may come in any order: one that is older than what
- * is known is dropped. Older than what was asked for last it still counts, so that what changes often is seen at all.
+ * A value that is fetched on demand, with its problem. Answers may arrive in any order: an answer is dropped if a later
+ * request was already answered, but not merely because a later request is pending, so that frequent reloads still
+ * update the value.
  */
 export class Fetched<T> {
   problem = $state.raw<Problem | null>(null);
@@ -15,13 +15,13 @@ export class Fetched<T> {
   readonly #read: () => Promise<T>;
   readonly #about: () => unknown;
 
-  /** `about` says what is asked for, where that changes: what is known of anything else is not shown as its value. */
+  /** `about` identifies the requested value: a value for anything else is not shown. */
   constructor(read: () => Promise<T>, about: () => unknown = () => null) {
     this.#read = read;
     this.#about = about;
   }
 
-  /** What is known; null as long as nothing is. */
+  /** The value; null before the first answer. */
   get value(): T | null {
     return this.#got?.about === this.#about() ? (this.#got?.value ?? null) : null;
   }
@@ -30,18 +30,18 @@ export class Fetched<T> {
     this.#got = value === null ? null : { about: this.#about(), value };
   }
 
-  /** Whether something is done, or the newest request has no answer. */
+  /** Whether an action is running or the latest request is pending. */
   get busy(): boolean {
     return this.#works > 0 || this.#reads;
   }
 
-  /** Fetches it again. */
+  /** Fetches the value. */
   load = (): Promise<void> => {
     this.problem = null;
     return this.#fetch();
   };
 
-  /** Does something, then fetches again; false-safe: a failure is kept and shown. */
+  /** Runs an action, then fetches the value; keeps the problem of a failure. */
   async after(work: () => Promise<unknown>): Promise<void> {
     this.problem = null;
     this.#works += 1;
@@ -64,10 +64,10 @@ export class Fetched<T> {
       const value = await this.#read();
       if (turn < this.#settled) return;
       this.#settled = turn;
-      // What nobody asks for any more does not take the place of what is known.
+      // Ignore an answer to a question that is no longer asked.
       if (about === this.#about()) this.#got = { about, value };
     } catch (thrown) {
-      // The newest request will tell.
+      // Only the latest request reports its problem.
       if (turn !== this.#asked) return;
       this.#settled = turn;
       this.problem = asProblem(thrown);

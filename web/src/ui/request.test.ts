@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Failure } from "../link/failure";
+import { Failure } from "../lib/failure";
 import { Fetched } from "./request.svelte";
 
 /** Something to ask whose answers come when the test says so, in any order. */
@@ -19,8 +19,8 @@ function asked() {
   return { read, at };
 }
 
-describe("what is fetched", () => {
-  it("is the answer to the newest request, though an older one comes later", async () => {
+describe("Fetched", () => {
+  it("ignores an older answer that arrives later", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     const both = [fetched.load(), fetched.load()];
@@ -32,7 +32,7 @@ describe("what is fetched", () => {
     expect(fetched.value).toBe("the last hour");
   });
 
-  it("is not hidden by an error of an older request", async () => {
+  it("ignores the error of an older request", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     const both = [fetched.load(), fetched.load()];
@@ -42,7 +42,7 @@ describe("what is fetched", () => {
     expect([fetched.value, fetched.problem]).toEqual(["new", null]);
   });
 
-  it("is the newest request's error, though an older answer comes later", async () => {
+  it("keeps the error of the latest request when an older answer arrives later", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     const both = [fetched.load(), fetched.load()];
@@ -52,7 +52,7 @@ describe("what is fetched", () => {
     expect([fetched.value, fetched.problem?.detail]).toEqual([null, "gone"]);
   });
 
-  it("is an older answer until a newer one comes: what changes often is seen, too", async () => {
+  it("shows an older answer until a newer one arrives", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     const both = [fetched.load(), fetched.load()];
@@ -64,7 +64,7 @@ describe("what is fetched", () => {
     expect([fetched.busy, fetched.value]).toEqual([false, "new"]);
   });
 
-  it("is no longer on its way when an older answer is", async () => {
+  it("is not busy after the latest answer, while an older one is pending", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     void fetched.load();
@@ -74,7 +74,7 @@ describe("what is fetched", () => {
     expect(fetched.busy).toBe(false);
   });
 
-  it("is read after what was done, though it was asked for meanwhile", async () => {
+  it("fetches again after an action, even if a request was sent meanwhile", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     let done: () => void = () => undefined;
@@ -90,7 +90,7 @@ describe("what is fetched", () => {
     expect(fetched.value).toBe("without it");
   });
 
-  it("says that something could not be done, though it was asked for meanwhile", async () => {
+  it("keeps the error of an action, even if a request was sent meanwhile", async () => {
     const hub = asked();
     const fetched = new Fetched(hub.read);
     let fail: (thrown: Error) => void = () => undefined;
@@ -104,7 +104,7 @@ describe("what is fetched", () => {
     expect(fetched.busy).toBe(false);
   });
 
-  it("is not shown as what it is not about", async () => {
+  it("does not show the value of another subject", async () => {
     const hub = asked();
     let hours = 720;
     const fetched = new Fetched(hub.read, () => hours);

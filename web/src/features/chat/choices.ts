@@ -1,14 +1,14 @@
-import type { Floor } from "../../state/floor";
-import { valuesOf } from "../../state/layered";
-import { unfinished } from "../../state/mentions";
-import { byUrgency } from "../../state/tree";
+import type { Floor } from "../../state/hub/floor";
+import { valuesOf } from "../../lib/layered";
+import { unfinished } from "../../state/chat/mentions";
+import { byUrgency } from "../../state/projects/tree";
 
-/** Something that can be completed to. */
+/** A suggestion of the completion. */
 export type Choice = { id: string; label: string; detail?: string; insert: string };
 
 const MOST = 8;
 
-/** What an unfinished `@name` or `#reference` before the caret may become, and where it starts. */
+/** Suggestions for an unfinished `@name` or `#reference` before the caret, and its start. */
 export function choicesAt(
   floor: Floor,
   project: string,
@@ -40,11 +40,11 @@ function people(floor: Floor, query: string): Choice[] {
       id: user.id,
       label: user.name,
       insert: `@${user.name} `,
-      ...(floor.presence.has(user.id) ? { detail: "here" } : {}),
+      ...(floor.presence.has(user.id) ? { detail: "online" } : {}),
     }));
 }
 
-// Those that are known here: a board that was looked at, or what was heard lately.
+// Only loaded tasks.
 function tasks(floor: Floor, project: string, query: string): Choice[] {
   const board = floor.boards.get(project);
   if (!board || query.length === 0) return [];

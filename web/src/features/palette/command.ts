@@ -1,11 +1,11 @@
 import type { IconName } from "../../ui/icons";
 
-/** A place or verb that the palette finds. */
+/** A page or command in the palette. */
 export type Command = {
   id: string;
   icon: IconName;
   title: string;
-  /** Where it belongs, or what it is. */
+  /** Its context or kind. */
   detail: string;
   run: () => void;
 };

@@ -1,13 +1,13 @@
-import { asProblem } from "../../link/failure";
-import type { Problem, RecordingDetail } from "../../protocol";
-import { Playback } from "../../state/playback";
-import { session as hub } from "../../state/session.svelte";
+import { asProblem, type Problem } from "../../lib/failure";
+import type { RecordingDetail } from "../../protocol";
+import { Playback } from "../../state/execution/playback";
+import { hub } from "../../state/hub/hub.svelte";
 import type { Emulator } from "../../ui/terminal/emulator";
 
-/** The speeds that are offered. */
+/** The playback speeds. */
 export const SPEEDS = [0.5, 1, 2, 5, 10, 30] as const;
 
-/** A recording being played: time passes while it plays, and stands still otherwise. */
+/** Plays a recording in an emulator. */
 export class RecordingPlayer {
   readonly session: string;
   readonly #playback: Playback;
@@ -30,12 +30,12 @@ export class RecordingPlayer {
     );
   }
 
-  /** How long it is. */
+  /** The duration in milliseconds. */
   get length(): number {
     return this.detail?.duration_ms ?? 0;
   }
 
-  /** Fetches what it is, and shows one moment. */
+  /** Loads the recording and seeks to a position. */
   async load(at: number): Promise<void> {
     this.problem = null;
     try {
@@ -47,7 +47,7 @@ export class RecordingPlayer {
     await this.seek(at);
   }
 
-  /** Goes to a moment. */
+  /** Seeks to a position. */
   async seek(at: number): Promise<void> {
     this.now = Math.min(Math.max(0, at), this.length);
     this.waiting = true;
@@ -62,7 +62,7 @@ export class RecordingPlayer {
     }
   }
 
-  /** Plays, from the start when it is at the end. */
+  /** Plays; restarts at the end. */
   async play(): Promise<void> {
     if (this.playing) return;
     if (this.now >= this.length) await this.seek(0);
@@ -71,20 +71,20 @@ export class RecordingPlayer {
     this.#frame = requestAnimationFrame(this.#tick);
   }
 
-  /** Stands still. */
+  /** Pauses. */
   pause(): void {
     this.playing = false;
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Plays or stands still. */
+  /** Plays or pauses. */
   toggle(): void {
     if (this.playing) this.pause();
     else void this.play();
   }
 
   #tick = async (time: number): Promise<void> => {
-    // A browser that was busy or elsewhere does not race to catch up.
+    // Do not catch up after the browser was busy or in the background.
     const passed = Math.min(250, Math.max(0, time - this.#last)) * this.speed;
     this.#last = time;
     try {

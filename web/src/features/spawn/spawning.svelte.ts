@@ -1,14 +1,14 @@
-import { asProblem } from "../../link/failure";
-import type { Problem, Session, SessionSpawn } from "../../protocol";
-import { argvOf, isPlain } from "../../state/agents";
-import { navigation } from "../../state/navigation.svelte";
-import { notices } from "../../state/notices.svelte";
-import { session as hub } from "../../state/session.svelte";
-import { recall, remember } from "../../state/storage";
-import { tabs } from "../../state/tabs.svelte";
-import { nameOf } from "../../state/tree";
+import { asProblem, type Problem } from "../../lib/failure";
+import type { Session, SessionSpawn } from "../../protocol";
+import { argvOf, isPlain } from "../../state/execution/agents";
+import { navigation } from "../../state/shell/navigation.svelte";
+import { notices } from "../../state/shell/notices.svelte";
+import { hub } from "../../state/hub/hub.svelte";
+import { recall, remember } from "../../lib/storage";
+import { tabs } from "../../state/execution/tabs.svelte";
+import { nameOf } from "../../state/projects/tree";
 
-/** What is filled in to start an agent, and what came of it. */
+/** The form that starts an agent. */
 export class Spawning {
   agent = $state(recall("agent") ?? "");
   prompt = $state("");
@@ -16,7 +16,7 @@ export class Spawning {
   mode = $state<"interactive" | "headless">("interactive");
   model = $state("");
   sandbox = $state(false);
-  // What is chosen at first is what the command line takes when nobody says.
+  // The same defaults as on the command line.
   network = $state(true);
   home = $state(false);
   runner = $state("");
@@ -25,22 +25,22 @@ export class Spawning {
   recordInput = $state(false);
   busy = $state(false);
   problem = $state.raw<Problem | null>(null);
-  // One key for the whole form: pressing twice, or again after a lost answer, starts one agent.
+  // One key per attempt: a double click or a retry after a lost answer starts one agent.
   #key = crypto.randomUUID();
 
-  /** Why a field was refused. */
+  /** The error of a field. */
   errorOf(field: string): string | null {
     return this.problem?.errors?.find((error) => error.field === field)?.message ?? null;
   }
 
-  /** Whether enough is filled in. */
+  /** Whether the required fields are filled in. */
   get isComplete(): boolean {
     if (!this.agent) return false;
     if (this.agent === "command") return argvOf(this.command).length > 0;
     return this.agent === "shell" || this.mode === "interactive" || this.prompt.trim() !== "";
   }
 
-  /** What is asked of the hub. */
+  /** The form as input for the hub. */
   input(where: Pick<SessionSpawn, "project" | "activity" | "workspace">): SessionSpawn {
     const plain = isPlain(this.agent);
     const argv = plain ? argvOf(this.command) : [];
@@ -59,18 +59,18 @@ export class Spawning {
     };
   }
 
-  // What runs on somebody else's machine is theirs: it may not be shown, and nothing runs before they say so.
+  // A session on another person's runner belongs to them, may be hidden, and starts only after their approval.
   #show({ id, project, activity, owner }: Session): void {
     const { floor } = hub;
     const mine = owner.id === floor.me?.user?.id;
-    if (!mine) notices.tell(`Asked: the session starts when ${nameOf(floor, owner)} allows it`);
+    if (!mine) notices.tell(`Request sent. The session starts when ${nameOf(floor, owner)} allows it.`);
     if (!mine && !floor.projects.get(project)?.share_execution)
       return navigation.go({ name: "activity", project, activity });
     tabs.add(id);
     navigation.go({ name: "session", session: id });
   }
 
-  /** Does the work, then starts the agent there and shows its terminal; says whether it did. */
+  /** Starts the agent at the place that `where` returns and opens its terminal; returns whether it started. */
   async spawn(
     where: () => Promise<Pick<SessionSpawn, "project" | "activity" | "workspace">>,
   ): Promise<boolean> {

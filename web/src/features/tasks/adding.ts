@@ -1,25 +1,25 @@
 import type { Criterion, TaskAdd } from "../../protocol";
-import { argvOf } from "../../state/agents";
+import { argvOf } from "../../state/execution/agents";
 
-/** A criterion as it is filled in: what kind, and its words. */
+/** A criterion in the form. */
 export type Draft = { kind: Criterion["kind"]; value: string };
 
-/** The kinds that can be filled in here; the others come by JSON. */
+/** The kinds of criteria in the form; the others need JSON. */
 export const KINDS: readonly { kind: Criterion["kind"]; word: string; placeholder: string | null }[] = [
-  { kind: "command", word: "A command passes", placeholder: "cargo test -p parser" },
-  { kind: "file_exists", word: "A file is there", placeholder: "docs/parser.md" },
+  { kind: "command", word: "Command passes", placeholder: "cargo test -p parser" },
+  { kind: "file_exists", word: "File exists", placeholder: "docs/parser.md" },
   { kind: "only_touches", word: "Only these files change", placeholder: "src/parser/**, tests/*" },
   { kind: "committed", word: "Everything is committed", placeholder: null },
-  { kind: "no_conflict_with_base", word: "No conflict with the base", placeholder: null },
-  { kind: "text", word: "A person judges", placeholder: "The words are easy to understand" },
+  { kind: "no_conflict_with_base", word: "No conflict with the base branch", placeholder: null },
+  { kind: "text", word: "Person reviews", placeholder: "The text is easy to understand" },
 ];
 
-/** Words between commas or spaces. */
+/** Splits a text at commas and spaces. */
 export function listOf(text: string): string[] {
   return text.split(/[\s,]+/u).filter(Boolean);
 }
 
-/** The criterion that was filled in; null while it says nothing. */
+/** The criterion from the form; null while it is empty. */
 export function criterionOf({ kind, value }: Draft): Criterion | null {
   const text = value.trim();
   switch (kind) {
@@ -44,7 +44,7 @@ export function criterionOf({ kind, value }: Draft): Criterion | null {
   }
 }
 
-/** One task as it was filled in. */
+/** The fields of the form. */
 export type Form = {
   description: string;
   context: string;
@@ -56,7 +56,7 @@ export type Form = {
   activity: string;
 };
 
-/** What is asked of the hub. */
+/** The form as input for the hub. */
 export function taskOf(form: Form): TaskAdd {
   const acceptance = form.criteria.flatMap((one) => criterionOf(one) ?? []);
   const files = listOf(form.files);

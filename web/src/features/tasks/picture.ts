@@ -1,23 +1,23 @@
 import type { TaskLine } from "../../protocol";
-import type { Drawn } from "../../state/graph";
-import { layout } from "../../state/layout";
+import type { Drawn } from "../../state/tasks/graph";
+import { layout } from "../../state/tasks/layout";
 
-/** How large a task is drawn, and how far from others. */
+/** The size of a node and the distances between nodes. */
 export const NODE = { width: 204, height: 60, across: 54, between: 12 };
 
 const GAP = 14;
 
-/** Where everything stands: what hangs together in layers, what stands alone in rows below. */
+/** The positions: connected tasks in layers, tasks without dependencies in rows below. */
 export type Arranged = {
   nodes: ReadonlyMap<string, { x: number; y: number }>;
   edges: readonly { from: string; to: string; path: string }[];
-  /** Where it says that these stand alone; null when that is plain. */
+  /** The position of the heading above tasks without dependencies; null for no heading. */
   aloneAt: number | null;
   width: number;
   height: number;
 };
 
-/** Arranges what is drawn. */
+/** Computes the positions. */
 export function arrange({ linked, alone, edges }: Drawn): Arranged {
   const picture = layout(
     linked.map((task) => task.id),
@@ -40,7 +40,7 @@ export function arrange({ linked, alone, edges }: Drawn): Arranged {
   };
 }
 
-/** Tasks as the eye goes: from left to right, then down. */
+/** Tasks from left to right, then from top to bottom. */
 export function inReadingOrder(tasks: readonly TaskLine[], { nodes }: Arranged): TaskLine[] {
   return [...tasks].sort((a, b) => {
     const [one, two] = [nodes.get(a.id), nodes.get(b.id)];
@@ -48,7 +48,7 @@ export function inReadingOrder(tasks: readonly TaskLine[], { nodes }: Arranged):
   });
 }
 
-/** The task next to one: along the arrows to the sides, or what stands above or below. */
+/** The neighbour of a task: along an arrow for left and right, in the same layer for up and down. */
 export function neighbour(picture: Arranged, id: string, key: string): string | undefined {
   const here = picture.nodes.get(id);
   if (!here) return undefined;
@@ -64,7 +64,7 @@ export function neighbour(picture: Arranged, id: string, key: string): string | 
   return found.sort((a, b) => far(a) - far(b))[0];
 }
 
-// Straight through the layers that it crosses, bent between them.
+// Straight within a layer, curved between layers.
 function pathOf([first, ...rest]: readonly { x: number; y: number }[]): string {
   if (!first) return "";
   const half = NODE.width / 2;

@@ -1,8 +1,7 @@
-import { asProblem } from "../../link/failure";
-import type { Problem } from "../../protocol";
-import { session } from "../../state/session.svelte";
+import { asProblem, type Problem } from "../../lib/failure";
+import { hub } from "../../state/hub/hub.svelte";
 
-/** Keeps a project's board whole while somebody looks at it: fetched once, and again after a full sync. */
+/** Loads a project's board while it is open: once, and again after a full sync. */
 export class Reading {
   problem = $state.raw<Problem | null>(null);
   busy = $state(false);
@@ -11,9 +10,9 @@ export class Reading {
   constructor(project: () => string) {
     this.#project = project;
     $effect(() => {
-      const known = session.floor.boards.get(this.#project());
+      const known = hub.floor.boards.get(this.#project());
       if (this.busy || this.problem || (known?.fresh && known.wanted)) return;
-      if (session.connection.phase === "live") void this.load();
+      if (hub.connection.phase === "live") void this.load();
     });
   }
 
@@ -22,7 +21,7 @@ export class Reading {
     this.busy = true;
     this.problem = null;
     try {
-      await session.readBoard(this.#project());
+      await hub.readBoard(this.#project());
     } catch (thrown) {
       this.problem = asProblem(thrown);
     } finally {

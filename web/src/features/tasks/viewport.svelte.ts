@@ -2,10 +2,10 @@ type Size = { width: number; height: number };
 
 const LEAST = 0.12;
 const MOST = 2;
-/** A press that moves less is a click. */
+/** A press that moves less than this is a click. */
 const SLACK = 4;
 
-/** Which part of a large picture is seen, and how large. */
+/** Pan and zoom of a large picture. */
 export class Viewport {
   x = $state(16);
   y = $state(16);
@@ -14,18 +14,18 @@ export class Viewport {
   #pointers: { id: number; x: number; y: number }[] = [];
   #moved = 0;
 
-  /** Shows a whole picture, not larger than it is. */
+  /** Fits the picture into the frame, without enlarging it. */
   fit(picture: Size, frame: Size): void {
     const room = { width: frame.width - 48, height: frame.height - 48 };
     const fits = Math.min(room.width / Math.max(1, picture.width), room.height / Math.max(1, picture.height));
-    // Letters that nobody can read are worth less than the beginning in full.
+    // Show a readable part instead of an unreadable whole.
     this.scale = Math.min(1, Math.max(frame.width < 600 ? 0.7 : 0.35, fits));
     const left = (frame.width - picture.width * this.scale) / 2;
     this.x = Math.max(24, left);
     this.y = left < 24 ? 24 : Math.max(24, (frame.height - picture.height * this.scale) / 2);
   }
 
-  /** Makes it larger or smaller around a point of the frame. */
+  /** Zooms around a point of the frame. */
   zoom(by: number, x: number, y: number): void {
     const scale = Math.min(MOST, Math.max(LEAST, this.scale * by));
     const ratio = scale / this.scale;
@@ -34,7 +34,7 @@ export class Viewport {
     this.scale = scale;
   }
 
-  /** Moves as little as needed to show a node. */
+  /** Pans as little as needed to show a node. */
   reveal(node: { x: number; y: number }, size: Size, frame: Size): void {
     const half = { width: (size.width / 2) * this.scale, height: (size.height / 2) * this.scale };
     const at = { x: node.x * this.scale + this.x, y: node.y * this.scale + this.y };
@@ -42,7 +42,7 @@ export class Viewport {
     this.y += Math.max(0, half.height + 12 - at.y) - Math.max(0, at.y + half.height + 12 - frame.height);
   }
 
-  /** Scrolls; with Ctrl, as a pinch does, it zooms. */
+  /** Pans; zooms with Ctrl, which browsers also report for a pinch. */
   wheel(event: WheelEvent, place: DOMRect): void {
     event.preventDefault();
     if (event.ctrlKey || event.metaKey)
@@ -56,14 +56,14 @@ export class Viewport {
     this.y -= (event.shiftKey ? 0 : event.deltaY) * unit;
   }
 
-  /** A pointer takes hold. */
+  /** Starts a drag. */
   grab(event: PointerEvent): void {
     if (event.button !== 0 || (event.target as Element).closest("button, select, input")) return;
     if (this.#pointers.length === 0) this.#moved = 0;
     this.#pointers.push({ id: event.pointerId, x: event.clientX, y: event.clientY });
   }
 
-  /** It moves: one pointer pans, two pinch. */
+  /** One pointer pans, two zoom. */
   drag(event: PointerEvent): void {
     const last = this.#pointers.find((one) => one.id === event.pointerId);
     if (!last) return;
@@ -94,13 +94,13 @@ export class Viewport {
     last.y = event.clientY;
   }
 
-  /** It lets go. */
+  /** Ends a drag. */
   drop(event: PointerEvent): void {
     this.#pointers = this.#pointers.filter((one) => one.id !== event.pointerId);
     if (this.#pointers.length === 0) this.dragging = false;
   }
 
-  /** The end of a drag is no click. */
+  /** Suppresses the click at the end of a drag. */
   swallow(event: MouseEvent): void {
     if (this.#moved < SLACK) return;
     this.#moved = 0;

@@ -1,4 +1,4 @@
-/** What keys do in the terminals; they work inside one, too, and never reach its program. */
+/** Keyboard shortcuts on the terminals page; they never reach the program in the terminal. */
 export type TerminalKey =
   | { does: "tab"; index: number }
   | { does: "find" | "leave" | "palette" | "diff" | "grid" | "copy" | "next" | "previous" };
@@ -14,7 +14,7 @@ const SHIFTED: Record<string, Exclude<TerminalKey["does"], "tab">> = {
   PageUp: "previous",
 };
 
-/** What a key press means here; null when it is the program's. */
+/** The shortcut for a key press; null for input to the program. */
 export function terminalKey(event: KeyboardEvent): TerminalKey | null {
   if (event.type !== "keydown" || event.altKey || event.metaKey || !event.ctrlKey) return null;
   const digit = /^Digit([1-9])$/.exec(event.code)?.[1];

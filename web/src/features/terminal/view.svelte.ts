@@ -1,12 +1,12 @@
-import { session as hub } from "../../state/session.svelte";
-import type { TerminalStream, Watched } from "../../state/stream";
+import { hub } from "../../state/hub/hub.svelte";
+import type { TerminalStream, Watched } from "../../state/execution/stream";
 import type { Emulator } from "../../ui/terminal/emulator";
 import { giveEmulator, takeEmulator } from "../../ui/terminal/pool";
 
-/** A terminal that is out of sight this long is no longer watched. */
+/** A hidden terminal is unwatched after this time. */
 const LINGER_MS = 3_000;
 
-/** One session's terminal on this page: its stream and what draws it. */
+/** The terminal of a session: its stream and its emulator. */
 export class View {
   readonly session: string;
   readonly emulator: Emulator;
@@ -22,33 +22,33 @@ export class View {
     this.watched = this.stream.watched;
   }
 
-  /** Whether it is on the screen. */
+  /** Whether it is visible. */
   get isShown(): boolean {
     return this.#shown > 0;
   }
 
-  /** It came onto the screen. */
+  /** Called when it becomes visible. */
   show(): void {
     clearTimeout(this.#timer);
     this.#shown += 1;
     this.stream.start();
   }
 
-  /** It left the screen; a moment later nothing is sent for it any more. */
+  /** Called when it is hidden; stops the stream after a delay. */
   hide(): void {
     this.#shown = Math.max(0, this.#shown - 1);
     if (this.#shown > 0) return;
     this.#timer = setTimeout(() => this.stream.stop(), LINGER_MS);
   }
 
-  /** The browser's tab was looked at again, or not for a while. */
+  /** Starts or stops the stream when the browser tab changes its visibility. */
   wake(awake: boolean): void {
     if (!this.isShown) return;
     if (awake) this.stream.start();
     else this.stream.stop();
   }
 
-  /** Ends it and gives its terminal back. */
+  /** Closes the stream and returns the emulator to the pool. */
   close(): void {
     clearTimeout(this.#timer);
     hub.channels.close(this.stream);

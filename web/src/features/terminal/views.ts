@@ -1,13 +1,13 @@
 import { View } from "./view.svelte";
 
-/** How many terminals keep what they showed; the others get the screen anew when they are opened. */
+/** Maximum number of cached terminals; others load their screen again when opened. */
 const KEPT = 16;
-/** A browser tab in the background this long watches nothing. */
+/** A background tab stops watching terminals after this time. */
 const HIDDEN_MS = 20_000;
 
 const views = new Map<string, View>();
 
-/** The view of a session; the ones used last are kept. */
+/** The view of a session, from a cache of the most recently used ones. */
 export function viewOf(session: string): View {
   const view = views.get(session) ?? new View(session);
   views.delete(session);

@@ -113,7 +113,7 @@ export function session(id: string, more: Partial<Session> = {}): Session {
   };
 }
 
-/** What a session is at, for tests. */
+/** The state of a session for tests. */
 export function status(
   is: Session["state"]["status"],
   more: Partial<Session["state"]> = {},
@@ -247,7 +247,7 @@ export function escalation(id: string, more: Partial<Escalation> = {}): Escalati
   };
 }
 
-/** A request to a runner's owner for tests: a command that Bo wrote, which would check a task on Ann's runner. */
+/** An approval for tests: Bo's command would check a task on Ann's runner. */
 export function approval(id: string, more: Partial<Approval> = {}): Approval {
   return {
     id,
@@ -286,7 +286,7 @@ export function entry(number: number, more: Partial<WorkEntry> = {}): WorkEntry 
   };
 }
 
-/** Settings of the work for tests. */
+/** Task settings for tests. */
 export function settings(more: Partial<WorkSettings> = {}): WorkSettings {
   return {
     strategy: "least_loaded",

@@ -1,13 +1,13 @@
 import { createContext } from "svelte";
 
-/** What a piece of text in markdown may turn out to be. */
+/** A rendered part of a Markdown text. */
 export type Part =
   | { kind: "text"; text: string }
   | { kind: "chip"; text: string; strong: boolean; title?: string }
   | { kind: "link"; text: string; href: string; title?: string };
 
-/** Cuts plain text into parts: how mentions and references get their look, without markdown knowing of them. */
+/** Splits plain text into parts, so that Markdown need not know about mentions and references. */
 export type Cut = (text: string) => Part[];
 
-/** Hands the cutter down to the text leaves. */
+/** Passes the function to the text components. */
 export const [getCut, setCut] = createContext<() => Cut>();

@@ -3,7 +3,7 @@ import { decodeHTMLStrict } from "./entities";
 import { type Block, lex, type Leaf, MOST_PIECES, safeHref } from "./lex";
 
 describe("safeHref", () => {
-  it("lets through only what leaves for the web or the mail program", () => {
+  it("allows only web and mail links", () => {
     expect(safeHref("https://example.org/a?b#c")).toBe("https://example.org/a?b#c");
     expect(safeHref("mailto:ann@example.org")).toBe("mailto:ann@example.org");
   });
@@ -66,7 +66,7 @@ describe("lex", () => {
     return count;
   }
 
-  it.each(Object.keys(HOSTILE))("reads %s in time that grows with the text and not faster", (name) => {
+  it.each(Object.keys(HOSTILE))("parses %s in linear time", (name) => {
     const hostile = HOSTILE[name] as (length: number) => string;
     const [short, long] = [steps(hostile(1_000)), steps(hostile(4_000))];
     expect(long).toBeLessThan(5 * short + 10_000);
@@ -83,7 +83,7 @@ describe("lex", () => {
       return sum + 1 + ("tokens" in token ? size(token.tokens) : 0);
     }, 0);
 
-  it.each(Object.keys(HOSTILE))("makes no more of %s than can be shown", (name) => {
+  it.each(Object.keys(HOSTILE))("limits the number of elements for %s", (name) => {
     const blocks = lex((HOSTILE[name] as (length: number) => string)(64 * 1024));
     expect(size(blocks)).toBeLessThanOrEqual(MOST_PIECES + 1);
     expect(JSON.stringify(blocks).length).toBeLessThan(40 * 64 * 1024);
@@ -91,7 +91,7 @@ describe("lex", () => {
 
   const text = (text: string): Leaf => ({ type: "text", text });
 
-  it("reads what people write", () => {
+  it("parses common Markdown", () => {
     expect(lex("# A\n\nb **c** `d`\ne ~~f~~ [g](https://example.org)")).toEqual([
       { type: "heading", depth: 1, tokens: [text("A")] },
       {
@@ -156,7 +156,7 @@ describe("lex", () => {
     ]);
   });
 
-  it("knows the entities that people type, and no other name of an object", () => {
+  it("decodes common entities and no inherited property names", () => {
     expect(["&amp;", "&rarr;", "&zzz;", "&constructor;"].map(decodeHTMLStrict)).toEqual([
       "&",
       "→",
@@ -165,12 +165,12 @@ describe("lex", () => {
     ]);
   });
 
-  it("shows as it was typed what nests too deep, to the last word", () => {
+  it("shows text that is nested too deep as source, without losing a word", () => {
     const deep = `${"> ".repeat(200)}end`;
     expect(JSON.stringify(lex(deep))).toContain(deep);
   });
 
-  it("leaves HTML and addresses that nobody may follow as they were typed", () => {
+  it("shows HTML and unsafe links as source", () => {
     for (const typed of ["<img src=x onerror=alert(1)>", "[a](javascript:alert(1))", "[a](/api/logout)"]) {
       expect(lex(typed)).toEqual([{ type: "paragraph", tokens: [text(typed)] }]);
     }

@@ -1,11 +1,11 @@
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** How deep lists, quotes and emphasis may nest; deeper is shown as it was typed. */
+/** Maximum nesting of lists, quotes and emphasis; deeper levels are shown as source. */
 export const DEEPEST = 12;
-/** How many pieces of one text are shown with a look of their own; the rest is shown as it was typed. */
+/** Maximum number of formatted elements in a text; the rest is shown as source. */
 export const MOST_PIECES = 20_000;
 
-/** A piece of a line. */
+/** An inline element. */
 export type Leaf =
   | { type: "text"; text: string }
   | { type: "strong"; tokens: Leaf[] }
@@ -16,10 +16,10 @@ export type Leaf =
   | { type: "link"; href: string; tokens: Leaf[] }
   | { type: "image"; href: string; text: string };
 
-/** One entry of a list. */
+/** A list item. */
 export type Item = { task: boolean; checked: boolean; tokens: Block[] };
 
-/** A piece of a text. */
+/** A block element. */
 export type Block =
   | { type: "paragraph"; tokens: Leaf[] }
   | { type: "heading"; depth: number; tokens: Leaf[] }
@@ -30,19 +30,19 @@ export type Block =
   | { type: "rule" }
   | { type: "plain"; text: string };
 
-/** Reads markdown in time that grows with the text and not faster. What looks like HTML stays text. */
+/** A Markdown parser with linear running time and without HTML. */
 const reader = new MarkdownIt({ html: false, breaks: true, linkify: true });
-// A name with a dot in it is more often a file than an address.
+// A name with a dot is more often a file than a URL.
 reader.linkify.set({ fuzzyLink: false, fuzzyIP: false });
-// What nobody may follow is no link: it stays as it was typed.
+// Unsafe links stay text.
 reader.validateLink = (href) => safeHref(href) !== null;
 
-/** A text as pieces of markdown. They are data: nothing here makes HTML. */
+/** Parses a text into Markdown elements; nothing here creates HTML. */
 export function lex(text: string): Block[] {
   return new Builder(text).all();
 }
 
-/** Makes a tree of what the reader says one after the other. */
+/** Builds a tree from the parser's flat token list. */
 class Builder {
   private readonly lines: string[];
   private readonly tokens: Token[];
@@ -68,7 +68,7 @@ class Builder {
     return blocks;
   }
 
-  /** The blocks up to the end of what was opened last. */
+  /** The blocks up to the end of the current container. */
   private inside(depth: number): Block[] {
     const blocks: Block[] = [];
     for (let token = this.tokens[this.at]; token && token.nesting >= 0; token = this.tokens[this.at]) {
@@ -106,14 +106,14 @@ class Builder {
     }
   }
 
-  /** What was opened, as it was typed. */
+  /** The source of the current container. */
   private typed(opened: Token): Block {
     this.close();
     const [from, to] = opened.map ?? [0, 0];
     return { type: "plain", text: this.lines.slice(from, to).join("\n") };
   }
 
-  /** Goes behind the end of what was opened last. */
+  /** Skips to the end of the current container. */
   private close(): void {
     for (let open = 1; open > 0 && this.at < this.tokens.length; this.at += 1) {
       open += this.tokens[this.at]?.nesting ?? 0;
@@ -147,7 +147,7 @@ class Builder {
     return { type: "table", header: rows[0] ?? [], rows: rows.slice(1) };
   }
 
-  /** The line of a paragraph or heading that was opened. */
+  /** The inline content of the current paragraph or heading. */
   private line(): Leaf[] {
     const token = this.tokens[this.at];
     this.close();
@@ -162,7 +162,7 @@ class Builder {
       const here = open.at(-1) as Leaf[];
       if (token.nesting > 0) {
         const leaf = opens(token);
-        // Deeper than anybody reads, its words still count.
+        // Below the maximum depth, keep the text.
         if (!leaf || open.length > DEEPEST || hidden > 0) hidden += 1;
         else {
           here.push(leaf);
@@ -208,7 +208,7 @@ function leafOf(token: Token): Leaf {
   }
 }
 
-/** An entry that begins with a box is a task. */
+/** Detects a task list item by its checkbox. */
 function asTask(tokens: Block[]): Item {
   const first = tokens[0];
   const text = first?.type === "paragraph" ? first.tokens[0] : undefined;
@@ -223,7 +223,7 @@ function asTask(tokens: Block[]): Item {
   };
 }
 
-/** The address of a link that is safe to follow, or null. */
+/** The URL of a safe link, or null. */
 export function safeHref(href: string): string | null {
   try {
     const url = new URL(href, "https://relative.invalid");

@@ -42,7 +42,7 @@ const QUERIES = [
 ];
 
 describe("a contained terminal", () => {
-  it("answers no query, also one that is cut in two", async () => {
+  it("answers no queries, even when split over two writes", async () => {
     const { typed, write } = setUp();
     expect(QUERIES.length).toBeGreaterThan(100);
     for (const query of QUERIES) {
@@ -53,7 +53,7 @@ describe("a contained terminal", () => {
     expect(typed).toEqual([]);
   });
 
-  it("answers none that comes back from a reset screen", async () => {
+  it("answers no queries after a reset", async () => {
     const { typed, write, terminal } = setUp();
     await write(QUERIES.join("text"));
     terminal.reset();
@@ -61,28 +61,28 @@ describe("a contained terminal", () => {
     expect(typed).toEqual([]);
   });
 
-  it("still shows what it should", async () => {
+  it("still shows output", async () => {
     const { terminal, write } = setUp();
     await write(`${ESC}[31mred${ESC}[0m ${ESC}]0;title\x07${ESC}[5n plain`);
     expect(terminal.buffer.active.getLine(0)?.translateToString(true)).toBe("red  plain");
   });
 
-  it("asks before it copies, and never reads", async () => {
+  it("asks before copying and never reads the clipboard", async () => {
     const { copied, write } = setUp();
     await write(`${ESC}]52;c;${btoa("rm -rf /")}\x07${ESC}]52;c;?\x07${ESC}]52;c;***\x07`);
     expect(copied).toEqual(["rm -rf /"]);
   });
 });
 
-describe("what terminals send", () => {
-  it("is copied only when it is a text of some size", () => {
+describe("terminal output", () => {
+  it("is copied only as text within the size limit", () => {
     expect(clipboardText(`c;${btoa("ok")}`)).toBe("ok");
     expect(clipboardText("c;?")).toBeNull();
     expect(clipboardText("c;")).toBeNull();
     expect(clipboardText(`c;${btoa("x".repeat(200_000))}`)).toBeNull();
   });
 
-  it("leads to the web or nowhere", () => {
+  it("links only to the web", () => {
     expect(webTarget("https://example.org/a")?.href).toBe("https://example.org/a");
     for (const bad of [
       "javascript:alert(1)",
@@ -96,7 +96,7 @@ describe("what terminals send", () => {
     }
   });
 
-  it("has titles of one plain line", () => {
+  it("has single-line titles", () => {
     expect(plainTitle("a\u202eb\x1b[31m\nc")).toBe("ab[31mc");
     expect(plainTitle("x".repeat(500))).toHaveLength(200);
   });

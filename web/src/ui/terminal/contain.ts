@@ -1,11 +1,11 @@
 import type { Terminal } from "@xterm/xterm";
 
-/** What a program in a terminal asks of whoever looks at it. */
+/** Requests of a program to the person at the terminal. */
 export type Asked = { clipboard: (text: string) => void };
 
 const LONGEST_CLIPBOARD = 100_000;
 
-/** Makes an emulator answer nothing: the session's host has answered already, and a second answer would be typed. */
+/** Stops an emulator from answering queries: the session host has already answered, and a second answer would be input. */
 export function contain(terminal: Terminal, asked: () => Asked | null): void {
   const { parser } = terminal;
   const swallow = () => true;
@@ -24,11 +24,11 @@ export function contain(terminal: Terminal, asked: () => Asked | null): void {
   // Settings, capabilities.
   parser.registerDcsHandler({ intermediates: "$", final: "q" }, swallow);
   parser.registerDcsHandler({ intermediates: "+", final: "q" }, swallow);
-  // Colours may be set, never asked for.
+  // Colours may be set, but not queried.
   for (const code of [4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21]) {
     parser.registerOscHandler(code, (data) => data.split(";").includes("?"));
   }
-  // Notifications, icons, the current folder, shells' marks: nothing of it reaches the browser.
+  // Ignore notifications, icons, the current folder and shell marks.
   for (const code of [7, 9, 50, 99, 133, 633, 777, 1337]) parser.registerOscHandler(code, swallow);
   parser.registerOscHandler(52, (data) => {
     const text = clipboardText(data);
@@ -37,7 +37,7 @@ export function contain(terminal: Terminal, asked: () => Asked | null): void {
   });
 }
 
-/** The text that an OSC 52 sequence would put into the clipboard; null when it asks to read it, or is nothing. */
+/** The text that an OSC 52 sequence copies; null for a read request or invalid data. */
 export function clipboardText(data: string): string | null {
   const content = data.slice(data.indexOf(";") + 1);
   if (content === "?" || content.length === 0 || content.length > LONGEST_CLIPBOARD * 1.4) return null;
@@ -50,7 +50,7 @@ export function clipboardText(data: string): string | null {
   }
 }
 
-/** A link's target when it leads to the web, as the browser reads it; null for anything else. */
+/** The URL of a web link; null for anything else. */
 export function webTarget(text: string): URL | null {
   try {
     const url = new URL(text);
@@ -60,7 +60,7 @@ export function webTarget(text: string): URL | null {
   }
 }
 
-/** A title as it can be shown: one line, not endless, without characters that turn or hide others. */
+/** A safe title: one line, limited length, without control and bidirectional characters. */
 export function plainTitle(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "").slice(0, 200);
 }

@@ -9,33 +9,33 @@ import { mend } from "./mend.js";
 import { withSheets } from "./styles";
 import { provider } from "./widths.js";
 
-/** What happens in a terminal that its surroundings want to know. */
+/** The events of a terminal. */
 export type Events = {
   typed: (bytes: Uint8Array) => void;
   title: (title: string) => void;
-  /** A link was clicked; whether it is opened is asked first. */
+  /** A link was clicked; the page asks before it opens the link. */
   link: (target: URL) => void;
-  /** The pointer is on a link, or left it. */
+  /** The pointer entered or left a link. */
   hover: (target: string | null) => void;
-  /** A program wants to put a text into the clipboard. */
+  /** A program wants to copy a text. */
   clipboard: (text: string) => void;
-  /** A key that the page wants for itself. */
+  /** Whether a key is a shortcut of the page. */
   isPageKey: (event: KeyboardEvent) => boolean;
   focus: () => void;
-  /** The screen has another size now. */
+  /** The screen was resized. */
   resized: () => void;
 };
 
-/** How a terminal looks. */
+/** The colours of a terminal. */
 export type Look = { accent: string; ground: string };
 
 const SCROLLBACK = 5_000;
-/** Letters are never smaller. */
+/** Minimum font size. */
 const SMALLEST = 4;
-/** The smallest that can still be read. */
+/** Minimum readable font size. */
 const READABLE = 10;
 
-/** One xterm.js terminal that answers nothing, opens nothing by itself, and can be used for one session after another. */
+/** A reusable xterm.js terminal that answers no queries and opens nothing by itself. */
 export class Emulator {
   readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
@@ -71,7 +71,7 @@ export class Emulator {
     mend(terminal);
     terminal.loadAddon(this.#fit);
     terminal.loadAddon(this.#search);
-    // As wide as the session host has them: otherwise what it says about positions is wrong here.
+    // The same character widths as in the session host, or positions would differ.
     terminal.unicode.register(provider);
     terminal.unicode.activeVersion = provider.version;
     terminal.loadAddon(
@@ -93,12 +93,12 @@ export class Emulator {
     });
   }
 
-  /** Gives it the colours of its session. */
+  /** Sets the colours. */
   colour(look: Look): void {
     this.#terminal.options.theme = theme(look);
   }
 
-  /** Puts it into a place on the page and says who listens. */
+  /** Attaches it to an element, with event handlers. */
   attach(parent: HTMLElement, events: Partial<Events>, look: Look): void {
     this.#events = events;
     this.colour(look);
@@ -108,7 +108,7 @@ export class Emulator {
     this.#terminal.textarea?.addEventListener("focus", this.#focused);
   }
 
-  /** Takes it off the page; what it shows stays in memory. */
+  /** Detaches it from the page and keeps its content. */
   detach(): void {
     this.#events = {};
     this.setGpu(false);
@@ -116,7 +116,7 @@ export class Emulator {
     this.#terminal.element?.remove();
   }
 
-  /** Forgets everything of the session that it showed. */
+  /** Clears everything, for the next session. */
   clear(): void {
     this.detach();
     this.#search.clearDecorations();
@@ -124,43 +124,43 @@ export class Emulator {
     this.#terminal.reset();
   }
 
-  /** Becomes a fresh screen of this size. */
+  /** Resets to an empty screen of this size. */
   reset(cols: number, rows: number): void {
     this.#terminal.reset();
     if (cols > 0 && rows > 0) this.#terminal.resize(cols, rows);
   }
 
-  /** Takes another size and keeps what it shows. */
+  /** Resizes and keeps the content. */
   resize(cols: number, rows: number): void {
     this.#terminal.resize(cols, rows);
   }
 
-  /** Takes output; says when it was parsed. */
+  /** Writes output; calls back after parsing. */
   write(bytes: Uint8Array | string, parsed?: () => void): void {
     this.#terminal.write(bytes, parsed);
   }
 
-  /** Whether keys are taken. */
+  /** Whether it accepts input. */
   set typing(value: boolean) {
     if (this.#terminal.options.disableStdin === value) this.#terminal.options.disableStdin = !value;
   }
 
-  /** Whether what it shows is said to screen readers. */
+  /** Whether screen reader support is on. */
   set reader(value: boolean) {
     if (this.#terminal.options.screenReaderMode !== value) this.#terminal.options.screenReaderMode = value;
   }
 
-  /** The name of the text field for those who hear the page. */
+  /** The accessible name. */
   set label(value: string) {
     this.#terminal.textarea?.setAttribute("aria-label", value);
   }
 
-  /** The size of letters where the place decides how many fit. */
+  /** The font size when the element determines the terminal size. */
   set fontSize(value: number) {
     this.#baseSize = value;
   }
 
-  /** How many columns and rows fit into the place. */
+  /** The columns and rows that fit into the element. */
   proposed(): { cols: number; rows: number } | null {
     if (this.#terminal.options.fontSize !== this.#baseSize) this.#terminal.options.fontSize = this.#baseSize;
     const fits = this.#fit.proposeDimensions();
@@ -169,8 +169,8 @@ export class Emulator {
   }
 
   /**
-   * Chooses the size of letters so that the whole screen is seen; `own` where it was made to fit. What must be `readable`
-   * is not made smaller than that: the place scrolls instead, and shows where the program was last.
+   * Chooses the font size so that the whole screen is visible; `own` if the screen was resized to fit. With `readable`,
+   * the font has a minimum size, and the element scrolls to the cursor instead.
    */
   scale(place: HTMLElement, own: boolean, readable = false): void {
     const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
@@ -182,7 +182,7 @@ export class Emulator {
     const least = readable ? Math.min(READABLE, this.#baseSize) : SMALLEST;
     let size = Math.min(this.#baseSize * 1.3, Math.max(least, Math.floor(now * ratio * 10) / 10));
     this.#draw(size);
-    // Cells are whole pixels: a little more of a letter can be a whole pixel more of every row.
+    // Cells have whole pixels: a slightly larger font can add a pixel to every row.
     while (size > least && (screen.offsetWidth > wide || screen.offsetHeight > high)) {
       size = Math.max(least, size - 0.1);
       this.#draw(size);
@@ -198,7 +198,7 @@ export class Emulator {
       this.#terminal.options.fontSize = size;
   }
 
-  /** Draws with the graphics card or not; without one, or when the browser takes it away, the page draws. */
+  /** Turns GPU rendering on or off; falls back to the DOM renderer. */
   setGpu(wanted: boolean): void {
     if (!wanted) {
       withSheets(this.#terminal, () => this.#gpu?.dispose());
@@ -216,22 +216,22 @@ export class Emulator {
     }
   }
 
-  /** Puts the caret into it. */
+  /** Focuses the terminal. */
   focus(): void {
     this.#terminal.focus();
   }
 
-  /** What is selected, if anything. */
+  /** The selected text. */
   get selection(): string {
     return this.#terminal.getSelection();
   }
 
-  /** Types a text as if it had been pasted. */
+  /** Pastes a text. */
   paste(text: string): void {
     this.#terminal.paste(text);
   }
 
-  /** Finds a text, from the end or onwards. */
+  /** Searches a text, forwards or backwards. */
   find(text: string, direction: "next" | "previous", incremental = false): void {
     const options = {
       incremental,
@@ -262,7 +262,7 @@ export class Emulator {
   }
 
   #wantsKey(event: KeyboardEvent): boolean {
-    // Who only looks leaves every key to the page.
+    // A read-only terminal leaves all keys to the page.
     if (this.#terminal.options.disableStdin) return false;
     return !(this.#events.isPageKey?.(event) ?? false);
   }
@@ -270,7 +270,7 @@ export class Emulator {
 
 let gpu: boolean | null = null;
 
-// A graphics card that is only pretended is slower than the page itself.
+// Software rendering of WebGL is slower than the DOM renderer.
 function hasGpu(): boolean {
   gpu ??= isReal(
     document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }),

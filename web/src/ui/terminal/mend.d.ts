@@ -1,4 +1,4 @@
 import type { Terminal } from "@xterm/xterm";
 
-/** Mends a terminal that has not shown anything yet. */
+/** Patches a new terminal. */
 export function mend(terminal: Terminal): void;

@@ -1,7 +1,7 @@
-// What xterm.js 6.0 does otherwise than terminals do, so that a page that joins shows what one shows that was there.
-// Uses the inside of the emulator, whose version is pinned; plain JavaScript, because the host's tests run it too.
+// Fixes for differences between xterm.js 6.0 and other terminals, so that a page that joins late shows the same screen.
+// Uses internals of the emulator, whose version is pinned. Plain JavaScript, because the session host's tests run it too.
 
-/** xterm.js counts to what a program says, up to two thousand million. More than these change nothing. */
+/** xterm.js loops as often as a program requests, up to two billion times. Larger counts have no effect. */
 const COUNTED = {
   L: ["insertLines", (terminal) => terminal.rows],
   M: ["deleteLines", (terminal) => terminal.rows],
@@ -22,7 +22,7 @@ function boundCounts(terminal, input) {
   }
 }
 
-/** It throws when a program erases up to the cursor while that is in the very last cell, and then never reads on. */
+/** xterm.js throws and stops parsing when a program erases up to the cursor in the very last cell. */
 function eraseUpToTheLastCell(terminal, input, buffers) {
   terminal.parser.registerCsiHandler({ final: "J" }, (params) => {
     const { cursorX, cursorY } = terminal.buffer.active;
@@ -37,7 +37,7 @@ function eraseUpToTheLastCell(terminal, input, buffers) {
   });
 }
 
-/** Its saved cursor moves up with what is scrolled, until the scrollback is full, and forgets how text is underlined. */
+/** The saved cursor of xterm.js moves when lines scroll and loses the underline style. */
 function saveTheCursor(input, buffers) {
   const save = input.saveCursor.bind(input);
   const restore = input.restoreCursor.bind(input);
@@ -67,7 +67,7 @@ function saveTheCursor(input, buffers) {
   };
 }
 
-/** A step left or right moves its cursor down too, if positions are counted from the scroll region. */
+/** In origin mode, a step left or right also moves the cursor of xterm.js down. */
 function moveTheCursor(input, buffers) {
   input._moveCursor = (x, y) => {
     input._restrictCursor();
@@ -77,14 +77,14 @@ function moveTheCursor(input, buffers) {
   };
 }
 
-/** Mends a terminal that has not shown anything yet. */
+/** Patches a new terminal. */
 export function mend(terminal) {
   const { _inputHandler: input, _bufferService: buffers, coreService: core } = terminal._core;
   boundCounts(terminal, input);
   eraseUpToTheLastCell(terminal, input, buffers);
   saveTheCursor(input, buffers);
   moveTheCursor(input, buffers);
-  // A reset shows the cursor again, and a line feed is nothing but that.
+  // A reset shows the cursor and turns off automatic carriage returns.
   terminal.parser.registerEscHandler({ final: "c" }, () => {
     core.isCursorHidden = false;
     terminal.options.convertEol = false;

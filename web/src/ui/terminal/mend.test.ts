@@ -37,18 +37,18 @@ test.each(["L", "M", "S", "T", "I", "Z", "@", "P", "X"])(
   },
 );
 
-test("a character is repeated until the screen is full of it, not for minutes", async () => {
+test("repeating a character ends when the screen is full", async () => {
   const { lines } = await shown("x\x1b[2147483647b");
   expect(lines.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "x".repeat(20)));
 });
 
-test("a saved cursor stays where it was when lines scroll, and keeps its style", async () => {
+test("a saved cursor keeps its position and style when lines scroll", async () => {
   const { lines, terminal } = await shown("\x1b[3;1H\x1b[4:3m\x1b7\x1b[0m\x1b[6;1H\n\n\n\x1b8here");
   expect(lines[2]).toBe("here");
   expect(terminal.buffer.active.getLine(5)?.getCell(0)?.isUnderline()).toBeTruthy();
 });
 
-test("a step to the left stays on its line when positions are counted from the scroll region", async () => {
+test("in origin mode, a step to the left stays on its line", async () => {
   const { lines } = await shown("\x1b[3;5r\x1b[?6h\x1b[5C\x1b[2Dx");
   expect(lines[2]).toBe("   x");
 });

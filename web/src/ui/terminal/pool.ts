@@ -1,14 +1,14 @@
 import { Emulator } from "./emulator";
 
-// A disposed xterm.js 6.0 terminal is not given back to the browser, so terminals are used again instead.
+// xterm.js 6.0 leaks disposed terminals, so they are reused.
 const spare: Emulator[] = [];
 
-/** A terminal that shows nothing yet. */
+/** Takes an empty terminal from the pool. */
 export function takeEmulator(): Emulator {
   return spare.pop() ?? new Emulator();
 }
 
-/** Gives a terminal back. */
+/** Returns a terminal to the pool. */
 export function giveEmulator(emulator: Emulator): void {
   emulator.clear();
   spare.push(emulator);

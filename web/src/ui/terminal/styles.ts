@@ -1,9 +1,9 @@
 import type { Terminal } from "@xterm/xterm";
 
 // The emulator writes its colours as <style> elements and style attributes, which the content security policy drops.
-// Style sheets made by script and properties set by script are allowed: they get the same text another way.
+// Style sheets and properties set by script are allowed: use these instead.
 
-// Even an empty <style> is refused, so something that draws nothing stands in for it.
+// The policy rejects even an empty <style>, so an invisible element replaces it.
 function sheetElement(element: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet();
   Object.defineProperty(element, "textContent", {
@@ -20,7 +20,7 @@ function sheetElement(element: HTMLElement): HTMLElement {
   return element;
 }
 
-/** Opens a terminal, or changes what draws it, with style sheets instead of style elements. */
+/** Opens a terminal, or changes its renderer, with style sheets instead of style elements. */
 export function withSheets(terminal: Terminal, work: () => void): void {
   const create = document.createElement.bind(document);
   const instead = (name: string, options?: ElementCreationOptions) =>
@@ -37,8 +37,8 @@ export function withSheets(terminal: Terminal, work: () => void): void {
 type RowFactory = { _addStyle: (element: HTMLElement, style: string) => void };
 type Inside = { _core: { _renderService?: { _renderer: { value?: { _rowFactory?: RowFactory } } } } };
 
-// True colours are written cell by cell as style attributes; the version of the emulator is pinned, and a browser test
-// fails when a policy is broken.
+// True colours are style attributes of each cell. The emulator's version is pinned, and a browser test detects policy
+// violations.
 function colourByProperty(terminal: Terminal): void {
   const factory = (terminal as unknown as Inside)._core._renderService?._renderer.value?._rowFactory;
   if (!factory) return;

@@ -1,0 +1,104 @@
+import type {
+  Activity,
+  ActivityId,
+  Approval,
+  ApprovalId,
+  Escalation,
+  EscalationId,
+  Me,
+  Message,
+  PresenceEntry,
+  Project,
+  ProjectId,
+  Runner,
+  RunnerId,
+  Session,
+  SessionId,
+  Unread,
+  User,
+  UserId,
+  Worker,
+  WorkerId,
+  WorkEntry,
+  WorkSettings,
+  Workspace,
+  WorkspaceId,
+} from "../../protocol";
+import type { Board } from "../tasks/board";
+
+/** The visible objects of the hub. */
+export type Things = {
+  users: ReadonlyMap<UserId, User>;
+  projects: ReadonlyMap<ProjectId, Project>;
+  activities: ReadonlyMap<ActivityId, Activity>;
+  runners: ReadonlyMap<RunnerId, Runner>;
+  workspaces: ReadonlyMap<WorkspaceId, Workspace>;
+  sessions: ReadonlyMap<SessionId, Session>;
+  unread: ReadonlyMap<ProjectId, Unread>;
+  workers: ReadonlyMap<WorkerId, Worker>;
+  /** Open escalations, and those answered while the page was open. */
+  escalations: ReadonlyMap<EscalationId, Escalation>;
+  /** This person's open approvals, and those answered while the page was open. */
+  approvals: ReadonlyMap<ApprovalId, Approval>;
+  /** The task settings of projects that changed them. */
+  work: ReadonlyMap<ProjectId, WorkSettings>;
+};
+
+/** The loaded messages of a chat: the newest, back to where the person scrolled. */
+export type Chat = {
+  /** By number, without gaps. */
+  messages: readonly Message[];
+  /** Whether the first message is loaded. */
+  complete: boolean;
+  /** False after a full sync: the newest page must be fetched again. */
+  fresh: boolean;
+};
+
+/** The state of the page. */
+export type Floor = Things & {
+  hub: string | null;
+  me: Me | null;
+  seq: number;
+  /** Whether the first sync is complete. */
+  loaded: boolean;
+  /** An incomplete full sync; it replaces the state when it is complete. */
+  staging: Things | null;
+  chats: ReadonlyMap<ProjectId, Chat>;
+  /** The highest message number per project, so that an edit does not count as unread. */
+  newest: ReadonlyMap<ProjectId, number>;
+  presence: ReadonlyMap<UserId, PresenceEntry>;
+  /** Tasks are not in the sync: a board is fetched when it is opened and updated by deltas. */
+  boards: ReadonlyMap<ProjectId, Board>;
+  /** Decisions since the page was opened, newest first. */
+  decisions: ReadonlyMap<ProjectId, readonly WorkEntry[]>;
+};
+
+/** No objects. */
+export const NOTHING: Things = {
+  users: new Map(),
+  projects: new Map(),
+  activities: new Map(),
+  runners: new Map(),
+  workspaces: new Map(),
+  sessions: new Map(),
+  unread: new Map(),
+  workers: new Map(),
+  escalations: new Map(),
+  approvals: new Map(),
+  work: new Map(),
+};
+
+/** The state before the first sync. */
+export const EMPTY: Floor = {
+  ...NOTHING,
+  hub: null,
+  me: null,
+  seq: 0,
+  loaded: false,
+  staging: null,
+  chats: new Map(),
+  newest: new Map(),
+  presence: new Map(),
+  boards: new Map(),
+  decisions: new Map(),
+};

@@ -1,0 +1,100 @@
+import type { Change } from "../../protocol";
+import type { Things } from "./floor";
+import { dropWhere, put, putAll, unreachable, without } from "../../lib/maps";
+
+/** The objects after a change; `apply` handles messages, tasks, decisions and unshared execution. */
+export function change<T extends Things>(things: T, what: Change): T {
+  switch (what.kind) {
+    case "user":
+      return { ...things, users: put(things.users, what.user.id, what.user) };
+    case "project":
+      return { ...things, projects: put(things.projects, what.project.id, what.project) };
+    case "project_gone":
+      return {
+        ...things,
+        projects: without(things.projects, what.project),
+        activities: dropWhere(things.activities, (activity) => activity.project === what.project),
+        workspaces: dropWhere(things.workspaces, (workspace) => workspace.project === what.project),
+        sessions: dropWhere(things.sessions, (session) => session.project === what.project),
+        unread: without(things.unread, what.project),
+        workers: dropWhere(things.workers, (worker) => worker.project === what.project),
+        escalations: dropWhere(things.escalations, (one) => one.project === what.project),
+        approvals: dropWhere(things.approvals, (one) => one.project === what.project),
+        work: without(things.work, what.project),
+      };
+    case "activity":
+      return { ...things, activities: put(things.activities, what.activity.id, what.activity) };
+    case "unread":
+      return { ...things, unread: put(things.unread, what.unread.project, what.unread) };
+    case "runner":
+      return { ...things, runners: put(things.runners, what.runner.id, what.runner) };
+    case "runner_gone":
+      return {
+        ...things,
+        runners: without(things.runners, what.runner),
+        approvals: dropWhere(things.approvals, (one) => one.runner === what.runner),
+      };
+    case "workspace":
+      return { ...things, workspaces: put(things.workspaces, what.workspace.id, what.workspace) };
+    case "session":
+      return { ...things, sessions: put(things.sessions, what.session.id, what.session) };
+    case "workers":
+      return { ...things, workers: putAll(things.workers, what.workers) };
+    case "worker_gone":
+      return { ...things, workers: without(things.workers, what.worker) };
+    case "escalation":
+      return { ...things, escalations: put(things.escalations, what.escalation.id, what.escalation) };
+    case "approval":
+      return { ...things, approvals: put(things.approvals, what.approval.id, what.approval) };
+    case "work_settings":
+      return { ...things, work: put(things.work, what.project, what.settings) };
+    case "execution_gone":
+    case "message":
+    case "tasks":
+    case "work_entry":
+      return things;
+    default:
+      return unreachable(what, things);
+  }
+}
+
+/** The objects after many changes; copies each map once, so that a sync takes linear time. */
+export function changeAll(things: Things, changes: readonly Change[]): Things {
+  const users = new Map(things.users);
+  const projects = new Map(things.projects);
+  const activities = new Map(things.activities);
+  const runners = new Map(things.runners);
+  const workspaces = new Map(things.workspaces);
+  const sessions = new Map(things.sessions);
+  const unread = new Map(things.unread);
+  const workers = new Map(things.workers);
+  const escalations = new Map(things.escalations);
+  const approvals = new Map(things.approvals);
+  const work = new Map(things.work);
+  for (const what of changes) {
+    if (what.kind === "user") users.set(what.user.id, what.user);
+    else if (what.kind === "project") projects.set(what.project.id, what.project);
+    else if (what.kind === "activity") activities.set(what.activity.id, what.activity);
+    else if (what.kind === "runner") runners.set(what.runner.id, what.runner);
+    else if (what.kind === "workspace") workspaces.set(what.workspace.id, what.workspace);
+    else if (what.kind === "session") sessions.set(what.session.id, what.session);
+    else if (what.kind === "unread") unread.set(what.unread.project, what.unread);
+    else if (what.kind === "workers") for (const worker of what.workers) workers.set(worker.id, worker);
+    else if (what.kind === "escalation") escalations.set(what.escalation.id, what.escalation);
+    else if (what.kind === "approval") approvals.set(what.approval.id, what.approval);
+    else if (what.kind === "work_settings") work.set(what.project, what.settings);
+  }
+  return {
+    users,
+    projects,
+    activities,
+    runners,
+    workspaces,
+    sessions,
+    unread,
+    workers,
+    escalations,
+    approvals,
+    work,
+  };
+}
