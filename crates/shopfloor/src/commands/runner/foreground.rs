@@ -1,6 +1,6 @@
 //! This process becomes a runner, until it is told to end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use client::Token;
