@@ -66,19 +66,23 @@ async fn what_is_shown_of_a_task_and_asked_of_people_ends(floor: Floor) {
     finish(&floor, &taken(&floor, project, "a").await).await;
     // As after very many attempts.
     let (mut raw, long) = (floor.raw().await, "x".repeat(100_000));
+    let first = raw.rows("SELECT r.id, e.id FROM reports r, escalations e").await.remove(0);
+    raw.run("BEGIN").await;
     for number in 1..=MAX_OF_ONE_TASK {
         let copied = "task, project, attempt, fence, worker";
         let rest = "deliverables, collected, verdict, results";
         let (report, question) = (ReportId::generate(), EscalationId::generate());
         raw.run(&format!(
             "INSERT INTO reports (id, {copied}, {rest}, at, summary) SELECT '{report}', {copied}, {rest}, at + {number}, \
-             'number {number}' FROM reports WHERE summary = 'done'; \
+             'number {number}' FROM reports WHERE id = '{}'; \
              INSERT INTO escalations (id, project, task, kind, options, created_at, context, question) SELECT \
              '{question}', project, task, kind, options, created_at + {number}, context, '{number} {long}' \
-             FROM escalations WHERE question NOT LIKE '%xxx'"
+             FROM escalations WHERE id = '{}'",
+            first[0], first[1]
         ))
         .await;
     }
+    raw.run("COMMIT").await;
     let shown = detail(&floor, id).await;
     assert_eq!(shown.reports.len(), MAX_OF_ONE_TASK);
     assert_eq!(shown.reports.last().unwrap().summary, format!("number {MAX_OF_ONE_TASK}"), "the newest");
