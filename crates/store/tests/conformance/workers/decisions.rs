@@ -167,7 +167,7 @@ async fn the_text_of_a_tasks_activity_is_its_authors(floor: Floor) {
     shop.start(1).await;
     let session = SessionId::generate();
     let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session };
-    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into() };
+    let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into(), by_agent: false };
     for (author, kind, name) in [(&agent, AuthorKind::Agent, "Ada"), (&shop.floor.bo, AuthorKind::User, "Bo")] {
         let input = TasksAdd { tasks: vec![plain("Remember: Ada said so")] };
         let added = shop.floor.done(author, AddTasks { project: shop.project.id, input }).await;
