@@ -118,7 +118,7 @@ test("an answered question is still visible after a full sync", async ({ floor }
   drop();
   await expect(page.locator("[data-connection=live]")).toHaveCount(0);
   await live(page);
-  await floor.say(project, "it was told anew");
+  await floor.say(project, "after the full sync");
   await expect(page.getByText("owner answered (answer): Yes")).toBeVisible();
   await expect(page.getByText("Loading the question")).toHaveCount(0);
 });

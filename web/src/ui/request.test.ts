@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Failure } from "../lib/failure";
 import { Fetched } from "./request.svelte";
 
-/** Something to ask whose answers come when the test says so, in any order. */
+/** A source whose answers the test resolves in any order. */
 function asked() {
   const open: { answer: (value: string) => void; refuse: (detail: string) => void }[] = [];
   const read = () =>
@@ -80,7 +80,7 @@ describe("Fetched", () => {
     let done: () => void = () => undefined;
     const after = fetched.after(() => new Promise<void>((resolve) => (done = resolve)));
     const meanwhile = fetched.load();
-    // Whoever asks first need not be answered first.
+    // Answers may arrive in any order.
     const before = await hub.at(0);
     done();
     (await hub.at(1)).answer("without it");

@@ -17,25 +17,25 @@ describe("a chat", () => {
     expect(all.complete).toBe(true);
   });
 
-  it("hears new messages and changes to old ones", () => {
+  it("adds new messages and updates old ones", () => {
     const chat = newestPage(UNREAD_CHAT, range(1, 3), 5);
     expect(numbers(hear(chat, message(4)))).toEqual([1, 2, 3, 4]);
     expect(hear(chat, message(2, { content: "edited" })).messages[1]?.content).toBe("edited");
     expect(hear(hear(chat, message(4)), message(4)).messages).toHaveLength(4);
   });
 
-  it("asks to be read again when something was missed", () => {
+  it("is outdated after a gap", () => {
     const chat = newestPage(UNREAD_CHAT, range(1, 3), 5);
     expect(hear(chat, message(6))).toMatchObject({ fresh: false, messages: [{}, {}, {}] });
   });
 
-  it("does not invent a start from a message before the first page", () => {
+  it("ignores a message before the first page", () => {
     expect(hear(UNREAD_CHAT, message(7)).messages).toEqual([]);
     const empty = newestPage(UNREAD_CHAT, [], 5);
     expect(numbers(hear(empty, message(1)))).toEqual([1]);
   });
 
-  it("joins a fresh page to what is known, or replaces it when there is a gap", () => {
+  it("joins a new page to the loaded messages, or replaces them after a gap", () => {
     const old = newestPage(UNREAD_CHAT, range(1, 5), 5);
     expect(numbers(newestPage(old, range(4, 8), 5))).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(numbers(newestPage(old, range(20, 24), 5))).toEqual([20, 21, 22, 23, 24]);

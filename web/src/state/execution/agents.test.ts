@@ -104,7 +104,7 @@ describe("agents", () => {
     const owner = { ...me, user: user("ann", { hub_owner: true }) };
     const own = runnerAdvice({ ...floor, me: owner }, "http://hub:1");
     expect(own.commands).toEqual(["shopfloor up", ...invited.commands]);
-    // It is shown as text, not as markdown.
+    // Shown as plain text, not as Markdown.
     expect(invited.text + own.text).not.toMatch(/`|shopfloor up/);
   });
 });

@@ -6,7 +6,7 @@ import type { Screen } from "./painter";
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-/** An emulator that parses when it is told to. */
+/** An emulator that parses on demand. */
 class LazyScreen implements Screen {
   shown = "";
   size = [0, 0];

@@ -1,4 +1,4 @@
-/** The names of a task's fields in a Markdown list, with other ways to say them. */
+/** The fields of a task in a Markdown list, with aliases. */
 export const FIELDS = {
   id: "id",
   context: "context",
@@ -14,10 +14,10 @@ export const FIELDS = {
   need: "needs",
 } as const;
 
-/** Something about a task. */
+/** A field of a task. */
 export type Field = (typeof FIELDS)[keyof typeof FIELDS];
 
-/** What others call fields. */
+/** Common names of fields in other tools. */
 const MEANT: Record<string, Field> = {
   depends: "deps",
   "depends on": "deps",
@@ -34,8 +34,8 @@ const MEANT: Record<string, Field> = {
 };
 
 /**
- * What is wrong with a line that looks like a field and is none; null for what anybody would write in a description.
- * Single words count only among the fields of an item. `listed`: what comes after the mark of a list.
+ * The error for a line that looks like an unknown field; null for ordinary text. Single words count only among the
+ * fields of an item. `listed` is the text after a list marker.
  */
 export function slipOf(text: string, listed: string | null, among: boolean): string | null {
   const line = listed ?? text;
@@ -55,14 +55,14 @@ export function slipOf(text: string, listed: string | null, among: boolean): str
   return `There is no field “${name}”${hint} Known are: ${known}. If it belongs to the description, leave out the colon.`;
 }
 
-/** The name that differs least, if it differs little. */
+/** The closest field name, if it is similar. */
 function nearest(word: string): string | undefined {
   const most = word.length < 3 || word.length > 60 ? -1 : word.length < 6 ? 1 : 2;
   const near = Object.keys(FIELDS).map((name) => ({ name, far: distance(word, name) }));
   return near.filter(({ far }) => far <= most).sort((a, b) => a.far - b.far)[0]?.name;
 }
 
-/** How many letters must be changed, added or removed. */
+/** The edit distance of two words. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, from] of [...a].entries()) {

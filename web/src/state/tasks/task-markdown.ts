@@ -2,7 +2,7 @@ import type { Criterion, TaskAdd } from "../../protocol";
 import { argvOf } from "../execution/agents";
 import { FIELDS, type Field, slipOf } from "./task-fields";
 
-/** What a Markdown list says; the same rules as `shopfloor task add --file plan.md`. */
+/** The tasks of a Markdown checklist; the same rules as `shopfloor task add --file plan.md`. */
 export type List = { tasks: TaskAdd[]; skipped: number; errors: { line: number; message: string }[] };
 
 type Item = {
@@ -12,14 +12,14 @@ type Item = {
   title: string;
   details: string[];
   fields: { field: Field; value: string; line: number }[];
-  /** What looks like fields and is none. */
+  /** Errors of lines that look like unknown fields. */
   slips: List["errors"];
-  /** How deep its first line stands, where its fields are. */
+  /** The indentation of its first line, where its fields are. */
   depth: number | null;
   parts: Item[];
 };
 
-/** Reads `- [ ]` items, what is indented under them, fields as `- files: …`, and items in items, which come first. */
+/** Parses `- [ ]` items, the text indented below them, fields such as `- files: …`, and nested items, which are dependencies. */
 export function readList(text: string): List {
   const items = itemsOf(text.replace(/^\uFEFF/u, "").split(/\r?\n/u));
   for (const outer of items.filter((item) => !item.done))
@@ -42,7 +42,7 @@ export function readList(text: string): List {
 function itemsOf(lines: readonly string[]): Item[] {
   const items: Item[] = [];
   let open: Item[] = [];
-  // The field that deeper lines belong to stands this deep.
+  // The indentation of the field that deeper lines belong to.
   let deep: number | null = null;
   let fence: string | null = null;
   lines.forEach((raw, index) => {
@@ -84,7 +84,7 @@ function itemsOf(lines: readonly string[]): Item[] {
   return items;
 }
 
-// A line under a field: another value, or more of the last one.
+// A line below a field: another value, or a continuation of the last one.
 function more(item: Item, text: string, line: number): void {
   const last = item.fields.at(-1);
   if (!last) return;
@@ -138,7 +138,7 @@ function descriptionOf({ title, details }: Item): string {
   return body ? `${title}\n\n${body}` : title;
 }
 
-/** A criterion from one line, or why it is none. */
+/** A criterion from one line, or an error message. */
 export function criterionOf(line: string): Criterion | string {
   const text = line.trim();
   if (text.startsWith("{")) {

@@ -114,7 +114,7 @@ describe("pasted tasks", () => {
   it("are rejected when empty", () => {
     expect(readTasks("just words").errors[0]?.message).toContain("- [ ]");
     expect(readTasks('[{"title":"x"}]').errors[0]?.message).toContain("description");
-    expect(readTasks("[1]").errors[0]?.message).toContain("no object");
+    expect(readTasks("[1]").errors[0]?.message).toContain("not an object");
     expect(readTasks("").errors).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
 import type { TaskAdd } from "../../protocol";
 import { readList } from "./task-markdown";
 
-/** What pasted text says: tasks, and what could not be read, each with its place. */
+/** The result of parsing pasted text: tasks, and errors with line numbers. */
 export type Read = {
   format: "markdown" | "json" | "jsonl";
   tasks: TaskAdd[];
-  /** Ticked off already. */
+  /** Number of items that are already done. */
   skipped: number;
   errors: { line: number; message: string }[];
 };
 
-/** Reads tasks out of JSON, JSON lines, or a Markdown list of `- [ ]`. */
+/** Parses tasks from JSON, JSON Lines or a Markdown checklist. */
 export function readTasks(text: string): Read {
   const start = text.trimStart()[0];
   if (start !== "{" && start !== "[") return markdown(text);
@@ -26,7 +26,7 @@ function json(text: string): Read {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    read.errors.push({ line: lineOf(text, String(thrown)), message: `This is no JSON: ${reasonOf(thrown)}` });
+    read.errors.push({ line: lineOf(text, String(thrown)), message: `Invalid JSON: ${reasonOf(thrown)}` });
     return read;
   }
   const inside = isRecord(value) && Array.isArray(value.tasks) ? value.tasks : value;
@@ -43,14 +43,14 @@ function jsonLines(text: string): Read {
     try {
       take(read, JSON.parse(line), index + 1, "The task");
     } catch (thrown) {
-      read.errors.push({ line: index + 1, message: `This is no JSON: ${reasonOf(thrown)}` });
+      read.errors.push({ line: index + 1, message: `Invalid JSON: ${reasonOf(thrown)}` });
     }
   }
   return read;
 }
 
 function take(read: Read, value: unknown, line: number, name: string): void {
-  if (!isRecord(value)) read.errors.push({ line, message: `${name} is no object.` });
+  if (!isRecord(value)) read.errors.push({ line, message: `${name} is not an object.` });
   else if (typeof value.description !== "string" || !value.description.trim())
     read.errors.push({ line, message: `${name} has no "description".` });
   else read.tasks.push(value as TaskAdd);
@@ -59,7 +59,7 @@ function take(read: Read, value: unknown, line: number, name: string): void {
 function markdown(text: string): Read {
   const { tasks, skipped, errors } = readList(text);
   if (tasks.length === 0 && skipped === 0 && text.trim())
-    errors.push({ line: 1, message: "There is no line like “- [ ] Fix the parser”, and it is no JSON." });
+    errors.push({ line: 1, message: "No tasks found. Write lines like “- [ ] Fix the parser”, or JSON." });
   return { format: "markdown", tasks, skipped, errors };
 }
 

@@ -100,7 +100,7 @@ describe("workers", () => {
     ]);
     expect(
       workersOf(start, "p").map((one) => one.id),
-      "what was shown stays as it was",
+      "the earlier state is unchanged",
     ).toEqual(["w"]);
     const synced = play(
       start,

@@ -24,7 +24,7 @@ describe("safeHref", () => {
   ])("refuses %s", (href) => expect(safeHref(href)).toBeNull());
 });
 
-/** What is made to take long or to become much, at about this length. */
+/** Texts that are expensive to parse, of about this length. */
 const HOSTILE: Record<string, (length: number) => string> = {
   emphasis: (length) => "_a*".repeat(length / 3),
   stars: (length) => "*".repeat(length),
@@ -53,7 +53,7 @@ const HOSTILE: Record<string, (length: number) => string> = {
 describe("lex", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** How many characters and expressions are looked at to read a text. */
+  /** The number of parser steps for a text. */
   function steps(text: string): number {
     const looks = [
       vi.spyOn(String.prototype, "charCodeAt"),
