@@ -1,4 +1,4 @@
-//! Answers of verbs that change something, and of agents' tools, show no more of what runs than reading does; nor does a
+//! Answers of verbs that change something, and of agents' tools, show no more of what runs than reading does. Nor does a
 //! session that failed, in anything that colleagues and observers read of it.
 
 use domain::{AnswerAct, SessionStatus, TaskId, Visibility};
@@ -93,7 +93,7 @@ async fn a_failed_setup_tells_colleagues_nothing_of_the_machine() {
     let workspace = plan.workspace.workspace;
     let detail = format!("`canary-line` ended with 2; its output is in /home/olga/{workspace}/setup.log");
     shop.runner.fact(FactBody::WorkspaceFailed { workspace, detail: detail.clone() }).await;
-    let over = SessionState { detail: Some(detail.clone()), ..state(SessionStatus::Exited) };
+    let over = SessionState { detail: Some(detail.clone()), code: None, ..state(SessionStatus::Exited) };
     shop.runner.fact(FactBody::SessionState { session: plan.session, state: over }).await;
     let asked = shop.asked(task, |_| true).await;
     assert!(asked.context.text.contains(&detail), "its owner reads why: {asked:?}");

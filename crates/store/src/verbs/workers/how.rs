@@ -1,4 +1,5 @@
-//! How the session of a task ended: in fixed words for everybody, with what its runner says of it for those who may look.
+//! How the session of a task ended: in fixed words for everybody, with what its runner says of it for those who may
+//! look.
 //!
 //! What a runner says can name folders and workspaces of its machine, lines of a setup, and the agent's own output.
 

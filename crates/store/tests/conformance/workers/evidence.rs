@@ -53,7 +53,7 @@ async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(floor: Floo
     let mut news = told(&shop.floor);
     for expected in [true, false] {
         let (last, hidden) = news.pop().unwrap();
-        assert_eq!((last.context.missing.as_deref(), hidden), (Some("the runner is away"), expected));
+        assert_eq!((last.context.missing.as_deref(), hidden), (expected.then_some("the runner is away"), expected));
         assert_eq!((last.session.is_some(), last.context.text.contains("Here it is")), (expected, expected));
     }
     assert_eq!(shop.floor.store.unseen_escalations().await.unwrap().len(), 1, "it may still come");
