@@ -244,19 +244,21 @@ async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(floor: Fl
     shop.at(session, SessionStatus::Working).await;
     let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
     // Each time the other runner is away: nothing is waited for.
-    let taking = |sandbox, runner| {
+    let taking = |sandbox: Option<Sandbox>, runner: RunnerId| {
         let input = TaskTakeOver { agent: Some("codex".into()), sandbox, ..Default::default() };
         TakeOver { task, input, connected: vec![runner] }
     };
-    let runs_in = async |runner: RunnerId| {
+    let runs_in = async |shop: &Shop, runner: RunnerId| {
         let now = shop.session(task).await;
         let sessions = shop.floor.store.desired(runner).await.unwrap().unwrap().sessions;
         sessions.into_iter().find(|plan| plan.session == now).unwrap().sandbox
     };
     shop.floor.done(&shop.floor.bo, taking(None, theirs)).await;
-    assert_eq!(runs_in(theirs).await, of(true, false), "a colleague's choice does not show Bo's home");
+    assert_eq!(runs_in(&shop, theirs).await, of(true, false), "a colleague's choice does not show Bo's home");
+    // What waits in the workspace of a session begins when that is over.
+    shop.exits(session, 0).await;
     shop.floor.done(&shop.floor.ada, taking(of(false, false), shop.runner)).await;
-    assert_eq!(runs_in(shop.runner).await, of(false, false));
+    assert_eq!(runs_in(&shop, shop.runner).await, of(false, false));
 }
 
 async fn who_is_away_has_nothing_to_bring(floor: Floor) {
