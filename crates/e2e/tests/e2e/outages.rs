@@ -107,17 +107,6 @@ async fn codex_that_is_not_logged_in_loses_no_attempt() {
     survives("codex", two(), vec![Turn::refuse(401, None); 3], "is not logged in").await;
 }
 
-#[tokio::test]
-async fn gemini_that_is_not_logged_in_loses_no_attempt() {
-    survives("gemini", one(), vec![Turn::refuse(401, None); 2], "is not logged in").await;
-}
-
-#[tokio::test]
-async fn gemini_whose_answers_break_off_loses_no_attempt() {
-    let broken = Turn::say("I will do it at once.").broken();
-    survives("gemini", one(), vec![broken; 2], "does not answer, or breaks off").await;
-}
-
 /// A limit without a named end is tried again after a minute, or when a person says so.
 #[tokio::test]
 async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_once() {
