@@ -20,7 +20,7 @@ test("workers are started, do tasks, and are stopped", async ({ floor }) => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("radio", { name: "Command" }).check();
     await dialog.getByLabel("Command", { exact: true }).last().fill(`sh -c "${WORK}"`);
-    await dialog.getByLabel("How many").fill("2");
+    await dialog.getByLabel("Number of workers").fill("2");
     await dialog.getByLabel("Budget per worker, in dollars").fill("5");
     await expect(dialog.locator("code").last()).toContainText("--count 2 --budget 5");
     await dialog.getByRole("button", { name: "Start 2 workers" }).click();
