@@ -21,14 +21,19 @@ async function atWork(floor: Floor, share = true): Promise<{ bo: Page; task: str
   return { bo, task };
 }
 
-/** Waits for a text in Bo's session, after Bo allowed the owner's repository and `others` on his runner. */
-async function shows(floor: Floor, bo: Page, task: string, text: string, ...others: string[]): Promise<void> {
+const REPOSITORY: Request = { kind: "Repository", answer: "Allow this text" };
+const CODE: Request = { kind: "Code", answer: "Allow once" };
+
+type Request = { kind: string; answer: string };
+
+/** Waits for a text in Bo's session, after Bo answered the requests to run what the owner wrote. */
+async function shows(floor: Floor, bo: Page, task: string, text: string, requests: Request[]): Promise<void> {
   const { session } = (await detail(floor, task)).task;
   await bo.locator(`main a[href="/s/${session}"]`).first().click();
-  for (const kind of ["Repository", ...others]) {
+  for (const { kind, answer } of requests) {
     const asked = bo.getByRole("article", { name: `${kind} by owner` });
-    await asked.getByRole("button", { name: "Allow this text" }).click({ timeout: 30_000 });
-    await expect(asked.getByRole("button", { name: "Allow this text" })).toHaveCount(0);
+    await asked.getByRole("button", { name: answer }).click({ timeout: 30_000 });
+    await expect(asked.getByRole("button", { name: answer })).toHaveCount(0);
   }
   await expect(screen(bo)).toContainText(text, { timeout: 60_000 });
 }
@@ -51,7 +56,7 @@ test("a colleague's task is taken over with its work, after a review of the comm
   await expect(bo.getByText("You took over “Long work”. Your runner continues the work.")).toBeVisible();
   await expect(bo.getByRole("region", { name: "Attempts" })).toContainText("Bo took it over");
   await expect(bo.getByRole("button", { name: "Take over" })).toHaveCount(0);
-  await shows(floor, bo, task, "went on");
+  await shows(floor, bo, task, "went on", [REPOSITORY, CODE]);
 });
 
 test("a hidden command does not run; an own command does", async ({ floor }) => {
@@ -63,7 +68,7 @@ test("a hidden command does not run; an own command does", async ({ floor }) => 
   await dialog.getByLabel("Your command").fill("sh -c 'cat half; echo mine; sleep 600'");
   await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
-  await shows(floor, bo, task, "mine");
+  await shows(floor, bo, task, "mine", [REPOSITORY, CODE]);
   expect((await detail(floor, task)).attempts.map((one) => one.outcome)).toEqual(["taken_over", "open"]);
 });
 
@@ -85,5 +90,5 @@ test("taking an unassigned task requires an agent", async ({ floor }) => {
   await dialog.getByLabel("Your command").fill("sh -c 'echo done it; sleep 600'");
   await dialog.getByRole("button", { name: "Take over and run command" }).click();
   await expect(dialog).toHaveCount(0);
-  await shows(floor, bo, line?.id ?? "", "done it");
+  await shows(floor, bo, line?.id ?? "", "done it", [REPOSITORY]);
 });
