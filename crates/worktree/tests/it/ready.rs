@@ -165,9 +165,11 @@ const PRIORITY: &str = "cut -d' ' -f19 /proc/self/stat";
 async fn a_setup_has_a_lower_priority_than_who_runs_it() {
     let bench = Bench::new().await;
     let space = bench.workspace("work").await;
-    let ran = bench.trees.setup(space.facts.id, &Script::new(PRIORITY)).await.unwrap();
     let own = std::process::Command::new("sh").args(["-c", PRIORITY]).output().unwrap();
     let read = |text: &str| text.trim().parse::<i32>().unwrap();
-    let own = read(&String::from_utf8(own.stdout).unwrap());
-    assert_eq!(read(&std::fs::read_to_string(&ran.log).unwrap()), (own + worktree::NICE).min(19));
+    let lower = (read(&String::from_utf8(own.stdout).unwrap()) + worktree::NICE).min(19);
+    // The priority is lowered just after the program has started.
+    let script = format!("until [ \"$({PRIORITY})\" = {lower} ]; do sleep 0.01; done; {PRIORITY}");
+    let ran = bench.trees.setup(space.facts.id, &Script::new(&script)).await.unwrap();
+    assert_eq!(read(&std::fs::read_to_string(&ran.log).unwrap()), lower);
 }
