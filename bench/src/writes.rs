@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use domain::{MessageId, Timestamp, Visibility};
-use protocol::{MessageText, Project, ProjectCreate};
+use protocol::{MessageText, Project, ProjectCreate, verbs};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use store::{Caller, CreateProject, EnterHubOwner, SendMessage, Store};
+use store::{Caller, EnterHubOwner, Store};
 use testkit::{Fsync, Postgres};
 
 use crate::report::{Goal, Report, Row, section};
@@ -83,12 +83,12 @@ async fn ours(url: &str, writers: usize) -> anyhow::Result<f64> {
     let caller = Caller::user(owner.id, true, owner.name, "bench");
     let input =
         ProjectCreate { content: "Bench".into(), visibility: Some(Visibility::ReadWrite), ..ProjectCreate::default() };
-    let project: Project = store.write(&caller, None, CreateProject { input }).await?.value;
+    let project: Project = store.write(&caller, None, verbs::ProjectCreate { input }).await?.value;
     let kept = store.clone();
     let speed = rate(writers, move |number| {
         let (store, caller) = (store.clone(), caller.clone());
         async move {
-            let command = SendMessage { project: project.id, input: MessageText { content: content(number) } };
+            let command = verbs::ChatSend { project: project.id, input: MessageText { content: content(number) } };
             store.write(&caller, Some(format!("bench-{number}")), command).await?;
             Ok(())
         }

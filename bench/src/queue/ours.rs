@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use domain::{ProjectId, TaskId, Timestamp};
-use protocol::{ProjectCreate, Taken, TakenTask, TaskAdd, TaskReport, TaskTake, TaskTurn, TasksAdd, TurnedIn};
-use store::{AddTasks, Caller, CreateProject, EnterHubOwner, ReportTask, Store, TakeTask, TurnTasks};
+use protocol::{ProjectCreate, Taken, TakenTask, TaskAdd, TaskReport, TaskTake, TaskTurn, TasksAdd, TurnedIn, verbs};
+use store::{Caller, EnterHubOwner, Store};
 use tokio::sync::Notify;
 
 /// How many tasks a batch takes and reports at once.
@@ -72,7 +72,7 @@ impl Queue {
         let ada = store.write(&Caller::hub("bench"), None, EnterHubOwner { name: "Ada".into() }).await?.value;
         let caller = Caller::user(ada.id, true, "Ada", "bench");
         let input = ProjectCreate { content: "Bench".into(), ..ProjectCreate::default() };
-        let project = store.write(&caller, None, CreateProject { input }).await?.value.id;
+        let project = store.write(&caller, None, verbs::ProjectCreate { input }).await?.value.id;
         Ok(Self { store: Arc::new(store), caller, project, committed })
     }
 
@@ -94,7 +94,7 @@ impl Queue {
                             return anyhow::Ok(());
                         }
                         let input = TasksAdd { tasks: vec![task(format!("Task number {at}"), Vec::new())] };
-                        store.write(&caller, None, AddTasks { project, input }).await?;
+                        store.write(&caller, None, verbs::TaskAdd { project, input }).await?;
                     }
                 })
             })
@@ -122,14 +122,15 @@ impl Queue {
             let from = ids.len();
             let some = (from..count.min(from + at_once)).map(|at| task(format!("Task number {at}"), deps(at, &ids)));
             let input = TasksAdd { tasks: some.collect() };
-            let added = self.store.write(&self.caller, None, AddTasks { project: self.project, input }).await?.value;
+            let added =
+                self.store.write(&self.caller, None, verbs::TaskAdd { project: self.project, input }).await?.value;
             ids.extend(added.tasks.iter().map(|task| task.id));
         }
         Ok(ids)
     }
 
     async fn take(&self, worker: &str) -> anyhow::Result<Taken> {
-        let command = TakeTask { project: self.project, input: take(worker.into()) };
+        let command = verbs::TaskTake { project: self.project, input: take(worker.into()) };
         Ok(self.store.write(&self.caller, None, command).await?.value)
     }
 
@@ -138,7 +139,8 @@ impl Queue {
         let report = |held: TakenTask| TurnedIn { task: held.task.id, report: done(held.lease.fence) };
         let reports = held.into_iter().map(report).collect();
         let input = TaskTurn { reports, takes: workers.iter().cloned().map(take).collect() };
-        let turned = self.store.write(&self.caller, None, TurnTasks { project: self.project, input }).await?.value;
+        let turned =
+            self.store.write(&self.caller, None, verbs::TaskTurn { project: self.project, input }).await?.value;
         if let Some(refused) = turned.reports.into_iter().find_map(|report| report.refused) {
             anyhow::bail!("{refused}");
         }
@@ -148,7 +150,7 @@ impl Queue {
     /// Takes and reports one task; `false`: there was none.
     pub(super) async fn once(&self, worker: &str) -> anyhow::Result<bool> {
         let Some(held) = self.take(worker).await?.taken else { return Ok(false) };
-        let command = ReportTask { task: held.task.id, input: done(held.lease.fence) };
+        let command = verbs::TaskReport { task: held.task.id, input: done(held.lease.fence) };
         self.store.write(&self.caller, None, command).await?;
         Ok(true)
     }
@@ -221,7 +223,7 @@ impl Queue {
             let begun = adder.await?;
             let (started, held) = waiter.await??;
             waits.push(started.duration_since(begun).as_secs_f64() * 1000.0);
-            let command = ReportTask { task: held.task.id, input: done(held.lease.fence) };
+            let command = verbs::TaskReport { task: held.task.id, input: done(held.lease.fence) };
             self.store.write(&self.caller, None, command).await?;
         }
         Ok(waits)

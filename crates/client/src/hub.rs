@@ -7,7 +7,7 @@ use protocol::{Answer, Call, Health, Problem, ProblemKind};
 use rand::Rng;
 
 use crate::url::HubUrl;
-use crate::{Backoff, ClientError, FromAnswer, HttpRequest, Terminal, Token, Watch, request};
+use crate::{Backoff, ClientError, HttpRequest, Terminal, Token, View, Watch, request};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// Asks `call` and returns the view that its answer carries.
-    pub async fn ask<T: FromAnswer>(&self, call: Call) -> Result<T, ClientError> {
+    pub async fn ask<T: View>(&self, call: Call) -> Result<T, ClientError> {
         let verb = call.verb();
         let answer = self.call(call).await?;
         T::from_answer(answer).ok_or_else(|| ClientError::Protocol(format!("{verb} has no answer of this kind")))

@@ -17,7 +17,7 @@ pub mod watch;
 pub use backoff::Backoff;
 pub use error::ClientError;
 pub use hub::Client;
-pub use protocol::FromAnswer;
+pub use protocol::View;
 pub use request::{HttpRequest, request};
 pub use socket::{Frame, RawSocket, Socket, dial};
 pub use terminal::Terminal;

@@ -1,5 +1,6 @@
 //! Starting and stopping a hub.
 
+use protocol::verbs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use domain::Timestamp;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
-use store::{Bearer, Caller, CreateLoginLink, CreateToken, EnterHubOwner, OpenError, Secret, Store, StoreError};
+use store::{Bearer, Caller, CreateLoginLink, EnterHubOwner, OpenError, Secret, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -153,7 +154,7 @@ async fn local_owner(hub: &Hub, options: &Options) -> Result<domain::UserId, Sta
     if !is_valid(hub, &path).await? {
         let caller = Caller::user(owner.id, true, owner.name, "start");
         let input = protocol::TokenCreate { name: "this machine".into(), expires_at: None };
-        let made = hub.store.write(&caller, None, CreateToken { input }).await?;
+        let made = hub.store.write(&caller, None, verbs::TokenCreate { input }).await?;
         write_private(&path, &made.value.secret).map_err(|error| StartError::Files(path, error))?;
     }
     Ok(owner.id)

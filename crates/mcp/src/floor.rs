@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use protocol::{Answer, Call, FromAnswer, Problem, ProblemKind};
+use protocol::{Answer, Call, Problem, ProblemKind, View};
 
 /// A verb that is being run.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send + 'a>>;
@@ -14,7 +14,7 @@ pub trait Floor: Send + Sync + 'static {
 }
 
 /// Runs a verb and returns the view that its answer carries.
-pub(crate) async fn ask<T: FromAnswer>(floor: &dyn Floor, call: Call) -> Result<T, Problem> {
+pub(crate) async fn ask<T: View>(floor: &dyn Floor, call: Call) -> Result<T, Problem> {
     let verb = call.verb();
     let answer = floor.run(call).await?;
     T::from_answer(answer)

@@ -1,16 +1,63 @@
 //! Requests to a runner's owner: what others wrote and would run on their machine.
 
 use domain::{
-    Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, ReportId, RunnerId, RunnerPolicy, SessionId, TaskId,
-    Timestamp, WorkspaceId,
+    Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, ReportId, RunnerId, SessionId, TaskId, Timestamp,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::inputs::inputs;
-use crate::views::views;
+use crate::shapes::{queries, views};
 use crate::{Sandbox, UserRef};
+
+/// What this subject adds to the protocol: see `verbs.rs`.
+macro_rules! approvals {
+    ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* approvals {
+        changes {
+            /// The receiver is asked to let something run on their runner, or has answered.
+            Approval { approval: Approval },
+        }
+        answers {
+            Approvals(Vec<Approval>),
+            Approval(Approval),
+            Grants(Vec<Grant>),
+        }
+        verbs {
+            /// What others wrote and would run on the caller's runners.
+            ApprovalList "approval.list" GET "/api/approvals"
+                { query filter: ApprovalFilter } -> 200 Vec<Approval>, Person;
+            /// One such request.
+            ApprovalShow "approval.show" GET "/api/approvals/{approval}"
+                { path approval: ApprovalId } -> 200 Approval, Mine;
+            /// Allows it, or not.
+            ApprovalAnswer "approval.answer" POST "/api/approvals/{approval}/answer"
+                { path approval: ApprovalId, body input: crate::ApprovalAnswer } -> 200 Approval, Mine;
+            /// What the caller allowed for good.
+            GrantList "grant.list" GET "/api/grants" {} -> 200 Vec<Grant>, Person;
+            /// Takes such a permission back.
+            GrantRevoke "grant.revoke" DELETE "/api/grants/{grant}" { path grant: GrantId } -> 204 (), Mine;
+        }
+    } } };
+}
+
+pub(crate) use approvals;
+
+queries! {
+    /// Which requests to list.
+    #[derive(Copy)]
+    ApprovalFilter {
+        /// Only those of this project.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project: Option<ProjectId>,
+        /// Only those of this task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        /// Whether those that were answered are listed, too; the newest 500.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answered: Option<bool>,
+    }
+}
 
 views! {
     /// Who wrote something, and with whose hand.
@@ -95,39 +142,10 @@ views! {
     }
 }
 
-inputs! {
-    /// Changes to one of the caller's runners; what is absent stays.
-    RunnerUpdate {
-        /// What it runs of other people's text without asking.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        policy: Option<RunnerPolicy>,
-        /// Whether work that others ask for runs in a sandbox.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        sandbox_others: Option<bool>,
-    }
-}
-
 /// The answer of a runner's owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalAnswer {
     /// `once`, `text`, `author` or `denied`.
     pub answer: Answered,
-}
-
-/// Which requests to list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-#[ts(optional_fields)]
-pub struct ApprovalFilter {
-    /// Only those of this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<ProjectId>,
-    /// Only those of this task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskId>,
-    /// Whether those that were answered are listed, too; the newest 500.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answered: Option<bool>,
 }

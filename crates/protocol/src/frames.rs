@@ -1,14 +1,10 @@
 //! The frames of the socket at `/api/ws`, one enum for each direction.
 
-use domain::{ActivityId, HubId, ProjectId, RunnerId, Seq, SessionId, Timestamp, UserId, WorkerId};
+use domain::{HubId, Seq, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
-use utoipa::ToSchema;
 
-use crate::{
-    Activity, Answer, Approval, Call, Escalation, Me, Message, Problem, ProblemKind, Project, Runner, Session,
-    TaskLine, Unread, User, WorkEntry, WorkSettings, Worker, Workspace,
-};
+use crate::{Answer, Call, Change, Me, Place, PresenceEntry, Problem, ProblemKind};
 
 /// Client → hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -159,75 +155,6 @@ pub struct Delta {
     pub at: Timestamp,
     /// What changed.
     pub change: Change,
-}
-
-/// What changed, as the state after it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[allow(missing_docs, reason = "each variant is named after the view that it carries")]
-pub enum Change {
-    /// A person joined or changed.
-    User { user: User },
-    /// A project appeared or changed.
-    Project { project: Project },
-    /// A project was deleted, or the receiver may not see it any more: forget it and all that is in it.
-    ProjectGone { project: ProjectId },
-    /// An activity appeared or changed.
-    Activity { activity: Activity },
-    /// A message was sent, edited or deleted.
-    Message { message: Message },
-    /// The receiver's own unread count changed.
-    Unread { unread: Unread },
-    /// A runner appeared or changed.
-    Runner { runner: Runner },
-    /// A runner was removed.
-    RunnerGone { runner: RunnerId },
-    /// A workspace appeared or changed.
-    Workspace { workspace: Workspace },
-    /// A session appeared or changed.
-    Session { session: Session },
-    /// Tasks of one project appeared or changed.
-    Tasks { tasks: Vec<TaskLine> },
-    /// Workers of one project appeared or changed.
-    Workers { workers: Vec<Worker> },
-    /// A worker was removed.
-    WorkerGone { worker: WorkerId },
-    /// A person is asked, or has answered.
-    Escalation { escalation: Escalation },
-    /// The receiver is asked to let something run on their runner, or has answered.
-    Approval { approval: Approval },
-    /// Something was decided about tasks or workers.
-    WorkEntry { entry: WorkEntry },
-    /// How a project hands out its tasks has changed.
-    WorkSettings { project: ProjectId, settings: WorkSettings },
-    /// The receiver may not see others' sessions and workspaces of this project any more: forget them.
-    ExecutionGone { project: ProjectId },
-    /// A kind that this version does not know: passed over, its position taken. Read only, never sent.
-    #[serde(other, skip_serializing)]
-    #[ts(skip)]
-    Unknown,
-}
-
-/// Something that a person can look at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Place {
-    /// The project.
-    pub project: ProjectId,
-    /// The activity in it, or absent for its chat.
-    #[serde(default)]
-    pub activity: Option<ActivityId>,
-}
-
-/// One person's presence, as far as the receiver may see it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS, ToSchema)]
-pub struct PresenceEntry {
-    /// The person.
-    pub user: UserId,
-    /// Whether any page, CLI or runner of theirs is connected.
-    pub connected: bool,
-    /// What their pages show.
-    pub places: Vec<Place>,
 }
 
 /// Why the hub closed a socket.

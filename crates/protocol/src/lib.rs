@@ -3,33 +3,54 @@
 //! Control messages are JSON with tagged enums; numbers stay below 2^53 and times are RFC 3339 texts.
 //! This crate knows no socket, no database and no rule.
 
+mod activities;
 mod approvals;
-mod calls;
-mod execution;
+mod audit;
+mod chat;
+mod credentials;
 mod frames;
-mod inputs;
+mod health;
 pub mod link;
 mod metrics;
+mod people;
 mod problem;
+mod projects;
+mod recordings;
+mod runners;
 mod schema;
+mod sessions;
+mod shapes;
 mod tasks;
 pub mod terminal;
 mod veil;
-mod views;
+pub mod verbs;
+mod versions;
+mod work;
 mod workers;
+mod workspaces;
 
+pub use activities::*;
 pub use approvals::*;
-pub use calls::{Answer, BareView, Call, FromAnswer};
-pub use execution::*;
-pub use frames::{Change, CloseCode, Delta, FromHub, Place, PresenceEntry, ToHub, decode_to_hub};
-pub use inputs::*;
+pub use audit::*;
+pub use chat::*;
+pub use credentials::*;
+pub use frames::{CloseCode, Delta, FromHub, ToHub, decode_to_hub};
+pub use health::*;
 pub use metrics::*;
+pub use people::*;
 pub use problem::{FieldError, Problem, ProblemKind, quotable};
+pub use projects::*;
+pub use recordings::*;
+pub use runners::*;
 pub use schema::task_schema;
+pub use sessions::*;
 pub use tasks::*;
 pub use veil::{NOT_SHARED, Veil, of_execution, only_first_line};
-pub use views::*;
+pub use verbs::{Access, Answer, BareView, Call, Change, Parts, Spec, Verb, View};
+pub use versions::*;
+pub use work::*;
 pub use workers::*;
+pub use workspaces::*;
 
 /// The version that `hello` names; a hub refuses any other with `protocol`.
 pub const PROTOCOL: u32 = 1;

@@ -1,12 +1,22 @@
-//! How the work in a project goes: numbers for a stretch of time, and what they were along it.
+//! Metrics: how the work in a project goes.
 
 use domain::{ProjectId, Timestamp, WorkerId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::views::views;
+use crate::shapes::{queries, views};
 use crate::{TaskCount, Usage};
+
+queries! {
+    /// Which stretch of time to measure.
+    #[derive(Copy)]
+    MetricsPage {
+        /// The last so many hours; 24 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hours: Option<u32>,
+    }
+}
 
 views! {
     /// How one worker does.
@@ -119,15 +129,4 @@ views! {
         /// Over time, oldest first.
         series: Vec<MetricsPoint>,
     }
-}
-
-/// Which stretch of time to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS, ToSchema, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-#[ts(optional_fields)]
-pub struct MetricsPage {
-    /// The last so many hours; 24 when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hours: Option<u32>,
 }

@@ -1,9 +1,11 @@
 //! docs/protocol.md is in step with the types.
 
+use protocol::verbs::Field;
 use protocol::{Answer, Call, Change, CloseCode, FromHub, MAX_FRAME, PROTOCOL, ProblemKind, ToHub};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ts_rs::{Config, TS};
+use utoipa::openapi::{RefOr, Schema};
 
 const DOCUMENT: &str = include_str!("../../../docs/protocol.md");
 
@@ -29,6 +31,51 @@ fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
     for name in names {
         let name = name.as_ref();
         assert!(DOCUMENT.contains(&format!("`{name}`")), "docs/protocol.md does not mention the {what} `{name}`");
+    }
+}
+
+/// The fields of an input, as a reader wants them: `{content, status?}`.
+fn shape(field: &Field) -> String {
+    let RefOr::T(Schema::Object(object)) = field.schema() else { return format!("`{}`", field.name) };
+    if object.properties.is_empty() {
+        return format!("`{}`", field.name);
+    }
+    let names = object.properties.keys().map(|name| match object.required.contains(name) {
+        true => name.clone(),
+        false => format!("{name}?"),
+    });
+    format!("`{}: {{{}}}`", field.name, names.collect::<Vec<_>>().join(", "))
+}
+
+/// The table of verbs, derived from their declarations.
+fn table() -> String {
+    let mut table = String::from("| Verb | HTTP | Takes | Answers | Who | |\n| --- | --- | --- | --- | --- | --- |\n");
+    for spec in Call::SPECS {
+        let takes = spec.fields.iter().map(shape).collect::<Vec<_>>().join(", ");
+        table += &format!(
+            "| `{}` | `{} {}` | {takes} | {} `{}` | {:?} | {} |\n",
+            spec.name,
+            spec.method,
+            spec.path,
+            spec.status,
+            spec.answer_kind(),
+            spec.access,
+            spec.about.trim()
+        );
+    }
+    table
+}
+
+#[test]
+fn the_table_of_verbs_is_fresh() {
+    const MARKS: (&str, &str) = ("<!-- verbs: written by `make protocol` -->\n", "<!-- end of verbs -->\n");
+    let (before, rest) = DOCUMENT.split_once(MARKS.0).expect("the document has a place for the table");
+    let (written, after) = rest.split_once(MARKS.1).expect("the table ends");
+    if std::env::var_os("UPDATE_TYPES").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol.md");
+        std::fs::write(path, format!("{before}{}{}{}{after}", MARKS.0, table(), MARKS.1)).expect("it can be written");
+    } else {
+        assert!(written == table(), "the verbs in docs/protocol.md are out of date: run `make protocol` and commit");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use protocol::{FromHub, Health, InviteAccept, LinkSecret, ToHub};
+use protocol::{Call, FromHub, Health, InviteAccept, LinkSecret, ToHub};
 use ts_rs::{Config, TS};
 
 fn committed() -> PathBuf {
@@ -25,6 +25,14 @@ fn generate(folder: &Path) {
         .map(|name| format!("export type {{ {name} }} from \"./{name}\";\n"))
         .collect();
     fs::write(folder.join("index.ts"), index).expect("the types can be written and read");
+    fs::write(folder.join("verbs.ts"), verbs()).expect("the types can be written and read");
+}
+
+/// The kind of answer of each verb.
+fn verbs() -> String {
+    let line = |spec: &&protocol::Spec| format!("  \"{}\": \"{}\",\n", spec.name, spec.answer_kind());
+    let lines: String = Call::SPECS.iter().map(line).collect();
+    format!("/** The kind of answer of each verb. */\nexport const ANSWER_KIND = {{\n{lines}}} as const;\n")
 }
 
 fn read(folder: &Path) -> BTreeMap<String, String> {

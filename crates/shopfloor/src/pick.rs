@@ -3,14 +3,14 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use client::{Client, FromAnswer};
+use client::{Client, View};
 use domain::{
     ActivityId, ApprovalId, EscalationId, GrantId, InviteId, ProjectId, RunnerId, SessionId, TaskId, TokenId, UserId,
     WorkerId, WorkerStatus, WorkspaceId, WorkspaceStatus,
 };
 use protocol::{
-    Activity, Approval, ApprovalFilter, Call, Escalation, EscalationFilter, ExecutionFilter, Grant, Invite, Project,
-    Runner, Session, TaskFilter, TaskLine, Token, User, Worker, WorkerFilter, Workspace,
+    Activity, ActivityFilter, Approval, ApprovalFilter, Call, Escalation, EscalationFilter, ExecutionFilter, Grant,
+    Invite, Project, Runner, Session, TaskFilter, TaskLine, Token, User, Worker, WorkerFilter, Workspace,
 };
 
 use crate::Failure;
@@ -66,7 +66,7 @@ macro_rules! named {
 
 named! {
     Project, ProjectId, "project", Call::ProjectList {};
-    Activity, ActivityId, "activity", Call::ActivityList { project: None };
+    Activity, ActivityId, "activity", Call::ActivityList { filter: ActivityFilter::default() };
     User, UserId, "user", Call::UserList {};
     Token, TokenId, "token", Call::TokenList {};
     Invite, InviteId, "invitation", Call::InviteList {};
@@ -219,7 +219,7 @@ impl Named for Grant {
 /// The id of the thing that `text` means; asks the hub only when it is not an id.
 pub(crate) async fn pick<T: Named>(client: &Client, text: &str) -> Result<T::Id, Failure>
 where
-    Vec<T>: FromAnswer,
+    Vec<T>: View,
 {
     match text.parse() {
         Ok(id) => Ok(id),
@@ -230,7 +230,7 @@ where
 /// The same for what need not be named.
 pub(crate) async fn pick_if<T: Named>(client: &Client, text: Option<&str>) -> Result<Option<T::Id>, Failure>
 where
-    Vec<T>: FromAnswer,
+    Vec<T>: View,
 {
     match text {
         Some(text) => pick::<T>(client, text).await.map(Some),

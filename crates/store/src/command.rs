@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::ProjectId;
+use domain::{ProjectId, RunnerId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -35,6 +35,16 @@ pub trait Command: Serialize + Send + Sync + 'static {
 
     /// Runs the verb. Refuse before writing.
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output, StoreError>> + Send;
+}
+
+/// A verb that needs a runner, with the runners that are connected; a retry may find others.
+#[derive(Debug, Clone, Serialize)]
+pub struct Placed<V> {
+    /// What is asked.
+    pub verb: V,
+    /// The connected runners that the caller knows.
+    #[serde(skip)]
+    pub connected: Vec<RunnerId>,
 }
 
 /// A change that is already durable, with the events that announce it.

@@ -25,7 +25,7 @@ mod verbs;
 mod writer;
 
 pub use caller::{Caller, Who};
-pub use command::{Command, Committed};
+pub use command::{Command, Committed, Placed};
 pub use doorbell::Doorbell;
 pub use error::StoreError;
 pub use event::{Event, EventBody};

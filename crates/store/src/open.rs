@@ -43,7 +43,9 @@ pub enum OpenError {
     #[error("cannot lock {0}: {1}")]
     Lock(PathBuf, #[source] std::io::Error),
     /// It was written by a newer program.
-    #[error("the database has schema {0}, which this program does not know: use a newer shopfloor")]
+    #[error(
+        "the database has schema {0}, which this program does not know: use the shopfloor that made it, or begin with a new database"
+    )]
     Newer(i64),
     /// A migration failed.
     #[error("the database could not be brought up to date: {0}")]

@@ -1,5 +1,6 @@
 import type { Answer, Call, FromHub, Place, Problem, ToHub } from "../protocol";
-import { type AnswerTo, ANSWER_KIND, type CallOf, type Verb } from "./answers";
+import { ANSWER_KIND } from "../protocol/verbs";
+import type { AnswerTo, CallOf, Verb } from "./answers";
 import { backoff } from "./backoff";
 import type { Connection } from "./connection";
 import { Failure } from "../lib/failure";

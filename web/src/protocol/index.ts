@@ -1,6 +1,7 @@
 export type { ActedBy } from "./ActedBy";
 export type { Activity } from "./Activity";
 export type { ActivityCreate } from "./ActivityCreate";
+export type { ActivityFilter } from "./ActivityFilter";
 export type { ActivityId } from "./ActivityId";
 export type { ActivityStatus } from "./ActivityStatus";
 export type { ActivityUpdate } from "./ActivityUpdate";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use client::{Client, ClientError, FromAnswer};
+use client::{Client, ClientError, View};
 use domain::{ActivityId, MessageId, ProjectId};
 use protocol::{Activity, ActivityCreate, ActivityUpdate, Call, Message, MessageText, ProblemKind};
 use rand::rngs::StdRng;
@@ -66,7 +66,7 @@ pub(crate) async fn run(
 }
 
 /// Asks with the same key until there is an answer.
-async fn insist<T: FromAnswer>(client: &Client, call: Call, key: &str) -> T {
+async fn insist<T: View>(client: &Client, call: Call, key: &str) -> T {
     loop {
         match client.call_with_key(call.clone(), Some(key)).await {
             Ok(answer) => return T::from_answer(answer).unwrap(),

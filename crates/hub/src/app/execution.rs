@@ -1,176 +1,130 @@
-//! Verbs about what runs: decided and stored here, done and told by runners.
+//! What runs: decided and stored here, done and reported by runners.
 
 use domain::text::{Field, PROMPT};
 use domain::{Action, ProjectId, RunnerId, SessionId, WorkspaceId};
+use protocol::ProblemKind;
 use protocol::link::{RunnerAnswer, RunnerAsk};
-use protocol::{Answer, Call, ProblemKind, RecordingDetail, Session};
-use store::{Caller, KeepRecording, NoteAsked, ResumeSession, SpawnSession, StopSession, StoreError};
+use store::{NoteAsked, Placed, StoreError};
 
+use super::{Asked, handle, stored};
 use crate::AppError;
-use crate::hub::Hub;
 
-/// How many lines of a log are shown when nobody says, and at most.
+/// How many lines of a log are shown by default, and at most.
 const LINES: (u32, u32) = (1_000, 10_000);
-/// What is looked for in a recording.
-const QUERY: Field = Field { name: "text", limit: 200, lines: false, optional: false };
 /// What is said to an agent.
 const TEXT: Field = Field { name: "text", ..PROMPT };
 
-/// The verbs that look.
-pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    Ok(match call {
-        Call::SessionList { filter } => Answer::Sessions(store.sessions(caller, filter).await?),
-        Call::SessionShow { session } => Answer::SessionDetail(store.session_detail(caller, session).await?),
-        Call::SessionLog { session, page } => {
-            let lines = page.lines.unwrap_or(LINES.0).min(LINES.1);
-            let setup = page.setup.unwrap_or(false);
-            match look(hub, caller, session, RunnerAsk::Log { session, lines, setup }).await? {
-                RunnerAnswer::Log(log) if log.setup || !setup => Answer::SessionLog(log),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        Call::WorkspaceList { filter } => Answer::Workspaces(store.workspaces(caller, filter).await?),
-        Call::WorkspaceShow { workspace } => {
-            Answer::Workspace(store.workspace(caller, workspace, Action::SeeExecution).await?)
-        }
-        Call::WorkspaceDiff { workspace } => {
-            match look_at(hub, caller, workspace, RunnerAsk::Diff { workspace }).await? {
-                RunnerAnswer::Diff(diff) => Answer::WorkspaceDiff(diff),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        Call::WorkspaceSaves { workspace } => {
-            match look_at(hub, caller, workspace, RunnerAsk::Saves { workspace }).await? {
-                RunnerAnswer::Saves(saves) => Answer::Saves(saves),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        Call::RecordingList { mut filter } => {
-            filter.ended = Some(filter.ended.unwrap_or(true));
-            let mut sessions = store.sessions(caller, filter).await?;
-            // One that said nothing was recorded, too; one that never began was not.
-            sessions.retain(|Session { recording, .. }| recording.output_bytes > 0 || recording.disk_bytes > 0);
-            Answer::Sessions(sessions)
-        }
-        Call::RecordingShow { session } => {
-            let found = store.session(caller, session, Action::SeeExecution).await?;
-            match hub.links.ask(found.runner, RunnerAsk::RecordingShow { session }).await? {
-                RunnerAnswer::Recording(summary) => Answer::RecordingDetail(RecordingDetail {
-                    session: found,
-                    cols: summary.cols,
-                    rows: summary.rows,
-                    started_at: summary.started_at,
-                    duration_ms: summary.duration_ms,
-                    markers: summary.markers,
-                }),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        Call::RecordingPart { session, range } => {
-            let from_ms = range.from_ms.unwrap_or(0);
-            match look(hub, caller, session, RunnerAsk::RecordingPart { session, from_ms }).await? {
-                RunnerAnswer::Part(part) => Answer::RecordingPart(part),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        Call::RecordingSearch { session, query } => {
-            QUERY.check(&query.text).map_err(StoreError::from)?;
-            match look(hub, caller, session, RunnerAsk::RecordingSearch { session, text: query.text }).await? {
-                RunnerAnswer::Hits(hits) => Answer::RecordingHits(hits),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} does not look at execution", other.verb()))),
-    })
-}
+stored! { SessionStop }
 
-/// The verbs that change something.
-pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    Ok(match call {
-        Call::SessionSpawn { input } => {
-            caller.person()?;
-            let connected = connected(hub, caller).await?;
-            Answer::Session(store.write(caller, key, SpawnSession { input, connected }).await?.value)
-        }
-        Call::SessionStop { session, input } => {
-            Answer::Session(store.write(caller, key, StopSession { session, input }).await?.value)
-        }
-        Call::SessionResume { session } => {
-            // Who may not drive it is told so, and nothing about runners.
-            store.session(caller, session, Action::Drive).await?;
-            let connected = connected(hub, caller).await?;
-            Answer::Session(store.write(caller, key, ResumeSession { session, connected }).await?.value)
-        }
-        Call::RecordingKeep { session, input } => {
-            Answer::Session(store.write(caller, key, KeepRecording { session, input }).await?.value)
-        }
-        Call::SessionSend { session, input } => {
-            TEXT.check(&input.text).map_err(StoreError::from)?;
-            let found = store.session(caller, session, Action::Drive).await?;
-            let (text, submit) = (input.text, input.submit);
-            let note = note("session.send", session, found.project, format!("told `{}` something", found.title));
-            drive(hub, caller, key, found.runner, note, RunnerAsk::Send { session, text, submit }).await?
-        }
-        Call::WorkspaceRestore { workspace, input } => {
-            check_save(input.save.as_deref())?;
-            let found = store.workspace(caller, workspace, Action::Drive).await?;
-            let note = note("workspace.restore", workspace, found.project, "asked for a save to be restored".into());
-            drive(hub, caller, None, found.runner, note, RunnerAsk::Restore { workspace, save: input.save }).await?
-        }
-        Call::WorkspaceClean { workspace } => {
-            let found = store.workspace(caller, workspace, Action::Drive).await?;
-            let note = note("workspace.clean", workspace, found.project, "asked for it to be deleted".into());
-            drive(hub, caller, None, found.runner, note, RunnerAsk::Clean { workspace }).await?
-        }
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change execution", other.verb()))),
-    })
-}
+handle! {
+    SessionList(verb, asked) { Ok(asked.hub.store.sessions(asked.caller, verb.filter).await?) }
 
-/// The runners that are there, of those that the caller knows.
-async fn connected(hub: &Hub, caller: &Caller) -> Result<Vec<RunnerId>, AppError> {
-    let runners = hub.store.runners(caller).await?.into_iter().filter(|runner| hub.live.is_there(runner));
-    Ok(runners.map(|runner| runner.id).collect())
+    SessionShow(verb, asked) { Ok(asked.hub.store.session_detail(asked.caller, verb.session).await?) }
+
+    SessionSpawn(verb, asked) {
+        asked.caller.person()?;
+        let connected = asked.connected().await?;
+        asked.commit(Placed { verb, connected }).await
+    }
+
+    SessionResume(verb, asked) {
+        // Who may not drive it is refused before anything is said about runners.
+        asked.hub.store.session(asked.caller, verb.session, Action::Drive).await?;
+        let connected = asked.connected().await?;
+        asked.commit(Placed { verb, connected }).await
+    }
+
+    SessionSend(verb, asked) {
+        let (session, text, submit) = (verb.session, verb.input.text, verb.input.submit);
+        TEXT.check(&text).map_err(StoreError::from)?;
+        let found = asked.hub.store.session(asked.caller, session, Action::Drive).await?;
+        let note = note("session.send", session, found.project, format!("told `{}` something", found.title));
+        drive(asked, found.runner, note, RunnerAsk::Send { session, text, submit }).await
+    }
+
+    SessionLog(verb, asked) {
+        let session = verb.session;
+        let lines = verb.page.lines.unwrap_or(LINES.0).min(LINES.1);
+        let setup = verb.page.setup.unwrap_or(false);
+        match look(&asked, session, RunnerAsk::Log { session, lines, setup }).await? {
+            RunnerAnswer::Log(log) if log.setup || !setup => Ok(log),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    WorkspaceList(verb, asked) { Ok(asked.hub.store.workspaces(asked.caller, verb.filter).await?) }
+
+    WorkspaceShow(verb, asked) {
+        Ok(asked.hub.store.workspace(asked.caller, verb.workspace, Action::SeeExecution).await?)
+    }
+
+    WorkspaceDiff(verb, asked) {
+        let workspace = verb.workspace;
+        match look_at(&asked, workspace, RunnerAsk::Diff { workspace }).await? {
+            RunnerAnswer::Diff(diff) => Ok(diff),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    WorkspaceSaves(verb, asked) {
+        let workspace = verb.workspace;
+        match look_at(&asked, workspace, RunnerAsk::Saves { workspace }).await? {
+            RunnerAnswer::Saves(saves) => Ok(saves),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    WorkspaceRestore(verb, asked) {
+        let (workspace, save) = (verb.workspace, verb.input.save);
+        check_save(save.as_deref())?;
+        let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;
+        let note = note("workspace.restore", workspace, found.project, "asked for a save to be restored".into());
+        drive(without_key(asked), found.runner, note, RunnerAsk::Restore { workspace, save }).await
+    }
+
+    WorkspaceClean(verb, asked) {
+        let workspace = verb.workspace;
+        let found = asked.hub.store.workspace(asked.caller, workspace, Action::Drive).await?;
+        let note = note("workspace.clean", workspace, found.project, "asked for it to be deleted".into());
+        drive(without_key(asked), found.runner, note, RunnerAsk::Clean { workspace }).await
+    }
 }
 
 /// Asks the runner of a session that the caller may look into.
-async fn look(hub: &Hub, caller: &Caller, session: SessionId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
-    let found = hub.store.session(caller, session, Action::SeeExecution).await?;
-    hub.links.ask(found.runner, ask).await
+pub(super) async fn look(asked: &Asked<'_>, session: SessionId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
+    let found = asked.hub.store.session(asked.caller, session, Action::SeeExecution).await?;
+    asked.hub.links.ask(found.runner, ask).await
 }
 
 /// Asks the runner of a workspace that the caller may look into.
-async fn look_at(hub: &Hub, caller: &Caller, workspace: WorkspaceId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
-    let found = hub.store.workspace(caller, workspace, Action::SeeExecution).await?;
-    hub.links.ask(found.runner, ask).await
+async fn look_at(asked: &Asked<'_>, workspace: WorkspaceId, ask: RunnerAsk) -> Result<RunnerAnswer, AppError> {
+    let found = asked.hub.store.workspace(asked.caller, workspace, Action::SeeExecution).await?;
+    asked.hub.links.ask(found.runner, ask).await
 }
 
 /// Asks a runner for something that changes what it has. The audit trail says so first: whatever becomes of the answer.
 ///
 /// With a key it is asked once at most: if we do not know what became of it, a person must look. What does no harm twice
 /// has none.
-async fn drive(
-    hub: &Hub,
-    caller: &Caller,
-    key: Option<String>,
-    runner: RunnerId,
-    note: Note,
-    ask: RunnerAsk,
-) -> Result<Answer, AppError> {
+async fn drive(asked: Asked<'_>, runner: RunnerId, note: Note, ask: RunnerAsk) -> Result<(), AppError> {
+    let hub = asked.hub;
     hub.links.reachable(runner)?;
     let attempt = rand::random();
-    let asked = serde_json::to_string(&ask).map_err(|error| AppError::Internal(error.into()))?;
+    let text = serde_json::to_string(&ask).map_err(|error| AppError::Internal(error.into()))?;
     let Note { verb, subject, project, detail } = note;
-    let note = NoteAsked { verb, subject, project, detail, ask: asked, attempt };
-    if hub.store.write(caller, key, note).await?.value != attempt {
+    if asked.commit(NoteAsked { verb, subject, project, detail, ask: text, attempt }).await? != attempt {
         let detail = "with this key it was asked before, and may have been done: look before you ask again";
         return Err(AppError::new(ProblemKind::Conflict, detail));
     }
     match hub.links.ask(runner, ask).await? {
-        RunnerAnswer::Done => Ok(Answer::Done),
+        RunnerAnswer::Done => Ok(()),
         other => Err(unexpected(&other)),
     }
+}
+
+/// Asked again, it does no harm: a retry is not recognised.
+fn without_key(asked: Asked<'_>) -> Asked<'_> {
+    Asked { key: None, ..asked }
 }
 
 /// What the audit trail says of it.
@@ -194,7 +148,7 @@ fn check_save(save: Option<&str>) -> Result<(), AppError> {
     }
 }
 
-fn unexpected(answer: &RunnerAnswer) -> AppError {
+pub(super) fn unexpected(answer: &RunnerAnswer) -> AppError {
     tracing::warn!(?answer, "a runner answered something else than it was asked");
     AppError::new(ProblemKind::Unavailable, "the runner answered something else than it was asked: update it")
 }

@@ -1,25 +1,90 @@
 //! The verbs: HTTP and WebSocket both come through here.
+//!
+//! Each verb of the protocol has one [`Handle`], in the file of its subject; a verb without one does not compile.
 
+mod credentials;
 mod criteria;
 mod diff;
 mod execution;
 mod fresh;
+mod people;
+mod projects;
+mod recordings;
+mod runners;
 mod tasks;
 mod workers;
 
-use domain::Actor;
-use protocol::{Answer, Call, ProblemKind};
-use store::{
-    AnswerApproval, Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner,
-    CreateToken, Credential, DeleteMessage, DeleteProject, EditMessage, ReadChat, RemoveRunner, RenameMe,
-    RevokeAllLogins, RevokeGrant, RevokeInvite, RevokeLogin, RevokeObserver, RevokeToken, SendMessage, SetDisabled,
-    UpdateActivity, UpdateProject, UpdateRunner,
-};
+use domain::{Actor, RunnerId};
+use protocol::{Answer, Call, ProblemKind, Verb, View, verbs};
+use store::{Caller, Command, Credential};
 
 use crate::AppError;
 use crate::hub::Hub;
 
-/// Does what is asked, as the bearer of the credential. The same key makes a retry act once.
+/// Who asks, and for what a retry is recognised by.
+pub(crate) struct Asked<'a> {
+    hub: &'a Hub,
+    credential: &'a Credential,
+    caller: &'a Caller,
+    /// The same key makes a retry act once.
+    key: Option<String>,
+}
+
+impl Asked<'_> {
+    /// Runs a command of the store.
+    async fn commit<C: Command>(self, command: C) -> Result<C::Output, AppError> {
+        Ok(self.hub.store.write(self.caller, self.key, command).await?.value)
+    }
+
+    /// The connected runners among those that the caller knows.
+    async fn connected(&self) -> Result<Vec<RunnerId>, AppError> {
+        let runners = self.hub.store.runners(self.caller).await?;
+        let connected = runners.into_iter().filter(|runner| self.hub.live.is_there(runner));
+        Ok(connected.map(|runner| runner.id).collect())
+    }
+}
+
+/// Does what a verb says.
+trait Handle: Verb {
+    fn handle(self, asked: Asked<'_>) -> impl Future<Output = Result<Self::Answer, AppError>> + Send;
+}
+
+/// Handles verbs: `Name(verb, asked) { … }`.
+macro_rules! handle {
+    ($($name:ident($verb:pat, $asked:ident) $body:block)*) => {$(
+        impl $crate::app::Handle for protocol::verbs::$name {
+            async fn handle(self, $asked: $crate::app::Asked<'_>) -> Result<Self::Answer, $crate::AppError> {
+                let $verb = self;
+                $body
+            }
+        }
+    )*};
+}
+
+/// Handles verbs that the store does alone.
+macro_rules! stored {
+    ($($name:ident)*) => {
+        $crate::app::handle! { $($name(verb, asked) { asked.commit(verb).await })* }
+    };
+}
+
+use {handle, stored};
+
+macro_rules! dispatch {
+    ($($name:ident { $($field:ident),* })*) => {
+        async fn dispatch(asked: Asked<'_>, call: Call) -> Result<Answer, AppError> {
+            match call {
+                $(Call::$name { $($field),* } => {
+                    verbs::$name { $($field),* }.handle(asked).await.map(View::into_answer)
+                })*
+            }
+        }
+    };
+}
+
+protocol::every_verb!(dispatch);
+
+/// Does what is asked, as the bearer of the credential.
 pub(crate) async fn run(
     hub: &Hub,
     credential: &Credential,
@@ -29,7 +94,7 @@ pub(crate) async fn run(
 ) -> Result<Answer, AppError> {
     no_runner(credential)?;
     fresh::check(credential, hub.store.now(), &call)?;
-    if call.changes() { write(hub, caller, key, call).await } else { read(hub, credential, caller, call).await }
+    dispatch(Asked { hub, credential, caller, key }, call).await
 }
 
 /// Refuses a runner's token: all that a runner needs goes over its link.
@@ -41,169 +106,4 @@ pub(crate) fn no_runner(credential: &Credential) -> Result<(), AppError> {
         )),
         _ => Ok(()),
     }
-}
-
-async fn read(hub: &Hub, credential: &Credential, caller: &Caller, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    Ok(match call {
-        Call::Me {} => Answer::Me(hub.me(credential, caller).await?),
-        Call::UserList {} => {
-            let mut users = store.users(caller).await?;
-            users.iter_mut().for_each(|user| user.connected = hub.live.presence.is_connected(user.id));
-            Answer::Users(users)
-        }
-        Call::UserShow { user } => {
-            let mut user = store.user(caller, user).await?;
-            user.connected = hub.live.presence.is_connected(user.id);
-            Answer::User(user)
-        }
-        Call::ProjectList {} => Answer::Projects(store.projects(caller).await?),
-        Call::ProjectShow { project } => Answer::Project(store.project(caller, project).await?),
-        Call::ProjectVersions { project, page } => {
-            Answer::Versions(store.project_versions(caller, project, page).await?)
-        }
-        Call::ProjectDiff { project, range } => {
-            Answer::Diff(diff::between(&store.project_pair(caller, project, range).await?, range)?)
-        }
-        Call::ActivityList { project } => Answer::Activities(store.activities(caller, project).await?),
-        Call::ActivityShow { activity } => Answer::Activity(store.activity(caller, activity).await?),
-        Call::ActivityVersions { activity, page } => {
-            Answer::Versions(store.activity_versions(caller, activity, page).await?)
-        }
-        Call::ActivityDiff { activity, range } => {
-            Answer::Diff(diff::between(&store.activity_pair(caller, activity, range).await?, range)?)
-        }
-        Call::ChatHistory { project, page } => Answer::Messages(store.messages(caller, project, page).await?),
-        Call::ChatUnread {} => Answer::Unreads(store.unreads(caller).await?),
-        Call::TokenList {} => Answer::Tokens(store.tokens(caller).await?),
-        Call::LoginList {} => Answer::Logins(store.logins(caller, Some(&credential.id)).await?),
-        Call::InviteList {} => Answer::Invites(store.invites(caller).await?),
-        Call::ObserverList { project } => Answer::Observers(store.observers(caller, project).await?),
-        Call::RunnerList {} => {
-            let mut runners = store.runners(caller).await?;
-            let heard = hub.links.last_heard();
-            for runner in &mut runners {
-                hub.live.complete_runner(runner);
-                // We know better than what is written down once a minute.
-                let here = heard.iter().find(|heard| heard.runner == runner.id);
-                let here = here.map(|heard| store.now().plus_millis(-i64::from(heard.ago_ms)));
-                runner.last_seen_at = runner.last_seen_at.max(here);
-            }
-            Answer::Runners(runners)
-        }
-        Call::ApprovalList { filter } => Answer::Approvals(store.approvals(caller, filter).await?),
-        Call::ApprovalShow { approval } => Answer::Approval(store.approval(caller, approval).await?),
-        Call::GrantList {} => Answer::Grants(store.grants(caller).await?),
-        Call::SessionList { .. }
-        | Call::SessionShow { .. }
-        | Call::SessionLog { .. }
-        | Call::WorkspaceList { .. }
-        | Call::WorkspaceShow { .. }
-        | Call::WorkspaceDiff { .. }
-        | Call::WorkspaceSaves { .. }
-        | Call::RecordingList { .. }
-        | Call::RecordingShow { .. }
-        | Call::RecordingPart { .. }
-        | Call::RecordingSearch { .. } => execution::read(hub, caller, call).await?,
-        Call::TaskList { .. }
-        | Call::TaskExport { .. }
-        | Call::TaskShow { .. }
-        | Call::EscalationList { .. }
-        | Call::EscalationShow { .. } => tasks::read(hub, caller, call).await?,
-        Call::WorkerList { .. }
-        | Call::WorkerShow { .. }
-        | Call::WorkLog { .. }
-        | Call::WorkSettings { .. }
-        | Call::WorkMetrics { .. }
-        | Call::WorkDoing { .. } => workers::read(hub, caller, call).await?,
-        Call::AuditList { page } => Answer::Audit(store.audit(caller, page).await?),
-        Call::PresenceList {} => {
-            caller.person()?;
-            Answer::Presence(hub.live.presence.everybody(&hub.live, &credential.actor))
-        }
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a reading verb", other.verb()))),
-    })
-}
-
-async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    macro_rules! commit {
-        ($command:expr) => {
-            store.write(caller, key, $command).await?.value
-        };
-    }
-    macro_rules! done {
-        ($command:expr) => {{
-            store.write(caller, key, $command).await?;
-            Answer::Done
-        }};
-    }
-    Ok(match call {
-        Call::MeRename { input } => Answer::User(commit!(RenameMe { input })),
-        Call::UserDisable { user } => Answer::User(commit!(SetDisabled { user, disabled: true })),
-        Call::UserEnable { user } => Answer::User(commit!(SetDisabled { user, disabled: false })),
-        Call::ProjectCreate { input } => Answer::Project(commit!(CreateProject { input })),
-        Call::ProjectUpdate { project, input } => Answer::Project(commit!(UpdateProject { project, input })),
-        Call::ProjectDelete { project } => done!(DeleteProject { project }),
-        Call::ActivityCreate { project, input } => Answer::Activity(commit!(CreateActivity { project, input })),
-        Call::ActivityUpdate { activity, input } => Answer::Activity(commit!(UpdateActivity { activity, input })),
-        Call::ChatSend { project, input } => Answer::Message(commit!(SendMessage { project, input })),
-        Call::ChatEdit { message, input } => Answer::Message(commit!(EditMessage { message, input })),
-        Call::ChatDelete { message } => done!(DeleteMessage { message }),
-        Call::ChatRead { project, input } => Answer::Unread(commit!(ReadChat { project, input })),
-        Call::TokenCreate { input } => Answer::NewToken(commit!(CreateToken { input })),
-        Call::TokenRevoke { token } => done!(RevokeToken { token }),
-        Call::LoginLink {} => {
-            let mut link = commit!(CreateLoginLink { user: None });
-            link.link = hub.doors.link("login", &link.link);
-            Answer::LoginLink(link)
-        }
-        Call::LoginRevoke { login } => done!(RevokeLogin { login }),
-        Call::LoginRevokeAll {} => done!(RevokeAllLogins {}),
-        Call::InviteCreate { input } => {
-            let mut made = commit!(CreateInvite { input });
-            made.link = hub.doors.link("join", &made.link);
-            Answer::NewInvite(made)
-        }
-        Call::InviteRevoke { invite } => done!(RevokeInvite { invite }),
-        Call::ObserverCreate { project, input } => {
-            let mut made = commit!(CreateObserver { project, input });
-            made.link = hub.doors.link("observe", &made.link);
-            Answer::NewObserver(made)
-        }
-        Call::ObserverRevoke { observer } => done!(RevokeObserver { observer }),
-        Call::RunnerCreate { input } => Answer::NewRunner(commit!(CreateRunner { input })),
-        Call::RunnerUpdate { runner, input } => Answer::Runner(commit!(UpdateRunner { runner, input })),
-        Call::RunnerRemove { runner } => done!(RemoveRunner { runner }),
-        Call::ApprovalAnswer { approval, input } => Answer::Approval(commit!(AnswerApproval { approval, input })),
-        Call::GrantRevoke { grant } => done!(RevokeGrant { grant }),
-        Call::SessionSpawn { .. }
-        | Call::SessionStop { .. }
-        | Call::SessionResume { .. }
-        | Call::SessionSend { .. }
-        | Call::WorkspaceRestore { .. }
-        | Call::WorkspaceClean { .. }
-        | Call::RecordingKeep { .. } => execution::write(hub, caller, key, call).await?,
-        Call::WorkerStart { .. }
-        | Call::WorkerUpdate { .. }
-        | Call::WorkerStop { .. }
-        | Call::WorkerRestart { .. }
-        | Call::WorkerRemove { .. }
-        | Call::WorkerStopAll { .. }
-        | Call::WorkConfigure { .. }
-        | Call::FloorFreeze { .. }
-        | Call::FloorThaw { .. }
-        | Call::TaskTakeOver { .. } => workers::write(hub, caller, key, call).await?,
-        Call::TaskAdd { .. }
-        | Call::TaskCancel { .. }
-        | Call::TaskRetry { .. }
-        | Call::TaskTake { .. }
-        | Call::TaskHeartbeat { .. }
-        | Call::TaskReport { .. }
-        | Call::TaskTurn { .. }
-        | Call::TaskRelease { .. }
-        | Call::TaskAsk { .. }
-        | Call::EscalationAnswer { .. } => tasks::write(hub, caller, key, call).await?,
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} is not a changing verb", other.verb()))),
-    })
 }

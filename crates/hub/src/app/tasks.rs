@@ -2,81 +2,68 @@
 
 use std::time::Duration;
 
-use domain::{AnswerAct, ProjectId};
+use domain::AnswerAct;
 use protocol::link::RunnerAsk;
-use protocol::{Answer, Call, Escalation, ProblemKind, Taken, TaskTake};
-use store::{
-    AddTasks, AnswerEscalation, AskPerson, Caller, CancelTask, HeartbeatTask, ReleaseTask, ReportTask, Reported,
-    RetryTask, StoreError, TakeTask, TurnTasks,
-};
+use protocol::{Escalation, ProblemKind, Taken, TaskTake, verbs};
+use store::{Caller, Placed, Reported, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
-use super::criteria;
+use super::{Asked, criteria, handle, stored};
 use crate::AppError;
 use crate::hub::Hub;
 
 /// How long one may wait for a task, in seconds.
 const WAIT: u32 = 60;
 
-/// The verbs that look.
-pub(super) async fn read(hub: &Hub, caller: &Caller, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    Ok(match call {
-        Call::TaskExport { filter } => Answer::Tasks(store.whole_tasks(caller, &filter).await?),
-        Call::TaskList { filter } => Answer::TaskLines(store.tasks(caller, &filter).await?),
-        Call::TaskShow { task } => Answer::TaskDetail(store.task_detail(caller, task).await?),
-        Call::EscalationList { filter } => Answer::Escalations(store.escalations(caller, filter).await?),
-        Call::EscalationShow { escalation } => Answer::Escalation(store.escalation(caller, escalation).await?),
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} does not look at tasks", other.verb()))),
-    })
-}
+stored! { TaskCancel TaskRetry TaskHeartbeat TaskTurn TaskRelease TaskAsk }
 
-/// The verbs that change something. Taking a task over starts a worker: it is with the workers.
-pub(super) async fn write(hub: &Hub, caller: &Caller, key: Option<String>, call: Call) -> Result<Answer, AppError> {
-    let store = &hub.store;
-    macro_rules! commit {
-        ($command:expr) => {
-            store.write(caller, key, $command).await?.value
-        };
+handle! {
+    TaskList(verb, asked) { Ok(asked.hub.store.tasks(asked.caller, &verb.filter).await?) }
+
+    TaskExport(verb, asked) { Ok(asked.hub.store.whole_tasks(asked.caller, &verb.filter).await?) }
+
+    TaskShow(verb, asked) { Ok(asked.hub.store.task_detail(asked.caller, verb.task).await?) }
+
+    TaskAdd(verb, asked) {
+        let input = criteria::usable(verb.input).await?;
+        asked.commit(verbs::TaskAdd { project: verb.project, input }).await
     }
-    Ok(match call {
-        Call::TaskAdd { project, input } => {
-            let input = criteria::usable(input).await?;
-            Answer::AddedTasks(commit!(AddTasks { project, input }))
-        }
-        Call::TaskCancel { task, input } => Answer::Task(commit!(CancelTask { task, input })),
-        Call::TaskRetry { task, input } => Answer::Task(commit!(RetryTask { task, input })),
-        Call::TaskTake { project, input } => Answer::Taken(take(hub, caller, key, project, input).await?),
-        Call::TaskHeartbeat { task, input } => Answer::Lease(commit!(HeartbeatTask { task, input })),
-        Call::TaskReport { task, input } => match commit!(ReportTask { task, input }) {
-            Reported::Taken(report) => Answer::Report(report),
+
+    TaskTake(verb, asked) { take(asked, verb).await }
+
+    TaskReport(verb, asked) {
+        match asked.commit(verb).await? {
+            Reported::Taken(report) => Ok(report),
             // It is kept and shown; its worker must hear that it has to stop.
             Reported::Late { why, .. } => {
-                return Err(AppError::new(ProblemKind::Conflict, format!("{why}; the report is kept as late")));
+                Err(AppError::new(ProblemKind::Conflict, format!("{why}; the report is kept as late")))
             }
-        },
-        Call::TaskTurn { project, input } => Answer::Turned(commit!(TurnTasks { project, input })),
-        Call::TaskRelease { task, input } => Answer::Task(commit!(ReleaseTask { task, input })),
-        Call::TaskAsk { task, input } => Answer::Escalation(commit!(AskPerson { task, input })),
-        Call::EscalationAnswer { escalation, input } => {
-            let answered = commit!(AnswerEscalation { escalation, input });
-            tell(hub, &answered).await;
-            Answer::Escalation(answered)
         }
-        other => return Err(AppError::Internal(anyhow::anyhow!("{} does not change tasks", other.verb()))),
-    })
+    }
+
+    TaskTakeOver(verb, asked) {
+        asked.caller.person()?;
+        let connected = asked.connected().await?;
+        asked.commit(Placed { verb, connected }).await
+    }
+
+    EscalationList(verb, asked) { Ok(asked.hub.store.escalations(asked.caller, verb.filter).await?) }
+
+    EscalationShow(verb, asked) { Ok(asked.hub.store.escalation(asked.caller, verb.escalation).await?) }
+
+    EscalationAnswer(verb, asked) {
+        let hub = asked.hub;
+        let answered = asked.commit(verb).await?;
+        tell(hub, &answered).await;
+        Ok(answered)
+    }
 }
 
 /// Takes a task, or waits until one is ready: tries again after each commit that makes one ready, and together with
 /// those that add some, so that one commit does for both.
-async fn take(
-    hub: &Hub,
-    caller: &Caller,
-    key: Option<String>,
-    project: ProjectId,
-    input: TaskTake,
-) -> Result<Taken, AppError> {
+async fn take(asked: Asked<'_>, verbs::TaskTake { project, input }: verbs::TaskTake) -> Result<Taken, AppError> {
+    let Asked { hub, caller, key, .. } = asked;
     let wait = input.wait_seconds.unwrap_or(0);
     if wait > WAIT {
         return Err(StoreError::invalid("wait_seconds", format!("`wait_seconds` is at most {WAIT}, not {wait}")).into());
@@ -86,7 +73,7 @@ async fn take(
     let input = TaskTake { wait_seconds: None, ..input };
     loop {
         let mut ready = hub.live.ready();
-        let command = TakeTask { project, input: input.clone() };
+        let command = verbs::TaskTake { project, input: input.clone() };
         let taken = hub.store.write(caller, key.clone(), command).await?.value;
         if taken.taken.is_some() || Instant::now() >= until {
             return Ok(taken);

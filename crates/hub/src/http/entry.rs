@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use store::{AcceptInvite, Caller, EndLogin, FreshLogin, Secret, UseLoginLink, UseObserverLink};
 use utoipa::ToSchema;
 
-use super::extract::{Body, Origin, Session};
+use super::extract::{Authenticated, Body, Origin};
 use crate::AppError;
 use crate::hub::{Hub, too_many};
 
@@ -127,10 +127,10 @@ pub(crate) async fn observe(
 
 /// Logs the asking browser out.
 #[utoipa::path(post, path = "/api/logout", tag = "entry", responses((status = 204, description = "logged out")))]
-pub(crate) async fn logout(State(hub): State<Arc<Hub>>, session: Session) -> Result<Response, AppError> {
-    if session.credential.by_cookie {
-        let command = EndLogin { login: session.credential.id.clone() };
-        hub.store.write(&session.caller, None, command).await?;
+pub(crate) async fn logout(State(hub): State<Arc<Hub>>, caller: Authenticated) -> Result<Response, AppError> {
+    if caller.credential.by_cookie {
+        let command = EndLogin { login: caller.credential.id.clone() };
+        hub.store.write(&caller.caller, None, command).await?;
     }
     let gone = cookie(&hub, String::new(), 0);
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())

@@ -1,12 +1,10 @@
-//! What handlers are given: a proven session, an id, a body, a query.
+//! What handlers are given: an authenticated caller, a body, a query.
 
-use std::fmt::Display;
 use std::net::IpAddr;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -49,15 +47,15 @@ impl FromRequestParts<Arc<Hub>> for Origin {
     }
 }
 
-/// A request by somebody whose credential is valid now.
-pub(crate) struct Session {
+/// The sender of a request, whose credential is valid now.
+pub(crate) struct Authenticated {
     pub(crate) credential: Credential,
     pub(crate) caller: Caller,
     pub(crate) origin: Origin,
     key: Option<String>,
 }
 
-impl FromRequestParts<Arc<Hub>> for Session {
+impl FromRequestParts<Arc<Hub>> for Authenticated {
     type Rejection = AppError;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, AppError> {
@@ -87,27 +85,10 @@ impl FromRequestParts<Arc<Hub>> for Session {
     }
 }
 
-impl Session {
+impl Authenticated {
     /// Runs a verb and answers with its view.
     pub(crate) async fn run(self, hub: &Hub, call: Call) -> Response {
-        let created = matches!(
-            call,
-            Call::ProjectCreate { .. }
-                | Call::ActivityCreate { .. }
-                | Call::ChatSend { .. }
-                | Call::TokenCreate { .. }
-                | Call::LoginLink {}
-                | Call::InviteCreate { .. }
-                | Call::ObserverCreate { .. }
-                | Call::RunnerCreate { .. }
-                | Call::SessionSpawn { .. }
-                | Call::SessionResume { .. }
-                | Call::TaskAdd { .. }
-                | Call::TaskReport { .. }
-                | Call::TaskAsk { .. }
-                | Call::WorkerStart { .. }
-        );
-        let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+        let status = StatusCode::from_u16(call.spec().status).unwrap_or(StatusCode::OK);
         let done: Result<Answer, AppError> = crate::app::run(hub, &self.credential, &self.caller, self.key, call).await;
         match done {
             Ok(answer) => reply::answer(status, answer),
@@ -137,18 +118,6 @@ fn unauthenticated(detail: &str) -> AppError {
 
 fn invalid(detail: impl Into<String>) -> AppError {
     AppError::new(ProblemKind::Invalid, detail)
-}
-
-/// An id from the path.
-pub(crate) struct Id<T>(pub(crate) T);
-
-impl<T: FromStr<Err: Display>, S: Send + Sync> FromRequestParts<S> for Id<T> {
-    type Rejection = AppError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, AppError> {
-        let Path(text) = parts.extract::<Path<String>>().await.map_err(|error| invalid(error.body_text()))?;
-        text.parse().map(Self).map_err(|error: T::Err| invalid(error.to_string()))
-    }
 }
 
 /// A JSON body.

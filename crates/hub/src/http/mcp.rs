@@ -19,7 +19,7 @@ use protocol::{Call, Problem, ProblemKind};
 use store::{Bearer, Credential, Secret};
 
 use super::desks::{Desks, MOST, NoRoom, Seat};
-use super::extract::{Session, bearer};
+use super::extract::{Authenticated, bearer};
 use super::{BODY, REQUEST, reply};
 use crate::AppError;
 use crate::app;
@@ -102,10 +102,11 @@ impl Door {
         let Some(bearer) = bearer(&parts.headers, "").filter(|bearer| matches!(bearer, Bearer::Token(_))) else {
             return Err(refuse("send a token as `Authorization: Bearer …`: `shopfloor token create` makes one"));
         };
-        let session = Session::from_request_parts(&mut parts, &self.hub).await.map_err(IntoResponse::into_response)?;
-        app::no_runner(&session.credential).map_err(IntoResponse::into_response)?;
+        let caller =
+            Authenticated::from_request_parts(&mut parts, &self.hub).await.map_err(IntoResponse::into_response)?;
+        app::no_runner(&caller.credential).map_err(IntoResponse::into_response)?;
         let named = session_of(&parts.headers).ok().flatten();
-        let desk = self.desk(&session.credential, named, bearer, session.origin.text());
+        let desk = self.desk(&caller.credential, named, bearer, caller.origin.text());
         let desk = desk.map_err(IntoResponse::into_response)?;
         let body = tokio::time::timeout(REQUEST, axum::body::to_bytes(body, BODY)).await;
         let body = match body {

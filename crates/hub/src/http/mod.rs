@@ -10,8 +10,8 @@ pub(crate) mod mcp;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod reply;
-pub(crate) mod routes;
 pub(crate) mod upgrade;
+mod verbs;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -10,8 +10,9 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder, SecurityRequirement};
 use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use super::routes;
+use super::{entry, github, verbs};
 use crate::hub::Hub;
 
 #[derive(utoipa::OpenApi)]
@@ -40,7 +41,17 @@ const PROBLEMS: &[(&str, &str)] = &[
 
 /// The routes with the document that describes them.
 pub(crate) fn routes() -> (Router<Arc<Hub>>, OpenApi) {
-    let (router, mut document) = OpenApiRouter::with_openapi(Base::openapi()).merge(routes::all()).split_for_parts();
+    let entrances = OpenApiRouter::with_openapi(Base::openapi())
+        .routes(routes!(entry::sign_in))
+        .routes(routes!(entry::health))
+        .routes(routes!(entry::login))
+        .routes(routes!(entry::join))
+        .routes(routes!(entry::observe))
+        .routes(routes!(entry::logout))
+        .routes(routes!(github::begin))
+        .routes(routes!(github::callback));
+    let (router, mut document) = entrances.split_for_parts();
+    let router = verbs::add(router, &mut document);
     complete(&mut document);
     (router, document)
 }

@@ -12,7 +12,7 @@ use domain::Actor;
 use protocol::link::MAX_LINK_FRAME;
 use protocol::{MAX_FRAME, ProblemKind};
 
-use super::extract::Session;
+use super::extract::Authenticated;
 use super::reply;
 use crate::AppError;
 use crate::app;
@@ -20,10 +20,10 @@ use crate::hub::Hub;
 use crate::links;
 use crate::live::socket::{self, Revocations};
 
-/// A session whose end is watched since before its credential was checked.
+/// A caller whose credential is watched since before its credential was checked.
 pub(crate) struct Watched {
     revoked: Revocations,
-    session: Session,
+    caller: Authenticated,
 }
 
 impl FromRequestParts<Arc<Hub>> for Watched {
@@ -31,57 +31,57 @@ impl FromRequestParts<Arc<Hub>> for Watched {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, AppError> {
         let revoked = hub.live.revocations();
-        let session = parts.extract_with_state::<Session, _>(hub).await?;
-        Ok(Self { revoked, session })
+        let caller = parts.extract_with_state::<Authenticated, _>(hub).await?;
+        Ok(Self { revoked, caller })
     }
 }
 
 /// A client's socket.
 pub(crate) async fn client(
     State(hub): State<Arc<Hub>>,
-    Watched { revoked, session }: Watched,
+    Watched { revoked, caller }: Watched,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    if let Err(refusal) = app::no_runner(&session.credential) {
+    if let Err(refusal) = app::no_runner(&caller.credential) {
         return refusal.into_response();
     }
-    let upgrade = match checked(&session, &headers, upgrade, MAX_FRAME) {
+    let upgrade = match checked(&caller, &headers, upgrade, MAX_FRAME) {
         Ok(upgrade) => upgrade,
         Err(refusal) => return *refusal,
     };
-    let origin = session.origin.text();
-    upgrade.on_upgrade(move |stream| socket::serve(hub, session.credential, origin, revoked, stream))
+    let origin = caller.origin.text();
+    upgrade.on_upgrade(move |stream| socket::serve(hub, caller.credential, origin, revoked, stream))
 }
 
 /// A runner's link: only a runner's own token opens it.
 pub(crate) async fn link(
     State(hub): State<Arc<Hub>>,
-    Watched { revoked, session }: Watched,
+    Watched { revoked, caller }: Watched,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    let Actor::Runner { user: owner, runner } = session.credential.actor else {
+    let Actor::Runner { user: owner, runner } = caller.credential.actor else {
         let detail = "only a runner's own token opens a link: `shopfloor runner create` makes one";
         return AppError::new(ProblemKind::Forbidden, detail).into_response();
     };
-    let upgrade = match checked(&session, &headers, upgrade, MAX_LINK_FRAME) {
+    let upgrade = match checked(&caller, &headers, upgrade, MAX_LINK_FRAME) {
         Ok(upgrade) => upgrade,
         Err(refusal) => return *refusal,
     };
-    let (origin, credential) = (session.origin.text(), session.credential);
+    let (origin, credential) = (caller.origin.text(), caller.credential);
     upgrade.on_upgrade(move |stream| links::socket::serve(hub, credential, runner, owner, origin, revoked, stream))
 }
 
 /// Refuses what is no upgrade. A cookie, which browsers send by themselves, needs our own `Origin`; a foreign `Origin`
 /// was refused before routing.
 fn checked(
-    session: &Session,
+    caller: &Authenticated,
     headers: &HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
     largest: usize,
 ) -> Result<WebSocketUpgrade, Box<Response>> {
-    if session.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
+    if caller.credential.by_cookie && headers.get(header::ORIGIN).is_none() {
         let error = AppError::new(ProblemKind::Forbidden, "a socket by cookie must name its origin");
         return Err(Box::new(error.into_response()));
     }

@@ -9,8 +9,8 @@ use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::UserRef;
-use crate::inputs::inputs;
-use crate::views::views;
+use crate::shapes::inputs;
+use crate::shapes::views;
 
 views! {
     /// One way to answer an escalation.

@@ -15,3 +15,77 @@ pub use holding::*;
 pub use report::*;
 pub use task::*;
 pub use turn::*;
+
+/// What this subject adds to the protocol: see `verbs.rs`.
+macro_rules! tasks {
+    ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* tasks {
+        changes {
+            /// Tasks of one project appeared or changed.
+            Tasks { tasks: Vec<TaskLine> },
+            /// A person is asked, or has answered.
+            Escalation { escalation: Escalation },
+        }
+        answers {
+            TaskLines(Vec<TaskLine>),
+            Tasks(Vec<Task>),
+            TaskDetail(TaskDetail),
+            AddedTasks(AddedTasks),
+            Task(Task),
+            Taken(Taken),
+            Lease(Lease),
+            Report(Report),
+            Turned(Turned),
+            Escalation(Escalation),
+            Escalations(Vec<Escalation>),
+        }
+        verbs {
+            /// The tasks that the caller may see, in the order of their ids.
+            TaskList "task.list" GET "/api/tasks" { query filter: TaskFilter } -> 200 Vec<TaskLine>, Anyone;
+            /// The same tasks with all that they were added with.
+            TaskExport "task.export" GET "/api/tasks/export" { query filter: TaskFilter } -> 200 Vec<Task>, Anyone;
+            /// One task with everything that happened to it.
+            TaskShow "task.show" GET "/api/tasks/{task}" { path task: TaskId } -> 200 TaskDetail, See;
+            /// Adds tasks, all or none.
+            TaskAdd "task.add" POST "/api/projects/{project}/tasks"
+                { path project: ProjectId, body input: TasksAdd } -> 201 AddedTasks, Write;
+            /// Takes a task off the queue; who works on it stops.
+            TaskCancel "task.cancel" POST "/api/tasks/{task}/cancel"
+                { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;
+            /// Puts a task that failed, was escalated or cancelled back into the queue.
+            TaskRetry "task.retry" POST "/api/tasks/{task}/retry"
+                { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;
+            /// Takes the next task under a lease.
+            TaskTake "task.take" POST "/api/projects/{project}/take"
+                { path project: ProjectId, body input: crate::TaskTake } -> 200 Taken, Write, unaudited;
+            /// Renews a lease.
+            TaskHeartbeat "task.heartbeat" POST "/api/tasks/{task}/heartbeat"
+                { path task: TaskId, body input: crate::TaskHeartbeat } -> 200 Lease, Owner, unaudited;
+            /// Hands work back.
+            TaskReport "task.report" POST "/api/tasks/{task}/report"
+                { path task: TaskId, body input: crate::TaskReport } -> 201 Report, Owner, unaudited;
+            /// Hands back what some of the caller's workers did, and takes the next tasks for them.
+            TaskTurn "task.turn" POST "/api/projects/{project}/turn"
+                { path project: ProjectId, body input: crate::TaskTurn } -> 200 Turned, Write, unaudited;
+            /// Gives a task back undone.
+            TaskRelease "task.release" POST "/api/tasks/{task}/release"
+                { path task: TaskId, body input: crate::TaskRelease } -> 200 Task, Owner, unaudited;
+            /// Asks a person about a task.
+            TaskAsk "task.ask" POST "/api/tasks/{task}/ask"
+                { path task: TaskId, body input: crate::TaskAsk } -> 201 Escalation, Owner, unaudited;
+            /// Takes a task over: who works on it stops, and a worker of the caller's goes on.
+            TaskTakeOver "task.take_over" POST "/api/tasks/{task}/take-over"
+                { path task: TaskId, body input: crate::TaskTakeOver } -> 200 Task, Spawn;
+            /// Requests for a person that the caller may see.
+            EscalationList "escalation.list" GET "/api/escalations"
+                { query filter: EscalationFilter } -> 200 Vec<Escalation>, Anyone;
+            /// One request for a person.
+            EscalationShow "escalation.show" GET "/api/escalations/{escalation}"
+                { path escalation: EscalationId } -> 200 Escalation, See;
+            /// Answers a request for a person.
+            EscalationAnswer "escalation.answer" POST "/api/escalations/{escalation}/answer"
+                { path escalation: EscalationId, body input: crate::EscalationAnswer } -> 200 Escalation, Decide;
+        }
+    } } };
+}
+
+pub(crate) use tasks;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use crate::inputs::inputs;
-use crate::views::views;
+use crate::shapes::inputs;
+use crate::shapes::views;
 use crate::{CriterionResult, Usage};
 
 views! {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::inputs::inputs;
-use crate::views::views;
+use crate::shapes::inputs;
+use crate::shapes::views;
 use crate::{Criterion, Escalation, Report, Sandbox, Usage, UserRef};
 
 /// Who added what an earlier release tells.

@@ -4,7 +4,7 @@ mod args;
 
 use client::Client;
 use domain::ActivityId;
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Call, Project, Version};
+use protocol::{Activity, ActivityCreate, ActivityFilter, ActivityUpdate, Call, Project, Version};
 
 pub(crate) use args::ActivityCommand;
 use args::{CreateArgs, ListArgs, UpdateArgs};
@@ -51,7 +51,7 @@ async fn list(args: ListArgs, client: &Client, out: &Output) -> Result<(), Failu
         Some(project) => Some(pick::<Project>(client, project).await?),
         None => None,
     };
-    let mut activities: Vec<Activity> = client.ask(Call::ActivityList { project }).await?;
+    let mut activities: Vec<Activity> = client.ask(Call::ActivityList { filter: ActivityFilter { project } }).await?;
     if let Some(status) = args.status {
         activities.retain(|activity| activity.status == status);
     }

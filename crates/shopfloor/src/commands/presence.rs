@@ -1,6 +1,6 @@
 //! `shopfloor presence`
 
-use protocol::{Activity, Call, Place, PresenceEntry, Project, User};
+use protocol::{Activity, ActivityFilter, Call, Place, PresenceEntry, Project, User};
 
 use super::words;
 use crate::table::Table;
@@ -16,7 +16,7 @@ pub(crate) async fn run(context: &Context) -> Result<(), Failure> {
     let names = Names {
         users: client.ask(Call::UserList {}).await?,
         projects: client.ask(Call::ProjectList {}).await?,
-        activities: client.ask(Call::ActivityList { project: None }).await?,
+        activities: client.ask(Call::ActivityList { filter: ActivityFilter::default() }).await?,
     };
     out.show(&entries, |out| table(&entries, &names, out))
 }

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use domain::limits::MAX_LISTED;
 use domain::text::{ACTIVITY_CONTENT, LINK_TARGET, MAX_LINKS, title};
 use domain::{Action, ActivityId, ActivityStatus, ProjectFacts, ProjectId, Resource};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Change, Link, UserRef, Veil, WrittenBy, of_execution};
-use serde::Serialize;
+use protocol::{Activity, Change, Link, UserRef, Veil, Verb, WrittenBy, of_execution, verbs};
 
 use super::fitting::Fitting;
 use super::tasks::reach::list;
@@ -71,18 +70,9 @@ fn check_links(links: &[Link]) -> Result<(), StoreError> {
     links.iter().try_for_each(|link| LINK_TARGET.check(&link.target)).map_err(StoreError::from)
 }
 
-/// Starts an activity that the caller owns.
-#[derive(Debug, Serialize)]
-pub struct CreateActivity {
-    /// In which project.
-    pub project: ProjectId,
-    /// What it is to be.
-    pub input: ActivityCreate,
-}
-
-impl Command for CreateActivity {
+impl Command for verbs::ActivityCreate {
     type Output = Activity;
-    const VERB: &'static str = "activity.create";
+    const VERB: &'static str = verbs::ActivityCreate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         tx.check(self.project, Action::Decide, "project").await?;
@@ -143,22 +133,13 @@ pub(crate) fn begin(tx: &mut Tx<'_>, begun: Begun) -> Activity {
     versions::add(tx, &created.id.to_string(), 1, &begun.by, &created.content);
     announce(tx, created.clone());
     let detail = format!("started `{}`, {}", created.name, created.status);
-    tx.audit(CreateActivity::VERB, created.id, AuditScope::Project(created.project), detail);
+    tx.audit(verbs::ActivityCreate::VERB, created.id, AuditScope::Project(created.project), detail);
     created
 }
 
-/// Changes an activity.
-#[derive(Debug, Serialize)]
-pub struct UpdateActivity {
-    /// Which.
-    pub activity: ActivityId,
-    /// What is to be different.
-    pub input: ActivityUpdate,
-}
-
-impl Command for UpdateActivity {
+impl Command for verbs::ActivityUpdate {
     type Output = Activity;
-    const VERB: &'static str = "activity.update";
+    const VERB: &'static str = verbs::ActivityUpdate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Activity, StoreError> {
         let caller = tx.caller;
@@ -228,7 +209,7 @@ pub(crate) async fn turn(
     let detail = format!("status {} → {status}: {why}", before.status);
     let after = Activity { status, updated_at: tx.now, ..before };
     announce(tx, after.clone());
-    tx.audit(UpdateActivity::VERB, id, AuditScope::Project(after.project), detail);
+    tx.audit(verbs::ActivityUpdate::VERB, id, AuditScope::Project(after.project), detail);
     Ok(after)
 }
 

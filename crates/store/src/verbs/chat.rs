@@ -2,8 +2,7 @@
 
 use domain::text::{MESSAGE_CONTENT, mentions, references};
 use domain::{Action, MessageId, ProjectId, UserId};
-use protocol::{Change, Message, MessagePage, MessageText, Veil};
-use serde::Serialize;
+use protocol::{Change, Message, MessagePage, Veil, Verb, verbs};
 
 use super::tasks::row::id_or_none;
 use super::workspaces::sees;
@@ -67,18 +66,9 @@ async fn own(tx: &mut Tx<'_>, id: MessageId) -> Result<Message, StoreError> {
     Ok(found)
 }
 
-/// Sends a message.
-#[derive(Debug, Serialize)]
-pub struct SendMessage {
-    /// To which project's chat.
-    pub project: ProjectId,
-    /// What it says.
-    pub input: MessageText,
-}
-
-impl Command for SendMessage {
+impl Command for verbs::ChatSend {
     type Output = Message;
-    const VERB: &'static str = "chat.send";
+    const VERB: &'static str = verbs::ChatSend::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
         let caller = tx.caller;
@@ -120,18 +110,9 @@ impl Command for SendMessage {
     }
 }
 
-/// Changes an own message.
-#[derive(Debug, Serialize)]
-pub struct EditMessage {
-    /// Which.
-    pub message: MessageId,
-    /// What it says now.
-    pub input: MessageText,
-}
-
-impl Command for EditMessage {
+impl Command for verbs::ChatEdit {
     type Output = Message;
-    const VERB: &'static str = "chat.edit";
+    const VERB: &'static str = verbs::ChatEdit::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
         let before = own(tx, self.message).await?;
@@ -167,18 +148,11 @@ async fn forget(tx: &mut Tx<'_>, now: &Message) -> Result<(), StoreError> {
     tx.run(sql, args![to_json(now), now.author.id.to_string(), answer]).await.map(|_| ())
 }
 
-/// Deletes an own message; its place in the chat remains.
-#[derive(Debug, Serialize)]
-pub struct DeleteMessage {
-    /// Which.
-    pub message: MessageId,
-}
+impl Command for verbs::ChatDelete {
+    type Output = ();
+    const VERB: &'static str = verbs::ChatDelete::SPEC.name;
 
-impl Command for DeleteMessage {
-    type Output = Message;
-    const VERB: &'static str = "chat.delete";
-
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Message, StoreError> {
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let before = own(tx, self.message).await?;
         let after = Message {
             content: String::new(),
@@ -190,9 +164,9 @@ impl Command for DeleteMessage {
         let sql = "UPDATE messages SET content = '', refs = '[]', mentions = '[]', deleted_at = $1 WHERE id = $2";
         tx.run(sql, args![tx.now, after.id.to_string()]).await?;
         forget(tx, &after).await?;
-        announce(tx, after.clone());
         tx.audit(Self::VERB, after.id, AuditScope::Project(after.project), format!("deleted message {}", after.number));
-        Ok(after)
+        announce(tx, after);
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use domain::limits::MAX_OPEN_LOGIN_LINKS;
 use domain::text::NAME;
 use domain::{Action, Actor, LoginId, Resource, RunnerId, Timestamp, TokenId, TokenKind, UserId};
-use protocol::{Login, LoginLink, NewToken, Token, TokenCreate, User};
+use protocol::{Login, LoginLink, NewToken, Token, User, Verb, verbs};
 use serde::{Deserialize, Serialize};
 
 use super::room::room;
@@ -205,16 +205,9 @@ pub(crate) fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Res
     }
 }
 
-/// Makes a personal token.
-#[derive(Debug, Serialize)]
-pub struct CreateToken {
-    /// What it is to be.
-    pub input: TokenCreate,
-}
-
-impl Command for CreateToken {
+impl Command for verbs::TokenCreate {
     type Output = NewToken;
-    const VERB: &'static str = "token.create";
+    const VERB: &'static str = verbs::TokenCreate::SPEC.name;
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewToken, StoreError> {
@@ -231,16 +224,9 @@ impl Command for CreateToken {
     }
 }
 
-/// Ends one of the caller's tokens.
-#[derive(Debug, Serialize)]
-pub struct RevokeToken {
-    /// Which.
-    pub token: TokenId,
-}
-
-impl Command for RevokeToken {
+impl Command for verbs::TokenRevoke {
     type Output = ();
-    const VERB: &'static str = "token.revoke";
+    const VERB: &'static str = verbs::TokenRevoke::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let row = tx.read().first("SELECT user_id, name FROM tokens WHERE id = $1", vec![text(self.token)]).await?;
@@ -370,16 +356,9 @@ impl Command for EndLogin {
     }
 }
 
-/// Logs one of the caller's browsers out.
-#[derive(Debug, Serialize)]
-pub struct RevokeLogin {
-    /// Which.
-    pub login: LoginId,
-}
-
-impl Command for RevokeLogin {
+impl Command for verbs::LoginRevoke {
     type Output = ();
-    const VERB: &'static str = "login.revoke";
+    const VERB: &'static str = verbs::LoginRevoke::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let me = tx.caller.person()?;
@@ -393,13 +372,9 @@ impl Command for RevokeLogin {
     }
 }
 
-/// Logs all of the caller's browsers out.
-#[derive(Debug, Serialize)]
-pub struct RevokeAllLogins {}
-
-impl Command for RevokeAllLogins {
+impl Command for verbs::LoginRevokeAll {
     type Output = ();
-    const VERB: &'static str = "login.revoke_all";
+    const VERB: &'static str = verbs::LoginRevokeAll::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let me = tx.caller.person()?;

@@ -3,7 +3,7 @@
 use domain::limits::{MAX_LISTED, MAX_OPEN_INVITES};
 use domain::text::NAME;
 use domain::{Action, InviteId, Resource, Timestamp, UserId};
-use protocol::{Invite, InviteCreate, NewInvite, UserRef};
+use protocol::{Invite, NewInvite, UserRef, Verb, verbs};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login, check_expiry};
@@ -41,36 +41,27 @@ async fn first(c: &mut Connection<'_>, filter: &str, key: String) -> Result<Opti
     row.as_ref().map(invite).transpose()
 }
 
-/// Makes an invitation.
-#[derive(Debug, Serialize)]
-pub struct CreateInvite {
-    /// What it is to be.
-    pub input: InviteCreate,
-}
-
-impl CreateInvite {
-    fn expiry(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        check_expiry(self.input.expires_at, now)?;
-        let latest = now.plus_millis(DAYS.1 * DAY);
-        match self.input.expires_at {
-            Some(at) if at > latest => {
-                Err(StoreError::invalid("expires_at", format!("an invitation lasts {} days at most", DAYS.1)))
-            }
-            asked => Ok(asked.unwrap_or_else(|| now.plus_millis(DAYS.0 * DAY))),
+fn expiry(verb: &verbs::InviteCreate, now: Timestamp) -> Result<Timestamp, StoreError> {
+    check_expiry(verb.input.expires_at, now)?;
+    let latest = now.plus_millis(DAYS.1 * DAY);
+    match verb.input.expires_at {
+        Some(at) if at > latest => {
+            Err(StoreError::invalid("expires_at", format!("an invitation lasts {} days at most", DAYS.1)))
         }
+        asked => Ok(asked.unwrap_or_else(|| now.plus_millis(DAYS.0 * DAY))),
     }
 }
 
-impl Command for CreateInvite {
+impl Command for verbs::InviteCreate {
     type Output = NewInvite;
-    const VERB: &'static str = "invite.create";
+    const VERB: &'static str = verbs::InviteCreate::SPEC.name;
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewInvite, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "invite")?;
         let created_by = tx.caller.person()?;
         let name = NAME.name(&self.input.name)?;
-        let expires_at = self.expiry(tx.now)?;
+        let expires_at = expiry(self, tx.now)?;
         let sql =
             "SELECT COUNT(*) AS total FROM invites WHERE created_by = $1 AND accepted_by IS NULL AND expires_at > $2";
         let full =
@@ -88,16 +79,9 @@ impl Command for CreateInvite {
     }
 }
 
-/// Takes an invitation back.
-#[derive(Debug, Serialize)]
-pub struct RevokeInvite {
-    /// Which.
-    pub invite: InviteId,
-}
-
-impl Command for RevokeInvite {
+impl Command for verbs::InviteRevoke {
     type Output = ();
-    const VERB: &'static str = "invite.revoke";
+    const VERB: &'static str = verbs::InviteRevoke::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let found = first(tx.read(), "i.id", self.invite.to_string()).await?.ok_or(StoreError::NotFound("invite"))?;

@@ -23,32 +23,18 @@ mod versions;
 pub(crate) mod workers;
 mod workspaces;
 
-pub use activities::{CreateActivity, UpdateActivity};
-pub use approvals::{AnswerApproval, RevokeGrant, SweepApprovals};
-pub use chat::{DeleteMessage, EditMessage, SendMessage};
-pub use credentials::{
-    Bearer, CreateLoginLink, CreateToken, Credential, EndLogin, FreshLogin, RevokeAllLogins, RevokeLogin, RevokeToken,
-    UseLoginLink,
-};
+pub use approvals::SweepApprovals;
+pub use credentials::{Bearer, CreateLoginLink, Credential, EndLogin, FreshLogin, UseLoginLink};
 pub use events::Extent;
-pub use invites::{AcceptInvite, CreateInvite, RevokeInvite};
-pub use observers::{CreateObserver, RevokeObserver, UseObserverLink};
-pub use projects::{CreateProject, DeleteProject, UpdateProject};
-pub use runners::{CreateRunner, NameRunner, RemoveRunner, SeeRunner, TroubleRunner, UpdateRunner};
-pub use sessions::{
-    AGENT_TOKEN_SECONDS, Desired, KeepRecording, MintAgentToken, NoteAsked, ResumeSession, SeenFacts, SpawnSession,
-    StopSession, TakeFacts,
-};
-pub use tasks::{
-    AddTasks, AnswerEscalation, AskPerson, CancelTask, ExpireLeases, HeartbeatTask, ReleaseTask, ReportTask, Reported,
-    RetryTask, TakeTask, TurnTasks, Wanted,
-};
+pub use invites::AcceptInvite;
+pub use observers::UseObserverLink;
+pub use runners::{NameRunner, SeeRunner, TroubleRunner};
+pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
+pub use tasks::{ExpireLeases, Reported, Wanted};
 pub use tasks::{ShowEvidence, Unseen};
-pub use unread::ReadChat;
 pub use upkeep::{Compact, Touch};
-pub use users::{EnterByGithub, EnterHubOwner, RenameMe, SetDisabled};
+pub use users::{EnterByGithub, EnterHubOwner};
 pub use workers::{
-    ConfigureWork, Dispatch, Dispatched, EndMove, FreezeFloor, GiveUpChecks, GraceLeases, HurryMove, LastHeard, Moving,
-    RemoveWorker, RenewLeases, RestartWorker, Say, StartWorkers, StopAllWorkers, StopWorker, SweptCheck, TakeOver,
-    ThawFloor, UpdateWorker, WorkDue,
+    Dispatch, Dispatched, EndMove, GiveUpChecks, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving, RenewLeases,
+    Say, SweptCheck, WorkDue,
 };

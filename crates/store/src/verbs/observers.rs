@@ -3,7 +3,7 @@
 use domain::limits::MAX_OBSERVERS;
 use domain::text::NAME;
 use domain::{Action, ObserverId, ProjectId};
-use protocol::{NewObserver, Observer, ObserverCreate};
+use protocol::{NewObserver, Observer, Verb, verbs};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login, check_expiry};
@@ -27,18 +27,9 @@ fn observer(row: &Row) -> Result<Observer, StoreError> {
     })
 }
 
-/// Makes an observer link.
-#[derive(Debug, Serialize)]
-pub struct CreateObserver {
-    /// The project that it shows.
-    pub project: ProjectId,
-    /// What it is to be.
-    pub input: ObserverCreate,
-}
-
-impl Command for CreateObserver {
+impl Command for verbs::ObserverCreate {
     type Output = NewObserver;
-    const VERB: &'static str = "observer.create";
+    const VERB: &'static str = verbs::ObserverCreate::SPEC.name;
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewObserver, StoreError> {
@@ -76,16 +67,9 @@ impl Command for CreateObserver {
     }
 }
 
-/// Takes an observer link back, at once.
-#[derive(Debug, Serialize)]
-pub struct RevokeObserver {
-    /// Which.
-    pub observer: ObserverId,
-}
-
-impl Command for RevokeObserver {
+impl Command for verbs::ObserverRevoke {
     type Output = ();
-    const VERB: &'static str = "observer.revoke";
+    const VERB: &'static str = verbs::ObserverRevoke::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let row = tx.read().first(&format!("{COLUMNS} WHERE o.id = $1"), vec![text(self.observer)]).await?;

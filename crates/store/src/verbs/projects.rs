@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use domain::limits::MAX_LISTED;
 use domain::text::{BRANCH, COPY, MAX_COPIES, MAX_REPOSITORIES, PROJECT_CONTENT, REPOSITORY, SETUP, TEARDOWN, title};
 use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
-use protocol::{Change, Project, ProjectCreate, ProjectUpdate, Repository};
-use serde::Serialize;
+use protocol::{Change, Project, Repository, Verb, verbs};
 
 use super::fitting::Fitting;
 use super::tasks::reach::list;
@@ -205,16 +204,9 @@ fn check_copies<'a>(repositories: impl IntoIterator<Item = &'a Repository>) -> R
     Err(StoreError::invalid("repositories.copy", message))
 }
 
-/// Creates a project that the caller owns.
-#[derive(Debug, Serialize)]
-pub struct CreateProject {
-    /// What it is to be.
-    pub input: ProjectCreate,
-}
-
-impl Command for CreateProject {
+impl Command for verbs::ProjectCreate {
     type Output = Project;
-    const VERB: &'static str = "project.create";
+    const VERB: &'static str = verbs::ProjectCreate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Project, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "project")?;
@@ -264,34 +256,23 @@ impl Command for CreateProject {
     }
 }
 
-/// Changes a project.
-#[derive(Debug, Serialize)]
-pub struct UpdateProject {
-    /// Which.
-    pub project: ProjectId,
-    /// What is to be different.
-    pub input: ProjectUpdate,
+fn governs(verb: &verbs::ProjectUpdate) -> bool {
+    let input = &verb.input;
+    input.visibility.is_some()
+        || input.share_execution.is_some()
+        || input.archive_recordings.is_some()
+        || input.retention_days.is_some()
+        || input.sandbox_others.is_some()
+        || input.repositories.is_some()
 }
 
-impl UpdateProject {
-    fn governs(&self) -> bool {
-        let input = &self.input;
-        input.visibility.is_some()
-            || input.share_execution.is_some()
-            || input.archive_recordings.is_some()
-            || input.retention_days.is_some()
-            || input.sandbox_others.is_some()
-            || input.repositories.is_some()
-    }
-}
-
-impl Command for UpdateProject {
+impl Command for verbs::ProjectUpdate {
     type Output = Project;
-    const VERB: &'static str = "project.update";
+    const VERB: &'static str = verbs::ProjectUpdate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Project, StoreError> {
         let author = tx.caller.person();
-        let action = if self.governs() { Action::Govern } else { Action::Write };
+        let action = if governs(self) { Action::Govern } else { Action::Write };
         let caller = tx.caller;
         let before = find(tx.read(), caller, self.project, action).await?;
         author?;
@@ -389,16 +370,9 @@ fn differences(before: &Project, after: &Project) -> Vec<String> {
     changes
 }
 
-/// Deletes a project and all that is in it.
-#[derive(Debug, Serialize)]
-pub struct DeleteProject {
-    /// Which.
-    pub project: ProjectId,
-}
-
-impl Command for DeleteProject {
+impl Command for verbs::ProjectDelete {
     type Output = ();
-    const VERB: &'static str = "project.delete";
+    const VERB: &'static str = verbs::ProjectDelete::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let caller = tx.caller;

@@ -4,7 +4,7 @@ use domain::limits::{MAX_LISTED, MAX_RUNNERS};
 use domain::text::{NAME, plain};
 use domain::{Action, Resource, RunnerId, RunnerPolicy, Timestamp, TokenKind, UserId};
 use protocol::link::RunnerNamed;
-use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, RunnerCreate, RunnerUpdate};
+use protocol::{Change, FoundAgent, NewRunner, Runner, RunnerAbout, Verb, verbs};
 use serde::Serialize;
 
 use super::fitting::Fitting;
@@ -51,16 +51,9 @@ fn announce(tx: &mut Tx<'_>, change: Change) {
     tx.announce(PendingEvent { project: None, audience: None, facts_before: None, execution_of: None, body });
 }
 
-/// Registers a runner of the caller's.
-#[derive(Debug, Serialize)]
-pub struct CreateRunner {
-    /// What it is to be.
-    pub input: RunnerCreate,
-}
-
-impl Command for CreateRunner {
+impl Command for verbs::RunnerCreate {
     type Output = NewRunner;
-    const VERB: &'static str = "runner.create";
+    const VERB: &'static str = verbs::RunnerCreate::SPEC.name;
     const SECRET: bool = true;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<NewRunner, StoreError> {
@@ -95,18 +88,9 @@ impl Command for CreateRunner {
     }
 }
 
-/// Changes what one of the caller's runners runs for others.
-#[derive(Debug, Serialize)]
-pub struct UpdateRunner {
-    /// Which.
-    pub runner: RunnerId,
-    /// What is to be different.
-    pub input: RunnerUpdate,
-}
-
-impl Command for UpdateRunner {
+impl Command for verbs::RunnerUpdate {
     type Output = Runner;
-    const VERB: &'static str = "runner.update";
+    const VERB: &'static str = verbs::RunnerUpdate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Runner, StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;
@@ -136,16 +120,9 @@ impl Command for UpdateRunner {
     }
 }
 
-/// Removes one of the caller's runners and ends its token.
-#[derive(Debug, Serialize)]
-pub struct RemoveRunner {
-    /// Which.
-    pub runner: RunnerId,
-}
-
-impl Command for RemoveRunner {
+impl Command for verbs::RunnerRemove {
     type Output = ();
-    const VERB: &'static str = "runner.remove";
+    const VERB: &'static str = verbs::RunnerRemove::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         tx.caller.may(Action::TakePart, Resource::Hub, "runner")?;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{Action, ProjectId, UserId};
-use protocol::{Change, MarkRead, Unread};
-use serde::Serialize;
+use protocol::{Change, Unread, Verb, verbs};
 
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
@@ -45,18 +44,9 @@ async fn one(c: &mut Connection<'_>, user: UserId, project: ProjectId) -> Result
     of(c, user, Some(project)).await?.remove(&project).ok_or(StoreError::NotFound("project"))
 }
 
-/// Remembers how far the caller has read; never goes back.
-#[derive(Debug, Serialize)]
-pub struct ReadChat {
-    /// Which project's chat.
-    pub project: ProjectId,
-    /// How far.
-    pub input: MarkRead,
-}
-
-impl Command for ReadChat {
+impl Command for verbs::ChatRead {
     type Output = Unread;
-    const VERB: &'static str = "chat.read";
+    const VERB: &'static str = verbs::ChatRead::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Unread, StoreError> {
         let caller = tx.caller;

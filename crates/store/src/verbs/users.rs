@@ -3,7 +3,7 @@
 use domain::names::looks_like;
 use domain::text::NAME;
 use domain::{Action, Resource, UserId};
-use protocol::{Change, Rename, User, UserRef};
+use protocol::{Change, User, UserRef, Verb, verbs};
 use serde::Serialize;
 
 use super::credentials::{FreshLogin, add_login};
@@ -159,16 +159,9 @@ impl Command for EnterByGithub {
     }
 }
 
-/// Gives the caller another name.
-#[derive(Debug, Serialize)]
-pub struct RenameMe {
-    /// The new name.
-    pub input: Rename,
-}
-
-impl Command for RenameMe {
+impl Command for verbs::MeRename {
     type Output = User;
-    const VERB: &'static str = "me.rename";
+    const VERB: &'static str = verbs::MeRename::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
         let me = tx.caller.person()?;
@@ -184,39 +177,41 @@ impl Command for RenameMe {
     }
 }
 
-/// Closes the hub to a person, at once, or opens it again.
-#[derive(Debug, Serialize)]
-pub struct SetDisabled {
-    /// The person.
-    pub user: UserId,
-    /// Closed or open.
-    pub disabled: bool,
-}
-
-impl Command for SetDisabled {
+impl Command for verbs::UserDisable {
     type Output = User;
-    const VERB: &'static str = "user.disable";
+    const VERB: &'static str = verbs::UserDisable::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
-        tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
-        let before = find(tx.read(), self.user).await?.ok_or(StoreError::NotFound("user"))?;
-        if before.hub_owner {
-            return Err(StoreError::Conflict("the hub's owner cannot be disabled".into()));
-        }
-        let flag = i64::from(self.disabled);
-        tx.run("UPDATE users SET disabled = $1 WHERE id = $2", args![flag, self.user.to_string()]).await?;
-        let after = User { disabled: self.disabled, ..before };
-        announce(tx, after.clone());
-        let (verb, detail) = if self.disabled {
-            tx.run("DELETE FROM logins WHERE user_id = $1", vec![text(self.user)]).await?;
-            tx.revoke(vec![self.user.to_string()]);
-            ("user.disable", format!("{} was disabled", after.name))
-        } else {
-            ("user.enable", format!("{} was enabled", after.name))
-        };
-        tx.audit(verb, self.user, AuditScope::Hub, detail);
+        let after = set_disabled(tx, self.user, true).await?;
+        tx.run("DELETE FROM logins WHERE user_id = $1", vec![text(self.user)]).await?;
+        tx.revoke(vec![self.user.to_string()]);
+        tx.audit(Self::VERB, self.user, AuditScope::Hub, format!("{} was disabled", after.name));
         Ok(after)
     }
+}
+
+impl Command for verbs::UserEnable {
+    type Output = User;
+    const VERB: &'static str = verbs::UserEnable::SPEC.name;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<User, StoreError> {
+        let after = set_disabled(tx, self.user, false).await?;
+        tx.audit(Self::VERB, self.user, AuditScope::Hub, format!("{} was enabled", after.name));
+        Ok(after)
+    }
+}
+
+/// Closes the hub to a person, or opens it.
+async fn set_disabled(tx: &mut Tx<'_>, user: UserId, disabled: bool) -> Result<User, StoreError> {
+    tx.caller.may(Action::ManageUsers, Resource::Hub, "user")?;
+    let before = find(tx.read(), user).await?.ok_or(StoreError::NotFound("user"))?;
+    if before.hub_owner {
+        return Err(StoreError::Conflict("the hub's owner cannot be disabled".into()));
+    }
+    tx.run("UPDATE users SET disabled = $1 WHERE id = $2", args![i64::from(disabled), user.to_string()]).await?;
+    let after = User { disabled, ..before };
+    announce(tx, after.clone());
+    Ok(after)
 }
 
 impl Store {

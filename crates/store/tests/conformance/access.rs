@@ -3,12 +3,9 @@
 use domain::{Visibility, Visibility::*};
 use protocol::{
     ActivityCreate, ActivityUpdate, AuditPage, MarkRead, MessagePage, MessageText, ObserverCreate, ProjectUpdate,
-    VersionPage,
+    VersionPage, verbs,
 };
-use store::{
-    Caller, CreateActivity, CreateInvite, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, DeleteMessage,
-    DeleteProject, EditMessage, ReadChat, RenameMe, RevokeObserver, StoreError, UpdateActivity, UpdateProject,
-};
+use store::{Caller, CreateLoginLink, StoreError};
 
 use crate::floor::{Floor, create_project, send};
 
@@ -24,10 +21,11 @@ both!(
 async fn verbs(floor: &Floor, caller: &Caller, visibility: Visibility) -> String {
     let project = floor.project(visibility).await.id;
     let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
-    let activity = floor.done(&floor.ada, CreateActivity { project, input: input.clone() }).await.id;
+    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project, input: input.clone() }).await.id;
     let message = floor.say(&floor.ada, project, "hello").await.id;
     let observer = ObserverCreate { name: "boss".into(), expires_at: None };
-    let observer_id = floor.done(&floor.ada, CreateObserver { project, input: observer.clone() }).await.observer.id;
+    let observer_id =
+        floor.done(&floor.ada, verbs::ObserverCreate { project, input: observer.clone() }).await.observer.id;
     let text = ProjectUpdate { content: Some("other".into()), ..ProjectUpdate::default() };
     let share = ProjectUpdate { share_execution: Some(true), ..ProjectUpdate::default() };
     let edit = ActivityUpdate { content: Some("other".into()), ..ActivityUpdate::default() };
@@ -43,21 +41,21 @@ async fn verbs(floor: &Floor, caller: &Caller, visibility: Visibility) -> String
         sign(store.messages(caller, project, MessagePage::default()).await),
         sign(store.audit(caller, page).await),
         ' ',
-        sign(store.write(caller, None, ReadChat { project, input: MarkRead { number: 1 } }).await),
+        sign(store.write(caller, None, verbs::ChatRead { project, input: MarkRead { number: 1 } }).await),
         ' ',
-        sign(store.write(caller, None, UpdateProject { project, input: text }).await),
-        sign(store.write(caller, None, CreateActivity { project, input }).await),
-        sign(store.write(caller, None, UpdateActivity { activity, input: edit }).await),
+        sign(store.write(caller, None, verbs::ProjectUpdate { project, input: text }).await),
+        sign(store.write(caller, None, verbs::ActivityCreate { project, input }).await),
+        sign(store.write(caller, None, verbs::ActivityUpdate { activity, input: edit }).await),
         sign(store.write(caller, None, send(project, "hi")).await),
         ' ',
-        sign(store.write(caller, None, EditMessage { message, input: words }).await),
-        sign(store.write(caller, None, DeleteMessage { message }).await),
+        sign(store.write(caller, None, verbs::ChatEdit { message, input: words }).await),
+        sign(store.write(caller, None, verbs::ChatDelete { message }).await),
         ' ',
         sign(store.observers(caller, project).await),
-        sign(store.write(caller, None, UpdateProject { project, input: share }).await),
-        sign(store.write(caller, None, CreateObserver { project, input: observer }).await),
-        sign(store.write(caller, None, RevokeObserver { observer: observer_id }).await),
-        sign(store.write(caller, None, DeleteProject { project }).await),
+        sign(store.write(caller, None, verbs::ProjectUpdate { project, input: share }).await),
+        sign(store.write(caller, None, verbs::ObserverCreate { project, input: observer }).await),
+        sign(store.write(caller, None, verbs::ObserverRevoke { observer: observer_id }).await),
+        sign(store.write(caller, None, verbs::ProjectDelete { project }).await),
     ];
     answers.into_iter().collect()
 }
@@ -105,19 +103,21 @@ async fn an_observer_only_looks_at_one_project(floor: Floor) {
         sign(store.project(&observer, project.id).await),
         sign(store.audit(&observer, page).await),
         sign(store.write(&observer, None, send(project.id, "hi")).await),
-        sign(store.write(&observer, None, CreateActivity { project: project.id, input }).await),
-        sign(store.write(&observer, None, ReadChat { project: project.id, input: MarkRead { number: 1 } }).await),
+        sign(store.write(&observer, None, verbs::ActivityCreate { project: project.id, input }).await),
+        sign(
+            store.write(&observer, None, verbs::ChatRead { project: project.id, input: MarkRead { number: 1 } }).await,
+        ),
         sign(store.users(&observer).await),
         sign(store.unreads(&observer).await),
         sign(store.tokens(&observer).await),
         sign(store.invites(&observer).await),
         sign(store.runners(&observer).await),
         sign(store.write(&observer, None, create_project("mine", Private)).await),
-        sign(store.write(&observer, None, CreateToken { input: Default::default() }).await),
-        sign(store.write(&observer, None, CreateInvite { input: Default::default() }).await),
-        sign(store.write(&observer, None, CreateRunner { input: Default::default() }).await),
+        sign(store.write(&observer, None, verbs::TokenCreate { input: Default::default() }).await),
+        sign(store.write(&observer, None, verbs::InviteCreate { input: Default::default() }).await),
+        sign(store.write(&observer, None, verbs::RunnerCreate { input: Default::default() }).await),
         sign(store.write(&observer, None, CreateLoginLink { user: None }).await),
-        sign(store.write(&observer, None, RenameMe { input: Default::default() }).await),
+        sign(store.write(&observer, None, verbs::MeRename { input: Default::default() }).await),
     ];
     assert_eq!(seen.into_iter().collect::<String>(), "+---------------");
 }
@@ -126,7 +126,7 @@ async fn a_right_taken_away_counts_at_once(floor: Floor) {
     let project = floor.project(ReadWrite).await;
     floor.say(&floor.bo, project.id, "hi").await;
     let input = ProjectUpdate { visibility: Some(Private), ..ProjectUpdate::default() };
-    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
     let error = floor.refused(&floor.bo, send(project.id, "hi")).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
     assert!(floor.store.state_of(&floor.bo, project.id).await.unwrap().is_empty());

@@ -2,8 +2,8 @@
 
 use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ActivityStatus, LinkKind, ProjectId, Visibility};
-use protocol::{Activity, ActivityCreate, ActivityUpdate, Link, VersionPage};
-use store::{CreateActivity, StoreError, UpdateActivity};
+use protocol::{Activity, ActivityCreate, ActivityUpdate, Link, VersionPage, verbs};
+use store::StoreError;
 
 use crate::floor::{Floor, create_project, id};
 
@@ -18,13 +18,13 @@ both!(
 
 async fn start(floor: &Floor, project: ProjectId, content: &str) -> Activity {
     let input = ActivityCreate { content: content.into(), ..ActivityCreate::default() };
-    floor.done(&floor.bo, CreateActivity { project, input }).await
+    floor.done(&floor.bo, verbs::ActivityCreate { project, input }).await
 }
 
-fn write(activity: &Activity, content: &str, expected_version: Option<u32>) -> UpdateActivity {
+fn write(activity: &Activity, content: &str, expected_version: Option<u32>) -> verbs::ActivityUpdate {
     let content = Some(content.to_owned());
     let input = ActivityUpdate { content, expected_version, ..ActivityUpdate::default() };
-    UpdateActivity { activity: activity.id, input }
+    verbs::ActivityUpdate { activity: activity.id, input }
 }
 
 async fn an_activity_is_active_and_its_makers(floor: Floor) {
@@ -45,7 +45,7 @@ async fn status_and_links_change_without_a_new_version(floor: Floor) {
         links: Some(links.clone()),
         ..ActivityUpdate::default()
     };
-    let after = floor.done(&floor.ada, UpdateActivity { activity: made.id, input }).await;
+    let after = floor.done(&floor.ada, verbs::ActivityUpdate { activity: made.id, input }).await;
     let expected = Activity { status: ActivityStatus::Blocked, links, updated_at: floor.store.now(), ..made };
     assert_eq!(after, expected);
     assert_eq!(floor.store.activity(&floor.bo, after.id).await.unwrap(), after);

@@ -2,9 +2,9 @@
 
 use domain::Visibility;
 use protocol::{
-    ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate,
+    ActedBy, ActivityCreate, ActivityUpdate, AuditEntry, AuditPage, MessagePage, ProjectUpdate, TokenCreate, verbs,
 };
-use store::{Caller, CreateActivity, CreateToken, DeleteProject, SetDisabled, UpdateActivity, UpdateProject};
+use store::Caller;
 
 use crate::floor::{Floor, create_project, id};
 
@@ -31,7 +31,7 @@ async fn every_change_has_actor_origin_and_detail(floor: Floor) {
         retention_days: Some(Some(9)),
         ..Default::default()
     };
-    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
     let trail = trail(&floor, &floor.ada).await;
     let newest = &trail[0];
     assert_eq!((newest.verb.as_str(), newest.subject.clone()), ("project.update", project.id.to_string()));
@@ -50,14 +50,14 @@ async fn every_change_has_actor_origin_and_detail(floor: Floor) {
 async fn entries_are_seen_by_whom_they_concern(floor: Floor) {
     let open = floor.done(&floor.ada, create_project("open", Visibility::ReadOnly)).await;
     let hidden = floor.done(&floor.ada, create_project("hidden", Visibility::Private)).await;
-    floor.done(&floor.ada, CreateToken { input: TokenCreate { name: "ada's".into(), expires_at: None } }).await;
-    floor.done(&floor.ada, SetDisabled { user: id(&floor.bo), disabled: false }).await;
+    floor.done(&floor.ada, verbs::TokenCreate { input: TokenCreate { name: "ada's".into(), expires_at: None } }).await;
+    floor.done(&floor.ada, verbs::UserEnable { user: id(&floor.bo) }).await;
     let subjects: Vec<_> =
         trail(&floor, &floor.bo).await.into_iter().map(|entry| (entry.verb, entry.subject)).collect();
     assert!(subjects.contains(&("project.create".into(), open.id.to_string())));
     assert!(subjects.contains(&("user.enable".into(), id(&floor.bo).to_string())));
     assert!(!subjects.iter().any(|(verb, subject)| verb == "token.create" || *subject == hidden.id.to_string()));
-    floor.done(&floor.ada, DeleteProject { project: open.id }).await;
+    floor.done(&floor.ada, verbs::ProjectDelete { project: open.id }).await;
     assert!(trail(&floor, &floor.bo).await.iter().all(|entry| entry.project != Some(open.id)));
     assert_eq!(trail(&floor, &floor.ada).await[0].verb, "project.delete", "one's own deeds stay");
     let page = AuditPage { project: Some(hidden.id), ..Default::default() };
@@ -131,14 +131,14 @@ async fn a_cut_off_trail_is_found(floor: Floor) {
 async fn what_an_agent_does_is_kept_as_the_agents(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
     let input = ActivityCreate { content: "plan".into(), ..Default::default() };
-    let activity = floor.done(&floor.ada, CreateActivity { project, input }).await.id;
+    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project, input }).await.id;
     let session = domain::SessionId::generate();
     let actor = domain::Actor::Agent { user: id(&floor.ada), project, session };
     let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
     let sent = floor.say(&agent, project, "hello").await;
     assert_eq!((sent.author_kind, sent.author_session), (domain::AuthorKind::Agent, Some(session)));
     let input = ActivityUpdate { content: Some("another plan".into()), ..Default::default() };
-    floor.done(&agent, UpdateActivity { activity, input }).await;
+    floor.done(&agent, verbs::ActivityUpdate { activity, input }).await;
 
     let newest = &trail(&floor, &floor.ada).await[0];
     assert_eq!(

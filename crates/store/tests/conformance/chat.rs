@@ -1,8 +1,8 @@
 //! Chat: messages, their order, references and mentions, and how far people have read.
 
 use domain::{MessageId, ProjectId, Visibility};
-use protocol::{Change, MarkRead, MessagePage, MessageText, Unread};
-use store::{DeleteMessage, EditMessage, EventBody, ReadChat, StoreError};
+use protocol::{Change, MarkRead, MessagePage, MessageText, Unread, verbs};
+use store::{EventBody, StoreError};
 
 use crate::floor::{Floor, id, send};
 
@@ -20,12 +20,12 @@ both!(
     an_edit_or_deletion_changes_the_counts,
 );
 
-fn edit(message: MessageId, content: &str) -> EditMessage {
-    EditMessage { message, input: MessageText { content: content.into() } }
+fn edit(message: MessageId, content: &str) -> verbs::ChatEdit {
+    verbs::ChatEdit { message, input: MessageText { content: content.into() } }
 }
 
-fn read(project: ProjectId, number: u32) -> ReadChat {
-    ReadChat { project, input: MarkRead { number } }
+fn read(project: ProjectId, number: u32) -> verbs::ChatRead {
+    verbs::ChatRead { project, input: MarkRead { number } }
 }
 
 async fn messages_are_numbered_from_one(floor: Floor) {
@@ -59,7 +59,7 @@ async fn an_edit_replaces_text_references_and_mentions(floor: Floor) {
 async fn a_deleted_message_leaves_its_place_only(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await;
     let sent = floor.say(&floor.ada, project.id, "a plugh secret").await;
-    floor.done(&floor.ada, DeleteMessage { message: sent.id }).await;
+    floor.done(&floor.ada, verbs::ChatDelete { message: sent.id }).await;
     let page = floor.store.messages(&floor.bo, project.id, MessagePage::default()).await.unwrap();
     assert_eq!((page[0].content.as_str(), page[0].number, page[0].deleted_at), ("", 1, Some(floor.store.now())));
     let error = floor.refused(&floor.ada, edit(sent.id, "again")).await;
@@ -73,7 +73,7 @@ async fn a_text_that_was_taken_back_is_nowhere(floor: Floor) {
         let sent = floor.store.write(&floor.bo, Some(key.into()), send(project, "hunter2")).await.unwrap().value;
         match last {
             Some(content) => drop(floor.done(&floor.bo, edit(sent.id, content)).await),
-            None => drop(floor.done(&floor.bo, DeleteMessage { message: sent.id }).await),
+            None => floor.done(&floor.bo, verbs::ChatDelete { message: sent.id }).await,
         }
     }
     for sql in ["SELECT body FROM events", "SELECT answer FROM requests", "SELECT content FROM messages"] {
@@ -87,7 +87,7 @@ async fn only_the_author_changes_a_message(floor: Floor) {
     let sent = floor.say(&floor.bo, project.id, "mine").await;
     let error = floor.refused(&floor.ada, edit(sent.id, "yours")).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let error = floor.refused(&floor.ada, DeleteMessage { message: sent.id }).await;
+    let error = floor.refused(&floor.ada, verbs::ChatDelete { message: sent.id }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
 }
 
@@ -149,7 +149,7 @@ async fn an_edit_or_deletion_changes_the_counts(floor: Floor) {
     let one = floor.say(&floor.ada, project.id, "@bo one").await;
     let two = floor.say(&floor.ada, project.id, "@bo two").await;
     floor.done(&floor.ada, edit(one.id, "one")).await;
-    floor.done(&floor.ada, DeleteMessage { message: two.id }).await;
+    floor.done(&floor.ada, verbs::ChatDelete { message: two.id }).await;
     let unread = floor.store.unreads(&floor.bo).await.unwrap();
     assert_eq!((unread[0].count, unread[0].mentions), (1, 0));
 }

@@ -1,11 +1,8 @@
 //! Tokens, logins and runners: valid for a time, ended at once, stored as hashes only.
 
 use domain::{Actor, TokenKind, Visibility};
-use protocol::{ObserverCreate, RunnerCreate, TokenCreate};
-use store::{
-    Bearer, Caller, CreateLoginLink, CreateObserver, CreateRunner, CreateToken, EndLogin, EventBody, RemoveRunner,
-    RevokeAllLogins, RevokeLogin, RevokeToken, Secret, SeeRunner, StoreError, Touch,
-};
+use protocol::{ObserverCreate, RunnerCreate, TokenCreate, verbs};
+use store::{Bearer, Caller, CreateLoginLink, EndLogin, EventBody, Secret, SeeRunner, StoreError, Touch};
 
 use crate::floor::{DAY, Floor, id};
 use crate::links::use_link;
@@ -23,8 +20,8 @@ both!(
     a_runner_that_comes_or_goes_is_told,
 );
 
-fn token(name: &str, expires_at: Option<domain::Timestamp>) -> CreateToken {
-    CreateToken { input: TokenCreate { name: name.into(), expires_at } }
+fn token(name: &str, expires_at: Option<domain::Timestamp>) -> verbs::TokenCreate {
+    verbs::TokenCreate { input: TokenCreate { name: name.into(), expires_at } }
 }
 
 fn by_token(secret: &str) -> Bearer {
@@ -74,9 +71,9 @@ async fn a_token_ends_when_it_expires(floor: Floor) {
 
 async fn a_revoked_token_ends_at_once(floor: Floor) {
     let made = floor.done(&floor.bo, token("cli", None)).await;
-    let error = floor.refused(&floor.ada, RevokeToken { token: made.token.id }).await;
+    let error = floor.refused(&floor.ada, verbs::TokenRevoke { token: made.token.id }).await;
     assert!(matches!(error, StoreError::NotFound("token")), "{error}");
-    floor.done(&floor.bo, RevokeToken { token: made.token.id }).await;
+    floor.done(&floor.bo, verbs::TokenRevoke { token: made.token.id }).await;
     assert!(!works(&floor, &by_token(&made.secret)).await);
     let ids = vec![made.token.id.to_string()];
     assert_eq!(floor.heard().last().unwrap().body, EventBody::Revoked { ids });
@@ -89,7 +86,7 @@ async fn only_hashes_are_stored(floor: Floor) {
     let link = floor.done(&floor.ada, CreateLoginLink { user: None }).await.link;
     let cookie = floor.done(&stranger(), use_link(&link)).await.cookie;
     let input = ObserverCreate { name: "boss".into(), expires_at: None };
-    let observer = floor.done(&floor.ada, CreateObserver { project: project.id, input }).await.link;
+    let observer = floor.done(&floor.ada, verbs::ObserverCreate { project: project.id, input }).await.link;
     let mut archive = Vec::new();
     store::transfer::export(&floor.url, &mut archive).await.unwrap();
     let archive = String::from_utf8(archive).unwrap();
@@ -121,17 +118,17 @@ async fn logging_out_ends_one_login_or_all(floor: Floor) {
     floor.done(&floor.ada, EndLogin { login: first }).await;
     assert!(!works(&floor, &one).await && works(&floor, &two).await);
     let second = floor.store.authenticate(&two).await.unwrap().unwrap().id.parse().unwrap();
-    let error = floor.refused(&floor.bo, RevokeLogin { login: second }).await;
+    let error = floor.refused(&floor.bo, verbs::LoginRevoke { login: second }).await;
     assert!(matches!(error, StoreError::NotFound("login")), "{error}");
-    floor.done(&floor.ada, RevokeLogin { login: second }).await;
+    floor.done(&floor.ada, verbs::LoginRevoke { login: second }).await;
     assert!(!works(&floor, &two).await && works(&floor, &three).await);
-    floor.done(&floor.ada, RevokeAllLogins {}).await;
+    floor.done(&floor.ada, verbs::LoginRevokeAll {}).await;
     assert!(!works(&floor, &three).await);
     assert_eq!(floor.store.logins(&floor.bo, None).await.unwrap().len(), 1, "others stay");
 }
 
 async fn a_runner_has_a_token_until_it_is_removed(floor: Floor) {
-    let runner = |name: &str| CreateRunner { input: RunnerCreate { name: name.into() } };
+    let runner = |name: &str| verbs::RunnerCreate { input: RunnerCreate { name: name.into() } };
     let made = floor.done(&floor.bo, runner("laptop")).await;
     let error = floor.refused(&floor.bo, runner(" laptop ")).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
@@ -140,16 +137,17 @@ async fn a_runner_has_a_token_until_it_is_removed(floor: Floor) {
     let wanted = domain::Actor::Runner { user: crate::floor::id(&floor.bo), runner: made.runner.id };
     assert_eq!((credential.actor, credential.name.as_str()), (wanted, "Bo"));
     assert_eq!(floor.store.tokens(&floor.bo).await.unwrap()[0].kind, TokenKind::Runner);
-    let error = floor.refused(&floor.ada, RemoveRunner { runner: made.runner.id }).await;
+    let error = floor.refused(&floor.ada, verbs::RunnerRemove { runner: made.runner.id }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    floor.done(&floor.bo, RemoveRunner { runner: made.runner.id }).await;
+    floor.done(&floor.bo, verbs::RunnerRemove { runner: made.runner.id }).await;
     assert!(!works(&floor, &by_token(&made.secret)).await);
     assert_eq!(floor.store.runners(&floor.bo).await.unwrap().len(), 1);
 }
 
 async fn what_was_seen_is_remembered(floor: Floor) {
     let made = floor.done(&floor.bo, token("cli", None)).await;
-    let runner = floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: "laptop".into() } }).await.runner;
+    let runner =
+        floor.done(&floor.bo, verbs::RunnerCreate { input: RunnerCreate { name: "laptop".into() } }).await.runner;
     floor.pass(60_000);
     let now = floor.store.now();
     let seen = [made.token.id.to_string(), id(&floor.bo).to_string(), runner.id.to_string(), "prj_x".into()];
@@ -161,7 +159,7 @@ async fn what_was_seen_is_remembered(floor: Floor) {
 
 async fn a_runner_is_called_what_it_is_started_with_unless_that_is_taken(floor: Floor) {
     let make = async |caller, name: &str| {
-        floor.done(caller, CreateRunner { input: RunnerCreate { name: name.into() } }).await.runner
+        floor.done(caller, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner
     };
     let (laptop, other, ada) =
         (make(&floor.bo, "laptop").await, make(&floor.bo, "other").await, make(&floor.ada, "desk").await);
@@ -186,7 +184,8 @@ async fn a_runner_is_called_what_it_is_started_with_unless_that_is_taken(floor: 
 
 async fn a_runner_that_comes_or_goes_is_told(floor: Floor) {
     let about = crate::execution::about(2);
-    let runner = floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: "laptop".into() } }).await.runner;
+    let runner =
+        floor.done(&floor.bo, verbs::RunnerCreate { input: RunnerCreate { name: "laptop".into() } }).await.runner;
     floor.pass(60_000);
     floor
         .done(&Caller::hub("socket"), SeeRunner { runner: runner.id, link: "one".into(), about: Some(about.clone()) })

@@ -1,5 +1,6 @@
 //! Events are numbered without a gap, become visible in order, and are told in order.
 
+use protocol::verbs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,7 +71,7 @@ async fn events_come_back_as_they_were_told(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await;
     floor.say(&floor.bo, project.id, "🦀 \"quoted\" \\").await;
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
-    floor.done(&floor.ada, store::UpdateProject { project: project.id, input }).await;
+    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
     let told: Vec<Event> = floor.heard().iter().map(|event| Event::clone(event)).collect();
     assert_eq!(floor.store.events_after(Seq(0), 100).await.unwrap(), told);
 }

@@ -5,11 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use domain::{Actor, ProjectId, Timestamp, Visibility};
-use protocol::{InviteCreate, Message, MessageText, Project, ProjectCreate};
-use store::{
-    AcceptInvite, Caller, Command, CreateInvite, CreateProject, EnterHubOwner, Event, Secret, SendMessage, Store,
-    StoreError, Who,
-};
+use protocol::{InviteCreate, Message, MessageText, Project, ProjectCreate, verbs};
+use store::{AcceptInvite, Caller, Command, EnterHubOwner, Event, Secret, Store, StoreError, Who};
 use testkit::{Database, Postgres};
 
 use testkit::Raw;
@@ -90,7 +87,8 @@ impl Floor {
 
     /// A new person, by invitation.
     pub(crate) async fn join(&self, name: &str) -> Caller {
-        let invite = self.done(&self.ada, CreateInvite { input: InviteCreate { name: name.into(), expires_at: None } });
+        let invite =
+            self.done(&self.ada, verbs::InviteCreate { input: InviteCreate { name: name.into(), expires_at: None } });
         let accept = AcceptInvite {
             hash: Secret::presented(&invite.await.link).hash(),
             name: name.into(),
@@ -157,11 +155,11 @@ pub(crate) fn id(caller: &Caller) -> domain::UserId {
     caller.person().unwrap().id
 }
 
-pub(crate) fn create_project(content: &str, visibility: Visibility) -> CreateProject {
+pub(crate) fn create_project(content: &str, visibility: Visibility) -> verbs::ProjectCreate {
     let visibility = Some(visibility);
-    CreateProject { input: ProjectCreate { content: content.into(), visibility, ..ProjectCreate::default() } }
+    verbs::ProjectCreate { input: ProjectCreate { content: content.into(), visibility, ..ProjectCreate::default() } }
 }
 
-pub(crate) fn send(project: ProjectId, content: &str) -> SendMessage {
-    SendMessage { project, input: MessageText { content: content.into() } }
+pub(crate) fn send(project: ProjectId, content: &str) -> verbs::ChatSend {
+    verbs::ChatSend { project, input: MessageText { content: content.into() } }
 }

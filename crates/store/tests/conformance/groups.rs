@@ -3,8 +3,8 @@
 //! In one thread the writer runs only when every command of a `join!` is in its queue: they are one group.
 
 use domain::Visibility;
-use protocol::{Change, MessagePage, ProjectUpdate, Rename};
-use store::{Caller, DeleteProject, EventBody, GraceLeases, RenameMe, StoreError, UpdateProject};
+use protocol::{Change, MessagePage, ProjectUpdate, Rename, verbs};
+use store::{Caller, EventBody, GraceLeases, StoreError};
 
 use crate::floor::{Floor, send};
 use crate::tasks;
@@ -51,7 +51,7 @@ async fn a_failing_command_does_not_harm_its_group(floor: Floor) {
     let write = ProjectUpdate { content: Some("other".into()), ..Default::default() };
     let (one, bad, two) = tokio::join!(
         floor.store.write(&floor.ada, None, send(project, "one")),
-        floor.store.write(&floor.ada, None, UpdateProject { project, input: write }),
+        floor.store.write(&floor.ada, None, verbs::ProjectUpdate { project, input: write }),
         floor.store.write(&floor.ada, None, send(project, "two")),
     );
     assert!(matches!(bad, Err(StoreError::Database(_))));
@@ -65,7 +65,7 @@ async fn a_failing_command_does_not_harm_its_group(floor: Floor) {
 }
 
 async fn a_command_sees_those_before_it(floor: Floor) {
-    let rename = || RenameMe { input: Rename { name: "Zoe".into() } };
+    let rename = || verbs::MeRename { input: Rename { name: "Zoe".into() } };
     let (ada, bo) =
         tokio::join!(floor.store.write(&floor.ada, None, rename()), floor.store.write(&floor.bo, None, rename()),);
     assert_eq!(ada.unwrap().value.name, "Zoe");
@@ -77,7 +77,7 @@ async fn rights_that_were_withdrawn_in_the_same_commit_do_not_count(floor: Floor
     let input = ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
     let (before, changed, after) = tokio::join!(
         floor.store.write(&floor.bo, None, send(project, "before")),
-        floor.store.write(&floor.ada, None, UpdateProject { project, input }),
+        floor.store.write(&floor.ada, None, verbs::ProjectUpdate { project, input }),
         floor.store.write(&floor.bo, None, send(project, "after")),
     );
     assert_eq!(before.unwrap().events, changed.unwrap().events, "one commit");
@@ -107,7 +107,7 @@ async fn a_message_to_a_project_deleted_in_the_same_commit_leaves_no_trace(floor
     let project = floor.project(Visibility::ReadWrite).await.id;
     let (sent, deleted) = tokio::join!(
         floor.store.write(&floor.ada, Some("key".into()), send(project, "xyzzy")),
-        floor.store.write(&floor.ada, None, DeleteProject { project }),
+        floor.store.write(&floor.ada, None, verbs::ProjectDelete { project }),
     );
     assert_eq!(sent.unwrap().events, deleted.unwrap().events, "one commit");
     let mut raw = floor.raw().await;

@@ -1,8 +1,8 @@
 //! A retry with the same key acts once and answers the same.
 
 use domain::Visibility;
-use protocol::{MessagePage, TokenCreate};
-use store::{Compact, CreateToken, DeleteProject, StoreError};
+use protocol::{MessagePage, TokenCreate, verbs};
+use store::{Compact, StoreError};
 
 use crate::floor::{DAY, Floor, create_project, send};
 
@@ -66,7 +66,7 @@ async fn a_refused_request_leaves_its_key_free(floor: Floor) {
 }
 
 async fn a_verb_that_shows_a_secret_is_not_answered_twice(floor: Floor) {
-    let token = || CreateToken { input: TokenCreate { name: "cli".into(), expires_at: None } };
+    let token = || verbs::TokenCreate { input: TokenCreate { name: "cli".into(), expires_at: None } };
     floor.store.write(&floor.ada, key(), token()).await.unwrap();
     let error = floor.store.write(&floor.ada, key(), token()).await.unwrap_err();
     assert!(matches!(&error, StoreError::Conflict(why) if why.contains("shown only once")), "{error}");
@@ -100,6 +100,6 @@ async fn a_key_is_forgotten_after_a_day(floor: Floor) {
 
 async fn an_empty_answer_is_remembered_too(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
-    floor.store.write(&floor.ada, key(), DeleteProject { project }).await.unwrap();
-    floor.store.write(&floor.ada, key(), DeleteProject { project }).await.unwrap();
+    floor.store.write(&floor.ada, key(), verbs::ProjectDelete { project }).await.unwrap();
+    floor.store.write(&floor.ada, key(), verbs::ProjectDelete { project }).await.unwrap();
 }

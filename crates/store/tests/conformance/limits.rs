@@ -3,12 +3,9 @@
 use domain::Visibility;
 use protocol::{
     ActivityCreate, ActivityUpdate, InviteCreate, Link, ObserverCreate, ProjectCreate, ProjectUpdate, Rename,
-    Repository, RunnerCreate, TokenCreate,
+    Repository, RunnerCreate, TokenCreate, verbs,
 };
-use store::{
-    Command, CreateActivity, CreateInvite, CreateObserver, CreateProject, CreateRunner, CreateToken, EditMessage,
-    RenameMe, StoreError, UpdateActivity, UpdateProject,
-};
+use store::{Command, StoreError};
 
 use crate::floor::{Floor, send};
 
@@ -22,36 +19,36 @@ async fn refuses<C: Command>(floor: &Floor, field: &str, command: C) {
 async fn every_text_has_a_limit(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
     let input = ActivityCreate { content: "Lexer".into(), ..ActivityCreate::default() };
-    let activity = floor.done(&floor.ada, CreateActivity { project, input }).await.id;
+    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project, input }).await.id;
     let message = floor.say(&floor.ada, project, "hello").await.id;
     for bad in [String::new(), " \n ".into(), "x".repeat(70_000), "a\u{0}b".into(), "a\u{202e}b".into()] {
         let some = || Some(bad.clone());
         refuses(
             &floor,
             "content",
-            CreateProject { input: ProjectCreate { content: bad.clone(), ..Default::default() } },
+            verbs::ProjectCreate { input: ProjectCreate { content: bad.clone(), ..Default::default() } },
         )
         .await;
         let input = ProjectUpdate { content: some(), ..Default::default() };
-        refuses(&floor, "content", UpdateProject { project, input }).await;
+        refuses(&floor, "content", verbs::ProjectUpdate { project, input }).await;
         let input = ActivityCreate { content: bad.clone(), ..Default::default() };
-        refuses(&floor, "content", CreateActivity { project, input }).await;
+        refuses(&floor, "content", verbs::ActivityCreate { project, input }).await;
         let input = ActivityUpdate { content: some(), ..Default::default() };
-        refuses(&floor, "content", UpdateActivity { activity, input }).await;
+        refuses(&floor, "content", verbs::ActivityUpdate { activity, input }).await;
         refuses(&floor, "content", send(project, &bad)).await;
-        refuses(&floor, "content", EditMessage { message, input: protocol::MessageText { content: bad.clone() } })
+        refuses(&floor, "content", verbs::ChatEdit { message, input: protocol::MessageText { content: bad.clone() } })
             .await;
-        refuses(&floor, "name", RenameMe { input: Rename { name: bad.clone() } }).await;
+        refuses(&floor, "name", verbs::MeRename { input: Rename { name: bad.clone() } }).await;
         let (name, expires_at) = (bad.clone(), None);
-        refuses(&floor, "name", CreateToken { input: TokenCreate { name: name.clone(), expires_at } }).await;
-        refuses(&floor, "name", CreateInvite { input: InviteCreate { name: name.clone(), expires_at } }).await;
-        refuses(&floor, "name", CreateRunner { input: RunnerCreate { name: name.clone() } }).await;
-        refuses(&floor, "name", CreateObserver { project, input: ObserverCreate { name, expires_at } }).await;
+        refuses(&floor, "name", verbs::TokenCreate { input: TokenCreate { name: name.clone(), expires_at } }).await;
+        refuses(&floor, "name", verbs::InviteCreate { input: InviteCreate { name: name.clone(), expires_at } }).await;
+        refuses(&floor, "name", verbs::RunnerCreate { input: RunnerCreate { name: name.clone() } }).await;
+        refuses(&floor, "name", verbs::ObserverCreate { project, input: ObserverCreate { name, expires_at } }).await;
     }
 }
 
 async fn a_setting_has_a_range(floor: Floor) {
-    let create = |input: ProjectCreate| CreateProject { input: ProjectCreate { content: "x".into(), ..input } };
+    let create = |input: ProjectCreate| verbs::ProjectCreate { input: ProjectCreate { content: "x".into(), ..input } };
     for days in [0, 3651] {
         let input = ProjectCreate { retention_days: Some(days), ..Default::default() };
         refuses(&floor, "retention_days", create(input)).await;
@@ -81,7 +78,7 @@ async fn a_setting_has_a_range(floor: Floor) {
         let input = ProjectCreate { repositories: repositories.clone(), ..Default::default() };
         refuses(&floor, "repositories.copy", create(input)).await;
         let input = ProjectUpdate { repositories: Some(repositories), ..Default::default() };
-        refuses(&floor, "repositories.copy", UpdateProject { project, input }).await;
+        refuses(&floor, "repositories.copy", verbs::ProjectUpdate { project, input }).await;
     }
     floor.done(&floor.ada, create(ProjectCreate { repositories: copying("/srv/a"), ..Default::default() })).await;
     let repositories = vec![Repository { location: "/a".into(), base_branch: None, ..Repository::default() }; 51];
@@ -89,16 +86,16 @@ async fn a_setting_has_a_range(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await.id;
     let links = vec![Link { kind: domain::LinkKind::Branch, target: "x".into() }; 101];
     let input = ActivityCreate { content: "x".into(), links, ..Default::default() };
-    refuses(&floor, "links", CreateActivity { project, input }).await;
+    refuses(&floor, "links", verbs::ActivityCreate { project, input }).await;
     let links = vec![Link { kind: domain::LinkKind::Branch, target: "x".repeat(513) }];
     let input = ActivityCreate { content: "x".into(), links, ..Default::default() };
-    refuses(&floor, "links.target", CreateActivity { project, input }).await;
+    refuses(&floor, "links.target", verbs::ActivityCreate { project, input }).await;
 }
 
 async fn a_refusal_leaves_no_trace(floor: Floor) {
     let mut raw = floor.raw().await;
     let before = raw.rows("SELECT seq, audit, audit_hash FROM ledger").await;
-    let project = CreateProject { input: ProjectCreate::default() };
+    let project = verbs::ProjectCreate { input: ProjectCreate::default() };
     let refused = floor.store.write(&floor.ada, Some("key".into()), project).await;
     assert!(matches!(refused, Err(StoreError::Invalid { .. })));
     assert_eq!(raw.rows("SELECT seq, audit, audit_hash FROM ledger").await, before);
@@ -110,7 +107,7 @@ async fn a_refusal_leaves_no_trace(floor: Floor) {
 
 async fn the_largest_texts_fit(floor: Floor) {
     let input = ProjectCreate { content: "é".repeat(32 * 1024), ..Default::default() };
-    let made = floor.done(&floor.ada, CreateProject { input }).await;
+    let made = floor.done(&floor.ada, verbs::ProjectCreate { input }).await;
     assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap(), made);
     floor.say(&floor.ada, made.id, &"x".repeat(16 * 1024)).await;
 }

@@ -1,11 +1,8 @@
 //! Links: one-time logins, invitations, observers.
 
 use domain::{Actor, Visibility};
-use protocol::{InviteCreate, ObserverCreate};
-use store::{
-    AcceptInvite, CreateInvite, CreateLoginLink, CreateObserver, EventBody, RevokeInvite, RevokeObserver, Secret,
-    SetDisabled, StoreError, UseLoginLink, UseObserverLink,
-};
+use protocol::{InviteCreate, ObserverCreate, verbs};
+use store::{AcceptInvite, CreateLoginLink, EventBody, Secret, StoreError, UseLoginLink, UseObserverLink};
 
 use crate::credentials::{by_cookie, stranger, works};
 use crate::floor::{DAY, Floor, id};
@@ -57,7 +54,7 @@ async fn a_login_link_expires(floor: Floor) {
 
 async fn a_login_link_of_a_disabled_person_is_dead(floor: Floor) {
     let link = floor.done(&floor.bo, CreateLoginLink { user: None }).await.link;
-    floor.done(&floor.ada, SetDisabled { user: id(&floor.bo), disabled: true }).await;
+    floor.done(&floor.ada, verbs::UserDisable { user: id(&floor.bo) }).await;
     let error = floor.refused(&stranger(), use_link(&link)).await;
     assert!(matches!(error, StoreError::NotFound("login link")), "{error}");
     let error = floor.refused(&floor.ada, CreateLoginLink { user: Some(id(&floor.bo)) }).await;
@@ -66,7 +63,7 @@ async fn a_login_link_of_a_disabled_person_is_dead(floor: Floor) {
 
 async fn an_invitation_works_once(floor: Floor) {
     let input = InviteCreate { name: "for Cy".into(), expires_at: None };
-    let made = floor.done(&floor.bo, CreateInvite { input }).await;
+    let made = floor.done(&floor.bo, verbs::InviteCreate { input }).await;
     let fresh = floor.done(&stranger(), accept(&made.link, "Cy")).await;
     assert!(works(&floor, &by_cookie(&fresh.cookie)).await);
     let error = floor.refused(&stranger(), accept(&made.link, "Di")).await;
@@ -80,14 +77,14 @@ async fn an_invitation_works_once(floor: Floor) {
 async fn an_invitation_expires_or_is_taken_back(floor: Floor) {
     let invite = |days: i64| {
         let expires_at = Some(floor.store.now().plus_millis(days * DAY));
-        CreateInvite { input: InviteCreate { name: "x".into(), expires_at } }
+        verbs::InviteCreate { input: InviteCreate { name: "x".into(), expires_at } }
     };
     let error = floor.refused(&floor.ada, invite(91)).await;
     assert!(matches!(error, StoreError::Invalid { field: "expires_at", .. }), "{error}");
     let made = floor.done(&floor.ada, invite(1)).await;
-    let error = floor.refused(&floor.bo, RevokeInvite { invite: made.invite.id }).await;
+    let error = floor.refused(&floor.bo, verbs::InviteRevoke { invite: made.invite.id }).await;
     assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
-    floor.done(&floor.ada, RevokeInvite { invite: made.invite.id }).await;
+    floor.done(&floor.ada, verbs::InviteRevoke { invite: made.invite.id }).await;
     let error = floor.refused(&stranger(), accept(&made.link, "Cy")).await;
     assert!(matches!(error, StoreError::NotFound("invite")), "{error}");
     let made = floor.done(&floor.ada, invite(1)).await;
@@ -99,7 +96,7 @@ async fn an_invitation_expires_or_is_taken_back(floor: Floor) {
 async fn an_observer_link_shows_one_project(floor: Floor) {
     let project = floor.project(Visibility::Private).await;
     let input = ObserverCreate { name: "boss".into(), expires_at: None };
-    let made = floor.done(&floor.ada, CreateObserver { project: project.id, input }).await;
+    let made = floor.done(&floor.ada, verbs::ObserverCreate { project: project.id, input }).await;
     for _ in 0..2 {
         let fresh = floor.done(&stranger(), observe(&made.link)).await;
         assert_eq!((fresh.user, fresh.observes), (None, Some(project.id)));
@@ -114,7 +111,7 @@ async fn an_observer_link_expires_or_is_taken_back(floor: Floor) {
     let project = floor.project(Visibility::ReadWrite).await;
     let link = |expires_at| {
         let input = ObserverCreate { name: "boss".into(), expires_at };
-        CreateObserver { project: project.id, input }
+        verbs::ObserverCreate { project: project.id, input }
     };
     let error = floor.refused(&floor.bo, link(None)).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
@@ -126,7 +123,7 @@ async fn an_observer_link_expires_or_is_taken_back(floor: Floor) {
     assert!(matches!(error, StoreError::NotFound("observer link")), "{error}");
     let made = floor.done(&floor.ada, link(None)).await;
     let cookie = by_cookie(&floor.done(&stranger(), observe(&made.link)).await.cookie);
-    floor.done(&floor.ada, RevokeObserver { observer: made.observer.id }).await;
+    floor.done(&floor.ada, verbs::ObserverRevoke { observer: made.observer.id }).await;
     assert!(!works(&floor, &cookie).await);
     assert_eq!(floor.heard().last().unwrap().body, EventBody::Revoked { ids: vec![made.observer.id.to_string()] });
 }

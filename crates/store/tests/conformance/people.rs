@@ -1,10 +1,7 @@
 //! People: who they are, their names, and closing the hub to one.
 
-use protocol::{Change, InviteCreate, Rename};
-use store::{
-    AcceptInvite, Bearer, Caller, CreateInvite, CreateToken, EnterByGithub, EnterHubOwner, EventBody, RenameMe, Secret,
-    SetDisabled, StoreError,
-};
+use protocol::{Change, InviteCreate, Rename, verbs};
+use store::{AcceptInvite, Bearer, Caller, EnterByGithub, EnterHubOwner, EventBody, Secret, StoreError};
 
 use crate::floor::{Floor, id};
 
@@ -19,8 +16,8 @@ both!(
     only_the_hub_owner_disables,
 );
 
-fn rename(name: &str) -> RenameMe {
-    RenameMe { input: Rename { name: name.into() } }
+fn rename(name: &str) -> verbs::MeRename {
+    verbs::MeRename { input: Rename { name: name.into() } }
 }
 
 fn by_github(github_id: i64, login: &str) -> EnterByGithub {
@@ -45,7 +42,7 @@ async fn github_knows_a_person_again_by_number(floor: Floor) {
     assert_eq!((renamed.id, renamed.name.as_str()), (user.id, "octo"));
     let other = floor.done(&hub, by_github(8, "OCTO")).await.user.unwrap();
     assert_eq!(other.name, "OCTO (8)");
-    floor.done(&floor.ada, SetDisabled { user: user.id, disabled: true }).await;
+    floor.done(&floor.ada, verbs::UserDisable { user: user.id }).await;
     let error = floor.refused(&hub, by_github(7, "octo")).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
 }
@@ -65,7 +62,7 @@ async fn names_are_unique_ignoring_case(floor: Floor) {
     }
     floor.done(&floor.bo, rename("BO")).await;
     let input = InviteCreate { name: "x".into(), expires_at: None };
-    let link = floor.done(&floor.ada, CreateInvite { input }).await.link;
+    let link = floor.done(&floor.ada, verbs::InviteCreate { input }).await.link;
     let hash = Secret::presented(&link).hash();
     let accept = |name: &str| AcceptInvite {
         hash: hash.clone(),
@@ -80,10 +77,10 @@ async fn names_are_unique_ignoring_case(floor: Floor) {
 
 async fn a_disabled_person_is_out_at_once(floor: Floor) {
     let input = protocol::TokenCreate { name: "cli".into(), expires_at: None };
-    let token = Bearer::Token(Secret::presented(&floor.done(&floor.bo, CreateToken { input }).await.secret));
+    let token = Bearer::Token(Secret::presented(&floor.done(&floor.bo, verbs::TokenCreate { input }).await.secret));
     assert!(floor.store.authenticate(&token).await.unwrap().is_some());
     assert_eq!(floor.store.logins(&floor.bo, None).await.unwrap().len(), 1);
-    let after = floor.done(&floor.ada, SetDisabled { user: id(&floor.bo), disabled: true }).await;
+    let after = floor.done(&floor.ada, verbs::UserDisable { user: id(&floor.bo) }).await;
     assert!(after.disabled);
     assert_eq!(floor.store.authenticate(&token).await.unwrap(), None);
     assert_eq!(floor.store.logins(&floor.bo, None).await.unwrap(), vec![]);
@@ -93,19 +90,19 @@ async fn a_disabled_person_is_out_at_once(floor: Floor) {
 
 async fn an_enabled_person_can_come_in_again(floor: Floor) {
     let input = protocol::TokenCreate { name: "cli".into(), expires_at: None };
-    let token = Bearer::Token(Secret::presented(&floor.done(&floor.bo, CreateToken { input }).await.secret));
+    let token = Bearer::Token(Secret::presented(&floor.done(&floor.bo, verbs::TokenCreate { input }).await.secret));
     let user = id(&floor.bo);
-    floor.done(&floor.ada, SetDisabled { user, disabled: true }).await;
-    floor.done(&floor.ada, SetDisabled { user, disabled: false }).await;
+    floor.done(&floor.ada, verbs::UserDisable { user }).await;
+    floor.done(&floor.ada, verbs::UserEnable { user }).await;
     assert!(floor.store.authenticate(&token).await.unwrap().is_some());
 }
 
 async fn only_the_hub_owner_disables(floor: Floor) {
-    let error = floor.refused(&floor.bo, SetDisabled { user: id(&floor.ada), disabled: true }).await;
+    let error = floor.refused(&floor.bo, verbs::UserDisable { user: id(&floor.ada) }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let error = floor.refused(&floor.ada, SetDisabled { user: id(&floor.ada), disabled: true }).await;
+    let error = floor.refused(&floor.ada, verbs::UserDisable { user: id(&floor.ada) }).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
-    let error = floor.refused(&floor.ada, SetDisabled { user: domain::UserId::generate(), disabled: true }).await;
+    let error = floor.refused(&floor.ada, verbs::UserDisable { user: domain::UserId::generate() }).await;
     assert!(matches!(error, StoreError::NotFound("user")), "{error}");
 }
 

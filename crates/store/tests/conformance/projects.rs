@@ -4,11 +4,9 @@ use domain::limits::MAX_LISTED_CHARACTERS;
 use domain::{ProjectId, Visibility};
 use protocol::{
     ActivityCreate, Change, DiffRange, MarkRead, ObserverCreate, ProjectCreate, ProjectUpdate, Repository, VersionPage,
+    verbs,
 };
-use store::{
-    CreateActivity, CreateObserver, CreateProject, DeleteProject, EventBody, ReadChat, Secret, StoreError,
-    UpdateProject, UseObserverLink,
-};
+use store::{EventBody, Secret, StoreError, UseObserverLink};
 
 use crate::floor::{Floor, create_project, id};
 
@@ -27,17 +25,17 @@ both!(
     a_list_ends_before_its_answer_is_too_long,
 );
 
-fn update(project: ProjectId, input: ProjectUpdate) -> UpdateProject {
-    UpdateProject { project, input }
+fn update(project: ProjectId, input: ProjectUpdate) -> verbs::ProjectUpdate {
+    verbs::ProjectUpdate { project, input }
 }
 
-fn write(project: ProjectId, content: &str, expected_version: Option<u32>) -> UpdateProject {
+fn write(project: ProjectId, content: &str, expected_version: Option<u32>) -> verbs::ProjectUpdate {
     update(project, ProjectUpdate { content: Some(content.into()), expected_version, ..ProjectUpdate::default() })
 }
 
 async fn a_project_is_private_to_its_creator_unless_said(floor: Floor) {
     let input = ProjectCreate { content: "# Parser\n\nfast".into(), ..ProjectCreate::default() };
-    let made = floor.done(&floor.ada, CreateProject { input }).await;
+    let made = floor.done(&floor.ada, verbs::ProjectCreate { input }).await;
     assert_eq!((made.name.as_str(), made.visibility, made.version), ("Parser", Visibility::Private, 1));
     assert_eq!((made.owner.id, made.owner.name.as_str()), (id(&floor.ada), "Ada"));
     assert_eq!(floor.store.project(&floor.ada, made.id).await.unwrap(), made);
@@ -63,7 +61,7 @@ async fn every_setting_is_kept(floor: Floor) {
         sandbox_others: Some(true),
         repositories,
     };
-    let made = floor.done(&floor.ada, CreateProject { input: input.clone() }).await;
+    let made = floor.done(&floor.ada, verbs::ProjectCreate { input: input.clone() }).await;
     let read = floor.store.project(&floor.bo, made.id).await.unwrap();
     assert_eq!(read, made);
     assert_eq!((read.content, read.repositories), (input.content, input.repositories));
@@ -83,13 +81,13 @@ async fn a_location_that_no_runner_takes_is_refused(floor: Floor) {
     ] {
         let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
         let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
-        let refused = floor.refused(&floor.ada, CreateProject { input }).await.to_string();
+        let refused = floor.refused(&floor.ada, verbs::ProjectCreate { input }).await.to_string();
         assert!(refused.contains(why) && !refused.contains("hunter2"), "{refused}");
     }
     for location in ["ssh://git@example.org/a:b.git", "git@example.org:a.git", "~/code/a"] {
         let repositories = vec![Repository { location: location.into(), ..Repository::default() }];
         let input = ProjectCreate { content: "One".into(), repositories, ..ProjectCreate::default() };
-        floor.done(&floor.ada, CreateProject { input }).await;
+        floor.done(&floor.ada, verbs::ProjectCreate { input }).await;
     }
 }
 
@@ -190,16 +188,16 @@ async fn deleting_a_project_removes_all_that_is_in_it(floor: Floor) {
     let keep = floor.done(&floor.ada, create_project("kept", Visibility::ReadWrite)).await;
     let gone = floor.done(&floor.ada, create_project("xyzzy project", Visibility::ReadWrite)).await;
     let input = ActivityCreate { content: "xyzzy activity".into(), ..ActivityCreate::default() };
-    floor.done(&floor.bo, CreateActivity { project: gone.id, input }).await;
+    floor.done(&floor.bo, verbs::ActivityCreate { project: gone.id, input }).await;
     let key = Some("the key".to_owned());
     floor.store.write(&floor.bo, key, crate::floor::send(gone.id, "xyzzy message")).await.unwrap();
-    floor.done(&floor.ada, ReadChat { project: gone.id, input: MarkRead { number: 1 } }).await;
+    floor.done(&floor.ada, verbs::ChatRead { project: gone.id, input: MarkRead { number: 1 } }).await;
     let input = ObserverCreate { name: "boss".into(), expires_at: None };
-    let link = floor.done(&floor.ada, CreateObserver { project: gone.id, input }).await.link;
+    let link = floor.done(&floor.ada, verbs::ObserverCreate { project: gone.id, input }).await.link;
     let hash = Secret::presented(&link).hash();
     let look = UseObserverLink { hash, client: "Firefox".into(), address: "192.0.2.9".into() };
     floor.done(&store::Caller::hub("192.0.2.9"), look).await;
-    floor.done(&floor.ada, DeleteProject { project: gone.id }).await;
+    floor.done(&floor.ada, verbs::ProjectDelete { project: gone.id }).await;
 
     let mut raw = floor.raw().await;
     for table in ["activities", "messages", "reads", "observers"] {
@@ -221,8 +219,8 @@ async fn deleting_a_project_removes_all_that_is_in_it(floor: Floor) {
 
 async fn deleting_twice_is_not_found(floor: Floor) {
     let made = floor.project(Visibility::ReadWrite).await;
-    floor.done(&floor.ada, DeleteProject { project: made.id }).await;
-    let error = floor.refused(&floor.ada, DeleteProject { project: made.id }).await;
+    floor.done(&floor.ada, verbs::ProjectDelete { project: made.id }).await;
+    let error = floor.refused(&floor.ada, verbs::ProjectDelete { project: made.id }).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
 }
 

@@ -4,11 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use domain::{ActivityId, ActivityStatus, MessageId, ProjectId, RunnerId, Visibility};
 use proptest::prelude::*;
-use protocol::{ActivityCreate, ActivityUpdate, MarkRead, MessageText, ProjectUpdate, Rename, RunnerCreate};
-use store::{
-    Caller, Command, CreateActivity, CreateRunner, DeleteMessage, DeleteProject, EditMessage, ReadChat, RemoveRunner,
-    RenameMe, Store, StoreError, UpdateActivity, UpdateProject,
-};
+use protocol::{ActivityCreate, ActivityUpdate, MarkRead, MessageText, ProjectUpdate, Rename, RunnerCreate, verbs};
+use store::{Caller, Command, Store, StoreError};
 
 use crate::floor::{create_project, send};
 
@@ -95,7 +92,7 @@ pub(crate) async fn play(store: Arc<Store>, people: [Caller; 2], known: Arc<Know
 
 async fn step(store: &Store, who: &Caller, known: &Known, which: usize, what: What) -> Option<()> {
     let project = || pick(&known.projects, which);
-    let update = |project, input| UpdateProject { project, input };
+    let update = |project, input| verbs::ProjectUpdate { project, input };
     match what {
         What::Create(visibility) => {
             let made = attempt(store, who, create_project("new", visibility)).await;
@@ -109,15 +106,15 @@ async fn step(store: &Store, who: &Caller, known: &Known, which: usize, what: Wh
             let visibility = Some(visibility);
             attempt(store, who, update(project()?, ProjectUpdate { visibility, ..Default::default() })).await?;
         }
-        What::Delete => attempt(store, who, DeleteProject { project: project()? }).await?,
+        What::Delete => attempt(store, who, verbs::ProjectDelete { project: project()? }).await?,
         What::Start => {
             let input = ActivityCreate { content: "work".into(), ..Default::default() };
-            let made = attempt(store, who, CreateActivity { project: project()?, input }).await;
+            let made = attempt(store, who, verbs::ActivityCreate { project: project()?, input }).await;
             add(&known.activities, made.map(|made| made.id));
         }
         What::Move(status) => {
             let input = ActivityUpdate { status: Some(status), ..Default::default() };
-            attempt(store, who, UpdateActivity { activity: pick(&known.activities, which)?, input }).await?;
+            attempt(store, who, verbs::ActivityUpdate { activity: pick(&known.activities, which)?, input }).await?;
         }
         What::Say(text) => {
             let made = attempt(store, who, send(project()?, text)).await;
@@ -125,23 +122,24 @@ async fn step(store: &Store, who: &Caller, known: &Known, which: usize, what: Wh
         }
         What::Edit(text) => {
             let input = MessageText { content: text.into() };
-            attempt(store, who, EditMessage { message: pick(&known.messages, which)?, input }).await?;
+            attempt(store, who, verbs::ChatEdit { message: pick(&known.messages, which)?, input }).await?;
         }
         What::Unsay => {
-            attempt(store, who, DeleteMessage { message: pick(&known.messages, which)? }).await?;
+            attempt(store, who, verbs::ChatDelete { message: pick(&known.messages, which)? }).await?;
         }
         What::Read(number) => {
-            attempt(store, who, ReadChat { project: project()?, input: MarkRead { number } }).await?;
+            attempt(store, who, verbs::ChatRead { project: project()?, input: MarkRead { number } }).await?;
         }
         What::Rename(name) => {
-            attempt(store, who, RenameMe { input: Rename { name: format!("name {name}") } }).await?;
+            attempt(store, who, verbs::MeRename { input: Rename { name: format!("name {name}") } }).await?;
         }
         What::AddRunner(name) => {
-            let made = attempt(store, who, CreateRunner { input: RunnerCreate { name: format!("r{name}") } }).await;
+            let made =
+                attempt(store, who, verbs::RunnerCreate { input: RunnerCreate { name: format!("r{name}") } }).await;
             add(&known.runners, made.map(|made| made.runner.id));
         }
         What::RemoveRunner => {
-            attempt(store, who, RemoveRunner { runner: pick(&known.runners, which)? }).await?;
+            attempt(store, who, verbs::RunnerRemove { runner: pick(&known.runners, which)? }).await?;
         }
     }
     Some(())

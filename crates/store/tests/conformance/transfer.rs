@@ -6,13 +6,10 @@ use domain::Visibility;
 use protocol::link::FactBody;
 use protocol::{
     InviteCreate, MarkRead, ObserverCreate, PortRange, ProjectCreate, ProjectUpdate, RunnerCreate, Sandbox,
-    SessionSpawn, TokenCreate, Usage,
+    SessionSpawn, TokenCreate, Usage, verbs,
 };
 use store::transfer::{TransferError, backup, export, import};
-use store::{
-    Caller, Compact, CreateInvite, CreateLoginLink, CreateObserver, CreateProject, CreateRunner, CreateToken,
-    EnterByGithub, Event, MintAgentToken, ReadChat, Secret, Store, UpdateProject, UseObserverLink,
-};
+use store::{Caller, Compact, CreateLoginLink, EnterByGithub, Event, MintAgentToken, Secret, Store, UseObserverLink};
 
 use crate::events::crowd;
 use crate::execution::{self, Memory};
@@ -39,23 +36,25 @@ async fn fill(floor: &Floor) {
         repositories,
         ..Default::default()
     };
-    let project = floor.done(&floor.ada, CreateProject { input }).await.id;
+    let project = floor.done(&floor.ada, verbs::ProjectCreate { input }).await.id;
     floor.project(Visibility::Private).await;
     let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
-    floor.store.write(&floor.ada, Some("key".into()), UpdateProject { project, input }).await.unwrap();
+    floor.store.write(&floor.ada, Some("key".into()), verbs::ProjectUpdate { project, input }).await.unwrap();
     let input = protocol::ActivityCreate { content: "Lexer".into(), ..Default::default() };
-    floor.done(&floor.ada, store::CreateActivity { project, input }).await;
+    floor.done(&floor.ada, verbs::ActivityCreate { project, input }).await;
     for number in 0..1100 {
         floor.say(&floor.ada, project, &format!("message {number} for @bo")).await;
     }
-    floor.done(&floor.bo, ReadChat { project, input: MarkRead { number: 4 } }).await;
+    floor.done(&floor.bo, verbs::ChatRead { project, input: MarkRead { number: 4 } }).await;
     let (name, expires_at) = ("x".to_owned(), None);
-    floor.done(&floor.bo, CreateToken { input: TokenCreate { name: name.clone(), expires_at } }).await;
-    floor.done(&floor.bo, CreateRunner { input: RunnerCreate { name: name.clone() } }).await;
-    floor.done(&floor.bo, CreateInvite { input: InviteCreate { name: name.clone(), expires_at } }).await;
+    floor.done(&floor.bo, verbs::TokenCreate { input: TokenCreate { name: name.clone(), expires_at } }).await;
+    floor.done(&floor.bo, verbs::RunnerCreate { input: RunnerCreate { name: name.clone() } }).await;
+    floor.done(&floor.bo, verbs::InviteCreate { input: InviteCreate { name: name.clone(), expires_at } }).await;
     floor.done(&floor.bo, CreateLoginLink { user: None }).await;
-    let link =
-        floor.done(&floor.ada, CreateObserver { project, input: ObserverCreate { name, expires_at } }).await.link;
+    let link = floor
+        .done(&floor.ada, verbs::ObserverCreate { project, input: ObserverCreate { name, expires_at } })
+        .await
+        .link;
     // One session with everything, one with nothing but what it needs.
     let machine = execution::runner(floor, &floor.ada, "box", 4).await;
     let shared = execution::project(floor, Visibility::ReadWrite, true).await;
@@ -104,11 +103,11 @@ async fn work(floor: &Floor) {
     let asked = tasks::taken(floor, project, "worker-2").await;
     let (question, options, context) = ("Tabs?".to_owned(), vec![], String::new());
     let input = protocol::TaskAsk { fence: asked.lease.fence, question, options, context, give_up: true };
-    floor.done(&floor.ada, store::AskPerson { task: asked.task.id, input }).await;
+    floor.done(&floor.ada, verbs::TaskAsk { task: asked.task.id, input }).await;
     tasks::taken(floor, project, "worker-2").await;
     let input = protocol::WorkConfigure { lease_seconds: Some(100), ..Default::default() };
-    floor.done(&floor.ada, store::ConfigureWork { project, input }).await;
-    floor.done(&floor.ada, store::FreezeFloor { input: protocol::Freeze { project: Some(project) } }).await;
+    floor.done(&floor.ada, verbs::WorkConfigure { project, input }).await;
+    floor.done(&floor.ada, verbs::FloorFreeze { input: protocol::Freeze { project: Some(project) } }).await;
 }
 
 const TABLES: [&str; 29] = [

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::Visibility;
-use protocol::{MessagePage, ProjectUpdate};
-use store::{Caller, CreateLoginLink, Secret, StoreError, UpdateProject, UseLoginLink};
+use protocol::{MessagePage, ProjectUpdate, verbs};
+use store::{Caller, CreateLoginLink, Secret, StoreError, UseLoginLink};
 
 use crate::events::{crowd, follow};
 use crate::floor::{Floor, Place, send};
@@ -40,7 +40,7 @@ async fn of_two_who_expect_the_same_version_one_wins() {
     for version in 1..=30 {
         let write = |text: &str| {
             let content = Some(format!("{text} {version}"));
-            UpdateProject {
+            verbs::ProjectUpdate {
                 project,
                 input: ProjectUpdate { content, expected_version: Some(version), ..Default::default() },
             }
@@ -66,8 +66,8 @@ async fn no_change_is_lost_between_two_hubs() {
         let share = ProjectUpdate { share_execution: Some(round % 2 == 0), ..Default::default() };
         let retention = ProjectUpdate { retention_days: Some(Some(round + 1)), ..Default::default() };
         let (one, two) = tokio::join!(
-            floor.store.write(&floor.ada, None, UpdateProject { project, input: share }),
-            other.write(&floor.ada, None, UpdateProject { project, input: retention }),
+            floor.store.write(&floor.ada, None, verbs::ProjectUpdate { project, input: share }),
+            other.write(&floor.ada, None, verbs::ProjectUpdate { project, input: retention }),
         );
         one.unwrap();
         two.unwrap();

@@ -110,7 +110,7 @@ fn call(verb: &str, on: &Target) -> Value {
         "project.update" => json!({ "project": id("project"), "input": { "repositories": evil } }),
         "project.show" | "project.delete" | "project.versions" | "observer.list" => json!({ "project": id("project") }),
         "project.diff" => json!({ "project": id("project"), "range": {} }),
-        "activity.list" => json!({ "project": id("project") }),
+        "activity.list" => json!({ "filter": { "project": id("project") } }),
         "activity.create" => json!({ "project": id("project"), "input": text }),
         "activity.update" => json!({ "activity": id("activity"), "input": text }),
         "activity.show" | "activity.versions" => json!({ "activity": id("activity") }),

@@ -6,8 +6,8 @@ use domain::{
 };
 use protocol::link::{FactBody, FromRunner, ToRunner};
 use protocol::{
-    AuditPage, Call, Criterion, CriterionResult, EscalationFilter, ExecutionFilter, MessageText, ObserverCreate,
-    SessionState, TaskAdd, TaskFilter, WorkConfigure, WorkerFilter,
+    ActivityFilter, AuditPage, Call, Criterion, CriterionResult, EscalationFilter, ExecutionFilter, MessageText,
+    ObserverCreate, SessionState, TaskAdd, TaskFilter, WorkConfigure, WorkerFilter,
 };
 use testkit::TestHub;
 
@@ -51,7 +51,7 @@ fn looks(on: &Things) -> Vec<Call> {
         Call::ProjectList {},
         Call::ProjectShow { project },
         Call::ProjectVersions { project, page: Default::default() },
-        Call::ActivityList { project: None },
+        Call::ActivityList { filter: ActivityFilter::default() },
         Call::ActivityShow { activity },
         Call::ActivityVersions { activity, page: Default::default() },
         Call::ChatHistory { project, page: Default::default() },

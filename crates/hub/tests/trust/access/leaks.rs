@@ -2,8 +2,8 @@
 
 use domain::Visibility;
 use protocol::{
-    ActivityCreate, ActivityUpdate, AuditPage, Call, FromHub, MarkRead, MessageText, ObserverCreate, Place,
-    ProjectCreate, ProjectUpdate, ToHub,
+    ActivityCreate, ActivityFilter, ActivityUpdate, AuditPage, Call, FromHub, MarkRead, MessageText, ObserverCreate,
+    Place, ProjectCreate, ProjectUpdate, ToHub,
 };
 use testkit::TestHub;
 
@@ -15,7 +15,7 @@ fn lists() -> Vec<Call> {
         Call::Me {},
         Call::UserList {},
         Call::ProjectList {},
-        Call::ActivityList { project: None },
+        Call::ActivityList { filter: ActivityFilter::default() },
         Call::ChatUnread {},
         Call::TokenList {},
         Call::LoginList {},

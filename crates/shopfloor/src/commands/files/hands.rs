@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use client::{ClientError, FromAnswer};
+use client::{ClientError, View};
 use domain::{TaskStatus, Timestamp};
 use protocol::{Call, Lease, ProblemKind, Taken, TaskFilter, TaskHeartbeat, TaskLine, TaskRelease, TaskTake};
 

@@ -100,7 +100,7 @@ impl Desk<'_> {
             }
             other => other?,
         };
-        let Some(added) = <AddedTasks as client::FromAnswer>::from_answer(answer) else {
+        let Some(added) = <AddedTasks as client::View>::from_answer(answer) else {
             return Err(ClientError::Protocol("task.add has no answer of this kind".to_owned()).into());
         };
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();

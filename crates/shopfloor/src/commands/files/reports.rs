@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use client::{ClientError, FromAnswer};
+use client::{ClientError, View};
 use protocol::{Call, Deliverables, ProblemKind, Report, TaskReport, Usage};
 use serde::Deserialize;
 

@@ -68,7 +68,7 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "NAME", required_unless_present = "argv")]
     pub(crate) agent: Option<String>,
     /// How many, up to 32 [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(store::StartWorkers::MOST)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(store::MAX_WORKERS)))]
     pub(crate) count: Option<u32>,
     /// Who they are in the team
     #[arg(long, value_name = "ROLE")]

@@ -1,7 +1,7 @@
 //! The answer of a runner's owner, and taking back what nobody needs to answer any more.
 
-use domain::{Answered, ApprovalId, ApprovalKind};
-use protocol::{Approval, ApprovalAnswer};
+use domain::{Answered, ApprovalKind};
+use protocol::{Approval, Verb, verbs};
 use serde::Serialize;
 
 use super::{COLUMNS, find, grants, wanted};
@@ -9,18 +9,9 @@ use crate::sql::args;
 use crate::tx::{AuditScope, Tx};
 use crate::{Command, StoreError};
 
-/// Allows what others wrote to run on the caller's runner, or not.
-#[derive(Debug, Serialize)]
-pub struct AnswerApproval {
-    /// Which request.
-    pub approval: ApprovalId,
-    /// The answer.
-    pub input: ApprovalAnswer,
-}
-
-impl Command for AnswerApproval {
+impl Command for verbs::ApprovalAnswer {
     type Output = Approval;
-    const VERB: &'static str = "approval.answer";
+    const VERB: &'static str = verbs::ApprovalAnswer::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Approval, StoreError> {
         let caller = tx.caller;

@@ -2,8 +2,7 @@
 
 use domain::trust::Grant as Allowed;
 use domain::{Action, Answered, Author, GrantId, ProjectId, Resource, RunnerId};
-use protocol::{Approval, Grant, Sandbox};
-use serde::Serialize;
+use protocol::{Approval, Grant, Sandbox, Verb, verbs};
 
 use super::facts::author;
 use crate::sql::{Row, args, text, to_json};
@@ -90,16 +89,9 @@ pub(super) async fn room(tx: &mut Tx<'_>, runner: RunnerId) -> Result<(), StoreE
     }
 }
 
-/// Takes a permission back; what runs already goes on.
-#[derive(Debug, Serialize)]
-pub struct RevokeGrant {
-    /// Which.
-    pub grant: GrantId,
-}
-
-impl Command for RevokeGrant {
+impl Command for verbs::GrantRevoke {
     type Output = ();
-    const VERB: &'static str = "grant.revoke";
+    const VERB: &'static str = verbs::GrantRevoke::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let caller = tx.caller;

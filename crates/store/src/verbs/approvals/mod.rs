@@ -5,9 +5,8 @@ mod facts;
 mod grants;
 mod wanted;
 
-pub use answer::{AnswerApproval, SweepApprovals};
+pub use answer::SweepApprovals;
 pub(crate) use facts::{Authors, WRITERS, WRITTEN, author, check_sandbox, others_in_sandbox, unless_own, written_by};
-pub use grants::RevokeGrant;
 pub(crate) use wanted::{over, settle, wanted};
 
 use domain::text::title;

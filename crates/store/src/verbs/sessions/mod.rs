@@ -12,14 +12,12 @@ pub(crate) use contained::{contain_waiting, refuse_beside_uncontained, sandbox_o
 pub use desired::Desired;
 pub use facts::{SeenFacts, TakeFacts};
 pub(crate) use fits::counts;
-pub use spawn::{ResumeSession, SpawnSession};
 pub use tokens::{AGENT_TOKEN_SECONDS, MintAgentToken};
 
 use domain::limits::MAX_LISTED;
 use domain::{Action, ProjectId, Resource, RunnerId, SessionId};
 use protocol::{
-    Change, ExecutionFilter, Recording, RecordingKeep, Session, SessionDetail, SessionState, SessionStop,
-    SessionWorker, Usage,
+    Change, ExecutionFilter, Recording, Session, SessionDetail, SessionState, SessionWorker, Usage, Verb, verbs,
 };
 use serde::Serialize;
 
@@ -169,18 +167,9 @@ async fn stop(
     Ok(Some(after))
 }
 
-/// Asks a session to stop.
-#[derive(Debug, Serialize)]
-pub struct StopSession {
-    /// Which.
-    pub session: SessionId,
-    /// How.
-    pub input: SessionStop,
-}
-
-impl Command for StopSession {
+impl Command for verbs::SessionStop {
     type Output = Session;
-    const VERB: &'static str = "session.stop";
+    const VERB: &'static str = verbs::SessionStop::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         let caller = tx.caller;
@@ -197,18 +186,9 @@ impl Command for StopSession {
     }
 }
 
-/// Marks a recording as worth preserving, or not.
-#[derive(Debug, Serialize)]
-pub struct KeepRecording {
-    /// Which session's.
-    pub session: SessionId,
-    /// Whether.
-    pub input: RecordingKeep,
-}
-
-impl Command for KeepRecording {
+impl Command for verbs::RecordingKeep {
     type Output = Session;
-    const VERB: &'static str = "recording.keep";
+    const VERB: &'static str = verbs::RecordingKeep::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         let caller = tx.caller;

@@ -9,16 +9,15 @@ use domain::{
 use protocol::link::{AskedFor, StartFrom};
 use protocol::{
     Activity, ActivityCreate, ActivityUpdate, FoundAgent, Link, Project, Recording, Repository, RunnerAbout, Sandbox,
-    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Workspace, WrittenBy,
+    Session, SessionSpawn, SessionState, SessionWorker, Usage, UserRef, Verb, Workspace, WrittenBy, verbs,
 };
-use serde::Serialize;
 
 use super::{announce, branches, find, fits, refuse_beside_uncontained, sandbox_of};
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::approvals::{others_in_sandbox, unless_own};
 use crate::verbs::{activities, projects, users, workspaces};
-use crate::{Command, CreateActivity, StoreError, UpdateActivity};
+use crate::{Command, Placed, StoreError};
 
 /// These run anywhere, whatever is installed.
 const EVERYWHERE: [&str; 2] = ["command", "shell"];
@@ -29,22 +28,12 @@ const MAX_REQUESTS: u32 = 10;
 /// How many labels a session may ask for.
 const MAX_LABELS: usize = 20;
 
-/// Spawns a session on one of the caller's runners, or asks the owner of another.
-#[derive(Debug, Serialize)]
-pub struct SpawnSession {
-    /// What it is to be.
-    pub input: SessionSpawn,
-    /// The runners that are there; a retry may find others.
-    #[serde(skip)]
-    pub connected: Vec<RunnerId>,
-}
-
-impl Command for SpawnSession {
+impl Command for Placed<verbs::SessionSpawn> {
     type Output = Session;
-    const VERB: &'static str = "session.spawn";
+    const VERB: &'static str = verbs::SessionSpawn::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
-        check_input(&self.input)?;
+        check_input(&self.verb.input)?;
         let asker = tx.caller.person()?;
         let host = self.host(tx, &asker).await?;
         let owner = host.clone().unwrap_or_else(|| asker.clone());
@@ -52,7 +41,7 @@ impl Command for SpawnSession {
         let asked_by = if host.is_some() || tx.caller.by_agent { Some(tx.caller.writer()?) } else { None };
         let contained = others_in_sandbox(tx, place.runner, place.project.id, asked_by.as_ref()).await?;
         if let Some(workspace) =
-            place.workspace.as_ref().filter(|_| self.input.sandbox.is_some() || contained.is_some())
+            place.workspace.as_ref().filter(|_| self.verb.input.sandbox.is_some() || contained.is_some())
         {
             refuse_beside_uncontained(tx.read(), workspace.id).await?;
         }
@@ -68,7 +57,7 @@ impl Command for SpawnSession {
                 make_workspace(tx, &activity, &owner, place.runner, place.repository, start).await?
             }
         };
-        let input = &self.input;
+        let input = &self.verb.input;
         let plan = Plan {
             agent: input.agent.clone(),
             mode: input.mode.unwrap_or(SessionMode::Interactive),
@@ -106,10 +95,10 @@ struct Place {
     repository: Option<Repository>,
 }
 
-impl SpawnSession {
+impl Placed<verbs::SessionSpawn> {
     /// The owner of the named runner, when that is not the caller: they work on the same activity, and decide.
     async fn host(&self, tx: &mut Tx<'_>, asker: &UserRef) -> Result<Option<UserRef>, StoreError> {
-        let Some(runner) = self.input.runner else { return Ok(None) };
+        let Some(runner) = self.verb.input.runner else { return Ok(None) };
         let sql = "SELECT r.owner, u.name AS owner_name, u.disabled FROM runners r JOIN users u ON u.id = r.owner \
                    WHERE r.id = $1";
         let Some(row) = tx.read().first(sql, vec![text(runner)]).await? else { return Ok(None) };
@@ -118,7 +107,7 @@ impl SpawnSession {
             return Ok(None);
         }
         let refused = || StoreError::Forbidden("that runner is not yours: name an activity that its owner works on");
-        let activity = self.input.activity.ok_or_else(refused)?;
+        let activity = self.verb.input.activity.ok_or_else(refused)?;
         let caller = tx.caller;
         let activity = activities::find(tx.read(), caller, activity, Action::Write).await?;
         let there = "SELECT 1 FROM workspaces WHERE activity = $1 AND owner = $2 AND status <> 'cleaned'";
@@ -141,14 +130,14 @@ impl SpawnSession {
 
     /// What a fresh workspace starts with. Who names a branch on somebody else's runner answers for what is on it.
     fn start(&self, asked_by: Option<&WrittenBy>) -> Start {
-        let (branch, base) = (self.input.branch.clone(), self.input.base.clone());
+        let (branch, base) = (self.verb.input.branch.clone(), self.verb.input.base.clone());
         let named = branch.is_some() || base.is_some();
         Start { code_by: asked_by.filter(|_| named).map(|by| by.user.id), branch, base, from: None }
     }
 
     /// Looks everything up that the input names, and refuses what does not fit.
     async fn place(&self, tx: &mut Tx<'_>, owner: UserId) -> Result<Place, StoreError> {
-        let (caller, input) = (tx.caller, &self.input);
+        let (caller, input) = (tx.caller, &self.verb.input);
         let activity = match input.activity {
             Some(id) => Some(activities::find(tx.read(), caller, id, Action::Write).await?),
             None => None,
@@ -202,7 +191,7 @@ impl SpawnSession {
     /// a retry with the same key is not refused because of itself.
     async fn choose(&self, tx: &mut Tx<'_>, owner: UserId, wanted: Option<RunnerId>) -> Result<RunnerId, StoreError> {
         let candidates = candidates(tx, owner, &self.connected).await?;
-        let needs = Needs { runner: wanted, agent: &self.input.agent, labels: &self.input.labels };
+        let needs = Needs { runner: wanted, agent: &self.verb.input.agent, labels: &self.verb.input.labels };
         place(needs, &candidates).map_err(StoreError::Conflict)
     }
 
@@ -210,14 +199,14 @@ impl SpawnSession {
     /// shared with them, they do not read the prompt or the command there either.
     async fn start_activity(&self, tx: &mut Tx<'_>, project: &Project) -> Result<Activity, StoreError> {
         let hidden = project.visibility != Visibility::Private && !project.share_execution;
-        let content = match self.input.prompt.as_deref().map(str::trim) {
-            _ if hidden => format!("Session of {}", self.input.agent),
+        let content = match self.verb.input.prompt.as_deref().map(str::trim) {
+            _ if hidden => format!("Session of {}", self.verb.input.agent),
             Some(prompt) if !prompt.is_empty() => prompt.to_owned(),
-            _ => session_title(&self.input),
+            _ => session_title(&self.verb.input),
         };
         let project = project.id;
         let input = ActivityCreate { content, ..Default::default() };
-        let made = CreateActivity { project, input }.run(tx).await?;
+        let made = verbs::ActivityCreate { project, input }.run(tx).await?;
         Ok(made)
     }
 }
@@ -311,23 +300,13 @@ pub(crate) async fn make_workspace(
     Ok(made)
 }
 
-/// Goes on with the conversation of a session that is over.
-#[derive(Debug, Serialize)]
-pub struct ResumeSession {
-    /// Which.
-    pub session: SessionId,
-    /// The runners that are there; a retry may find others.
-    #[serde(skip)]
-    pub connected: Vec<RunnerId>,
-}
-
-impl Command for ResumeSession {
+impl Command for Placed<verbs::SessionResume> {
     type Output = Session;
-    const VERB: &'static str = "session.resume";
+    const VERB: &'static str = verbs::SessionResume::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Session, StoreError> {
         let caller = tx.caller;
-        let (before, row) = find(tx.read(), caller, self.session, Action::Drive).await?;
+        let (before, row) = find(tx.read(), caller, self.verb.session, Action::Drive).await?;
         if !before.state.ended() {
             return Err(StoreError::Conflict("that session is not over: attach to it".into()));
         }
@@ -499,7 +478,7 @@ async fn link(
         links.remove(oldest);
     }
     let input = ActivityUpdate { links: Some(links), ..Default::default() };
-    UpdateActivity { activity: activity.id, input }.run(tx).await.map(|_| ())
+    verbs::ActivityUpdate { activity: activity.id, input }.run(tx).await.map(|_| ())
 }
 
 async fn own_runner(tx: &mut Tx<'_>, runner: RunnerId, owner: UserId) -> Result<(), StoreError> {

@@ -6,8 +6,7 @@ use std::fmt;
 use domain::text::title;
 use domain::{Action, ActivityId, ProjectId, TaskId, TaskStatus};
 use engine::graph;
-use protocol::{AddedTasks, NamedTask, TaskAdd, TasksAdd, WrittenBy};
-use serde::Serialize;
+use protocol::{AddedTasks, NamedTask, TaskAdd, Verb, WrittenBy, verbs};
 
 use super::check::{self, MAX_TASKS, wrong};
 use super::moves::vain;
@@ -20,15 +19,6 @@ use crate::{Caller, Command, StoreError};
 
 /// The priority of a task that names none.
 const PRIORITY: u8 = 5;
-
-/// Adds tasks, all or none.
-#[derive(Debug, Serialize)]
-pub struct AddTasks {
-    /// To which project.
-    pub project: ProjectId,
-    /// The tasks.
-    pub input: TasksAdd,
-}
 
 /// A task of the list as an error message names it.
 #[derive(Clone, Copy)]
@@ -67,86 +57,80 @@ struct Deps {
     old: Vec<TaskId>,
 }
 
-impl AddTasks {
-    /// The places of those that have a name.
-    fn names(&self) -> Result<HashMap<&str, usize>, StoreError> {
-        let mut names = HashMap::new();
-        for (at, task) in self.input.tasks.iter().enumerate() {
-            let Some(name) = task.id.as_deref() else { continue };
-            if let Some(first) = names.insert(name, at) {
-                return Err(wrong(format!("tasks[{at}].id"), format!("`{name}` is the name of tasks[{first}], too")));
-            }
+/// The places of those that have a name.
+fn names(verb: &verbs::TaskAdd) -> Result<HashMap<&str, usize>, StoreError> {
+    let mut names = HashMap::new();
+    for (at, task) in verb.input.tasks.iter().enumerate() {
+        let Some(name) = task.id.as_deref() else { continue };
+        if let Some(first) = names.insert(name, at) {
+            return Err(wrong(format!("tasks[{at}].id"), format!("`{name}` is the name of tasks[{first}], too")));
         }
-        Ok(names)
     }
-
-    /// What each task waits for, by name or id; a cycle is named.
-    fn deps(&self) -> Result<Vec<Deps>, StoreError> {
-        let names = self.names()?;
-        let mut all = Vec::with_capacity(self.input.tasks.len());
-        for (at, task) in self.input.tasks.iter().enumerate() {
-            let mut deps = Deps::default();
-            for (index, dep) in task.deps.iter().enumerate() {
-                match (names.get(dep.as_str()), dep.parse::<TaskId>()) {
-                    (Some(place), _) if !deps.new.contains(place) => deps.new.push(*place),
-                    (Some(_), _) => {}
-                    (None, Ok(id)) if !deps.old.contains(&id) => deps.old.push(id),
-                    (None, Ok(_)) => {}
-                    (None, Err(_)) => {
-                        let shown: String = dep.chars().take(80).collect();
-                        let what = format!("`{shown}` is neither the name of a task that is added with it nor an id");
-                        return Err(wrong(format!("tasks[{at}].deps[{index}]"), what));
-                    }
-                }
-            }
-            all.push(deps);
-        }
-        let place = |at: usize| Place { at, name: self.input.tasks[at].id.as_deref().unwrap_or_default() };
-        let edges: Vec<(Place<'_>, Vec<Place<'_>>)> = all
-            .iter()
-            .enumerate()
-            .map(|(at, deps)| (place(at), deps.new.iter().map(|on| place(*on)).collect()))
-            .collect();
-        graph::sort(&edges).map_err(|cycle| StoreError::invalid("tasks", cycle.to_string()))?;
-        Ok(all)
-    }
-
-    /// The tasks that others of the list depend on, which must be in the project.
-    async fn known(&self, tx: &mut Tx<'_>, deps: &[Deps]) -> Result<HashMap<TaskId, TaskRow>, StoreError> {
-        let ids: Vec<TaskId> =
-            deps.iter().flat_map(|deps| &deps.old).copied().collect::<HashSet<_>>().into_iter().collect();
-        let found = tx.tasks(&ids).await?.into_iter();
-        let found: HashMap<TaskId, TaskRow> =
-            found.filter(|task| task.project == self.project).map(|task| (task.id, task)).collect();
-        for (at, task) in self.input.tasks.iter().enumerate() {
-            let missing =
-                |dep: &&String| dep.parse().is_ok_and(|id: TaskId| ids.contains(&id) && !found.contains_key(&id));
-            if let Some(index) = task.deps.iter().position(|dep| missing(&dep)) {
-                let what = format!("there is no task {} in this project", task.deps[index]);
-                return Err(wrong(format!("tasks[{at}].deps[{index}]"), what));
-            }
-        }
-        Ok(found)
-    }
-
-    /// The lines of work that are named must be in the project.
-    async fn check_activities(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
-        let mut seen: HashSet<ActivityId> = HashSet::new();
-        for (at, task) in self.input.tasks.iter().enumerate() {
-            let Some(activity) = task.activity.filter(|activity| seen.insert(*activity)) else { continue };
-            let sql = "SELECT id FROM activities WHERE id = $1 AND project = $2";
-            if tx.read().first(sql, vec![text(activity), text(self.project)]).await?.is_none() {
-                let place = format!("tasks[{at}].activity");
-                return Err(wrong(place, format!("there is no activity {activity} in this project")));
-            }
-        }
-        Ok(())
-    }
+    Ok(names)
 }
 
-impl Command for AddTasks {
+/// What each task waits for, by name or id; a cycle is named.
+fn deps(verb: &verbs::TaskAdd) -> Result<Vec<Deps>, StoreError> {
+    let names = names(verb)?;
+    let mut all = Vec::with_capacity(verb.input.tasks.len());
+    for (at, task) in verb.input.tasks.iter().enumerate() {
+        let mut deps = Deps::default();
+        for (index, dep) in task.deps.iter().enumerate() {
+            match (names.get(dep.as_str()), dep.parse::<TaskId>()) {
+                (Some(place), _) if !deps.new.contains(place) => deps.new.push(*place),
+                (Some(_), _) => {}
+                (None, Ok(id)) if !deps.old.contains(&id) => deps.old.push(id),
+                (None, Ok(_)) => {}
+                (None, Err(_)) => {
+                    let shown: String = dep.chars().take(80).collect();
+                    let what = format!("`{shown}` is neither the name of a task that is added with it nor an id");
+                    return Err(wrong(format!("tasks[{at}].deps[{index}]"), what));
+                }
+            }
+        }
+        all.push(deps);
+    }
+    let place = |at: usize| Place { at, name: verb.input.tasks[at].id.as_deref().unwrap_or_default() };
+    let edges: Vec<(Place<'_>, Vec<Place<'_>>)> =
+        all.iter().enumerate().map(|(at, deps)| (place(at), deps.new.iter().map(|on| place(*on)).collect())).collect();
+    graph::sort(&edges).map_err(|cycle| StoreError::invalid("tasks", cycle.to_string()))?;
+    Ok(all)
+}
+
+/// The tasks that others of the list depend on, which must be in the project.
+async fn known(verb: &verbs::TaskAdd, tx: &mut Tx<'_>, deps: &[Deps]) -> Result<HashMap<TaskId, TaskRow>, StoreError> {
+    let ids: Vec<TaskId> =
+        deps.iter().flat_map(|deps| &deps.old).copied().collect::<HashSet<_>>().into_iter().collect();
+    let found = tx.tasks(&ids).await?.into_iter();
+    let found: HashMap<TaskId, TaskRow> =
+        found.filter(|task| task.project == verb.project).map(|task| (task.id, task)).collect();
+    for (at, task) in verb.input.tasks.iter().enumerate() {
+        let missing = |dep: &&String| dep.parse().is_ok_and(|id: TaskId| ids.contains(&id) && !found.contains_key(&id));
+        if let Some(index) = task.deps.iter().position(|dep| missing(&dep)) {
+            let what = format!("there is no task {} in this project", task.deps[index]);
+            return Err(wrong(format!("tasks[{at}].deps[{index}]"), what));
+        }
+    }
+    Ok(found)
+}
+
+/// The lines of work that are named must be in the project.
+async fn check_activities(verb: &verbs::TaskAdd, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    let mut seen: HashSet<ActivityId> = HashSet::new();
+    for (at, task) in verb.input.tasks.iter().enumerate() {
+        let Some(activity) = task.activity.filter(|activity| seen.insert(*activity)) else { continue };
+        let sql = "SELECT id FROM activities WHERE id = $1 AND project = $2";
+        if tx.read().first(sql, vec![text(activity), text(verb.project)]).await?.is_none() {
+            let place = format!("tasks[{at}].activity");
+            return Err(wrong(place, format!("there is no activity {activity} in this project")));
+        }
+    }
+    Ok(())
+}
+
+impl Command for verbs::TaskAdd {
     type Output = AddedTasks;
-    const VERB: &'static str = "task.add";
+    const VERB: &'static str = verbs::TaskAdd::SPEC.name;
 
     fn fills(&self) -> Option<ProjectId> {
         Some(self.project)
@@ -162,9 +146,9 @@ impl Command for AddTasks {
             return Err(StoreError::invalid("tasks", message));
         }
         tasks.iter().enumerate().try_for_each(|(at, task)| check::task(at, task))?;
-        let deps = self.deps()?;
-        let known = self.known(tx, &deps).await?;
-        self.check_activities(tx).await?;
+        let deps = deps(self)?;
+        let known = known(self, tx, &deps).await?;
+        check_activities(self, tx).await?;
         let similar = similar::find(tx, self.project, tasks).await?;
         // Nothing is refused from here on.
         let ids: Vec<TaskId> = tasks.iter().map(|_| TaskId::generate()).collect();

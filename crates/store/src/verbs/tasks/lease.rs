@@ -1,7 +1,7 @@
 //! Writing under a lease: signs of life, giving back, asking. Every write names its fence.
 
 use domain::{Action, Actor, AttemptOutcome, EscalationKind, RunnerId, TaskId, WorkerKind};
-use protocol::{Escalation, EscalationContext, EscalationOption, Lease, Task, TaskAsk, TaskHeartbeat, TaskRelease};
+use protocol::{Escalation, EscalationContext, EscalationOption, Lease, Task, Verb, verbs};
 use serde::Serialize;
 
 use super::row::TaskRow;
@@ -45,18 +45,9 @@ fn owns(tx: &Tx<'_>, holder: &rows::Slot, row: &TaskRow) -> bool {
     }
 }
 
-/// A sign of life.
-#[derive(Debug, Serialize)]
-pub struct HeartbeatTask {
-    /// Of which task.
-    pub task: TaskId,
-    /// The fence, and how far it is.
-    pub input: TaskHeartbeat,
-}
-
-impl Command for HeartbeatTask {
+impl Command for verbs::TaskHeartbeat {
     type Output = Lease;
-    const VERB: &'static str = "task.heartbeat";
+    const VERB: &'static str = verbs::TaskHeartbeat::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Lease, StoreError> {
         if let Some(progress) = &self.input.progress {
@@ -79,18 +70,9 @@ impl Command for HeartbeatTask {
     }
 }
 
-/// Gives a task back undone.
-#[derive(Debug, Serialize)]
-pub struct ReleaseTask {
-    /// Which.
-    pub task: TaskId,
-    /// The fence, and why.
-    pub input: TaskRelease,
-}
-
-impl Command for ReleaseTask {
+impl Command for verbs::TaskRelease {
     type Output = Task;
-    const VERB: &'static str = "task.release";
+    const VERB: &'static str = verbs::TaskRelease::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         if let Some(reason) = &self.input.reason {
@@ -109,18 +91,9 @@ impl Command for ReleaseTask {
     }
 }
 
-/// Asks a person about a task that the caller's worker holds.
-#[derive(Debug, Serialize)]
-pub struct AskPerson {
-    /// About which task.
-    pub task: TaskId,
-    /// The fence, the question, and what to know.
-    pub input: TaskAsk,
-}
-
-impl Command for AskPerson {
+impl Command for verbs::TaskAsk {
     type Output = Escalation;
-    const VERB: &'static str = "task.ask";
+    const VERB: &'static str = verbs::TaskAsk::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Escalation, StoreError> {
         let input = &self.input;

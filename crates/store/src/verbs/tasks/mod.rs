@@ -20,14 +20,10 @@ mod turn;
 mod wanted;
 mod window;
 
-pub use add::AddTasks;
 pub(crate) use book::Book;
 pub(crate) use handover::brief_of;
-pub use lease::{AskPerson, ExpireLeases, HeartbeatTask, ReleaseTask};
+pub use lease::ExpireLeases;
 pub use moves::evidence::{ShowEvidence, Unseen};
-pub use people::{AnswerEscalation, CancelTask, RetryTask};
 pub(crate) use reach::list;
-pub use report::{ReportTask, Reported};
-pub use take::TakeTask;
-pub use turn::TurnTasks;
+pub use report::Reported;
 pub use wanted::Wanted;

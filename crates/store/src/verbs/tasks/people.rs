@@ -1,9 +1,8 @@
 //! What people decide about tasks: cancel, retry, answer.
 
 use domain::text::Field;
-use domain::{Action, AnswerAct, EscalationId, TaskId, TaskStatus};
-use protocol::{Escalation, EscalationAnswer, Task, TaskReason};
-use serde::Serialize;
+use domain::{Action, AnswerAct, TaskId, TaskStatus};
+use protocol::{Escalation, Task, Verb, verbs};
 
 use super::row::TaskRow;
 use super::{check, moves};
@@ -19,18 +18,9 @@ async fn decidable(tx: &mut Tx<'_>, task: TaskId) -> Result<TaskRow, StoreError>
     Ok(row)
 }
 
-/// Takes a task off the queue; who works on it stops.
-#[derive(Debug, Serialize)]
-pub struct CancelTask {
-    /// Which.
-    pub task: TaskId,
-    /// Why.
-    pub input: TaskReason,
-}
-
-impl Command for CancelTask {
+impl Command for verbs::TaskCancel {
     type Output = Task;
-    const VERB: &'static str = "task.cancel";
+    const VERB: &'static str = verbs::TaskCancel::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let caller = tx.caller;
@@ -54,18 +44,9 @@ impl Command for CancelTask {
     }
 }
 
-/// Puts a task that failed, was escalated or cancelled back into the queue.
-#[derive(Debug, Serialize)]
-pub struct RetryTask {
-    /// Which.
-    pub task: TaskId,
-    /// Why.
-    pub input: TaskReason,
-}
-
-impl Command for RetryTask {
+impl Command for verbs::TaskRetry {
     type Output = Task;
-    const VERB: &'static str = "task.retry";
+    const VERB: &'static str = verbs::TaskRetry::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let caller = tx.caller;
@@ -98,18 +79,9 @@ fn with_author(name: &str, what: &str, reason: Option<&str>) -> String {
     }
 }
 
-/// Answers an escalation; work goes on with the answer.
-#[derive(Debug, Serialize)]
-pub struct AnswerEscalation {
-    /// Which.
-    pub escalation: EscalationId,
-    /// The answer.
-    pub input: EscalationAnswer,
-}
-
-impl Command for AnswerEscalation {
+impl Command for verbs::EscalationAnswer {
     type Output = Escalation;
-    const VERB: &'static str = "escalation.answer";
+    const VERB: &'static str = verbs::EscalationAnswer::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Escalation, StoreError> {
         let caller = tx.caller;
@@ -130,7 +102,7 @@ impl Command for AnswerEscalation {
             return Err(StoreError::Conflict(how));
         }
         let task = tx.known_task(open.task).await?;
-        let (act, words) = self.act(&open, &task, said)?;
+        let (act, words) = act(self, &open, &task, said)?;
         let (project, title) = (open.project, open.title.clone());
         let answered = moves::answer(tx, open, act, &words, by).await?;
         let detail = format!("`{title}`: {}{}{words}", act.word(), if words.is_empty() { "" } else { ", " });
@@ -139,45 +111,48 @@ impl Command for AnswerEscalation {
     }
 }
 
-impl AnswerEscalation {
-    /// What the answer does, and its words.
-    fn act(&self, open: &Escalation, task: &TaskRow, said: &str) -> Result<(AnswerAct, String), StoreError> {
-        let (act, chosen) = match (&self.input.option, self.input.act) {
-            (Some(label), _) => {
-                let option = open.options.iter().find(|option| option.label == *label);
-                let labels = || open.options.iter().map(|option| format!("`{}`", option.label)).collect::<Vec<_>>();
-                let unknown = || match open.options.is_empty() {
-                    true => "this question has no options: answer with `text`".to_owned(),
-                    false => format!("`{label}` is not one of: {}", labels().join(", ")),
-                };
-                let option = option.ok_or_else(|| StoreError::invalid("option", unknown()))?;
-                (option.act, option.label.as_str())
-            }
-            (None, Some(act)) => (act, ""),
-            (None, None) if said.trim().is_empty() => {
-                return Err(StoreError::invalid("text", "say something, choose an option, or name what to do (`act`)"));
-            }
-            (None, None) if task.status == TaskStatus::Escalated => (AnswerAct::Retry, ""),
-            (None, None) => (AnswerAct::Tell, ""),
-        };
-        if act == AnswerAct::Accept && (task.status.is_over() || !self.can_accept(task)) {
-            return Err(StoreError::Conflict(format!("{} is {}: nothing can be accepted", task.named(), task.status)));
+/// What the answer does, and its words.
+fn act(
+    verb: &verbs::EscalationAnswer,
+    open: &Escalation,
+    task: &TaskRow,
+    said: &str,
+) -> Result<(AnswerAct, String), StoreError> {
+    let (act, chosen) = match (&verb.input.option, verb.input.act) {
+        (Some(label), _) => {
+            let option = open.options.iter().find(|option| option.label == *label);
+            let labels = || open.options.iter().map(|option| format!("`{}`", option.label)).collect::<Vec<_>>();
+            let unknown = || match open.options.is_empty() {
+                true => "this question has no options: answer with `text`".to_owned(),
+                false => format!("`{label}` is not one of: {}", labels().join(", ")),
+            };
+            let option = option.ok_or_else(|| StoreError::invalid("option", unknown()))?;
+            (option.act, option.label.as_str())
         }
-        if task.status.is_over() && act != AnswerAct::Tell {
-            let why = format!("{} is {}: the answer can only be noted (`tell`)", task.named(), task.status);
-            return Err(StoreError::Conflict(why));
+        (None, Some(act)) => (act, ""),
+        (None, None) if said.trim().is_empty() => {
+            return Err(StoreError::invalid("text", "say something, choose an option, or name what to do (`act`)"));
         }
-        // The label of a worker's own option is the answer; that of the hub's options is only what to do.
-        let own = open.options != moves::Ask::new(open.kind, "", Default::default()).options;
-        let words = match (own && !chosen.is_empty(), said.trim().is_empty()) {
-            (true, true) => chosen.to_owned(),
-            (true, false) => format!("{chosen}. {said}"),
-            (false, _) => said.to_owned(),
-        };
-        Ok((act, words))
+        (None, None) if task.status == TaskStatus::Escalated => (AnswerAct::Retry, ""),
+        (None, None) => (AnswerAct::Tell, ""),
+    };
+    if act == AnswerAct::Accept && (task.status.is_over() || !can_accept(task)) {
+        return Err(StoreError::Conflict(format!("{} is {}: nothing can be accepted", task.named(), task.status)));
     }
+    if task.status.is_over() && act != AnswerAct::Tell {
+        let why = format!("{} is {}: the answer can only be noted (`tell`)", task.named(), task.status);
+        return Err(StoreError::Conflict(why));
+    }
+    // The label of a worker's own option is the answer; that of the hub's options is only what to do.
+    let own = open.options != moves::Ask::new(open.kind, "", Default::default()).options;
+    let words = match (own && !chosen.is_empty(), said.trim().is_empty()) {
+        (true, true) => chosen.to_owned(),
+        (true, false) => format!("{chosen}. {said}"),
+        (false, _) => said.to_owned(),
+    };
+    Ok((act, words))
+}
 
-    fn can_accept(&self, task: &TaskRow) -> bool {
-        task.status == TaskStatus::Escalated
-    }
+fn can_accept(task: &TaskRow) -> bool {
+    task.status == TaskStatus::Escalated
 }

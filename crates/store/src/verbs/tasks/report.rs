@@ -2,7 +2,7 @@
 
 use domain::limits::MAX_LATE_REPORTS;
 use domain::{Action, Actor, SessionId, TaskId, UserId};
-use protocol::{Report, TaskReport};
+use protocol::{Report, TaskReport, Verb, verbs};
 use serde::{Deserialize, Serialize};
 
 use super::check;
@@ -29,18 +29,9 @@ pub enum Reported {
     },
 }
 
-/// Takes a worker's report.
-#[derive(Debug, Serialize)]
-pub struct ReportTask {
-    /// About which task.
-    pub task: TaskId,
-    /// What is handed back.
-    pub input: TaskReport,
-}
-
-impl Command for ReportTask {
+impl Command for verbs::TaskReport {
     type Output = Reported;
-    const VERB: &'static str = "task.report";
+    const VERB: &'static str = verbs::TaskReport::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Reported, StoreError> {
         check::report(&self.input)?;

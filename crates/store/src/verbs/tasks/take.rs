@@ -5,8 +5,7 @@ use domain::{
     WorkspaceId,
 };
 use engine::files::lists_overlap;
-use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef};
-use serde::Serialize;
+use protocol::{Lease, Taken, TakenTask, TaskTake, UserRef, Verb, verbs};
 use sha2::{Digest, Sha256};
 
 use super::reach::{AHEAD, FAR};
@@ -21,18 +20,9 @@ use crate::verbs::workers::{freeze, rows};
 use crate::verbs::workspaces;
 use crate::{Caller, Command, StoreError, Who};
 
-/// Takes the next task under a lease, or a certain one.
-#[derive(Debug, Serialize)]
-pub struct TakeTask {
-    /// Of which project.
-    pub project: ProjectId,
-    /// Who takes it, and which.
-    pub input: TaskTake,
-}
-
-impl Command for TakeTask {
+impl Command for verbs::TaskTake {
     type Output = Taken;
-    const VERB: &'static str = "task.take";
+    const VERB: &'static str = verbs::TaskTake::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Taken, StoreError> {
         take(tx, self.project, &self.input).await

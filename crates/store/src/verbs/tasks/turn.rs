@@ -1,8 +1,7 @@
 //! A turn: what some workers hand back, and what they take next, in one transaction.
 
-use domain::{Action, ProjectId};
-use protocol::{TURN, TaskTurn, TurnReport, Turned, TurnedIn};
-use serde::Serialize;
+use domain::Action;
+use protocol::{TURN, TaskTurn, TurnReport, Turned, TurnedIn, Verb, verbs};
 
 use super::report::{Reported, report};
 use super::take::{caller_name, foresee, nothing, take};
@@ -10,18 +9,9 @@ use super::{Wanted, check};
 use crate::tx::Tx;
 use crate::{Caller, Command, StoreError};
 
-/// Takes what some workers of the caller's hand back, and gives them the next tasks.
-#[derive(Debug, Serialize)]
-pub struct TurnTasks {
-    /// Of which project tasks are taken.
-    pub project: ProjectId,
-    /// What is handed back, and who takes the next.
-    pub input: TaskTurn,
-}
-
-impl Command for TurnTasks {
+impl Command for verbs::TaskTurn {
     type Output = Turned;
-    const VERB: &'static str = "task.turn";
+    const VERB: &'static str = verbs::TaskTurn::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Turned, StoreError> {
         let TaskTurn { reports, takes } = &self.input;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::{Action, ProjectId, SessionId, UserId, WorkerStatus};
-use protocol::{Freeze, Frozen};
-use serde::Serialize;
+use protocol::{Frozen, Verb, verbs};
 
 use super::log::decided;
 use super::rows::{self, get, put};
@@ -23,16 +22,9 @@ pub(crate) async fn frozen(c: &mut Connection<'_>, user: UserId, project: Projec
     Ok(c.first(sql, vec![text(user), text(project)]).await?.is_some())
 }
 
-/// Stops everything of the caller's, in one project or everywhere; nothing is handed to them until it is thawed.
-#[derive(Debug, Serialize)]
-pub struct FreezeFloor {
-    /// Where.
-    pub input: Freeze,
-}
-
-impl Command for FreezeFloor {
+impl Command for verbs::FloorFreeze {
     type Output = Frozen;
-    const VERB: &'static str = "floor.freeze";
+    const VERB: &'static str = verbs::FloorFreeze::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
         let me = caller(tx, self.input.project).await?;
@@ -82,16 +74,9 @@ impl Command for FreezeFloor {
     }
 }
 
-/// Hands out tasks to the caller's workers again.
-#[derive(Debug, Serialize)]
-pub struct ThawFloor {
-    /// Where.
-    pub input: Freeze,
-}
-
-impl Command for ThawFloor {
+impl Command for verbs::FloorThaw {
     type Output = Frozen;
-    const VERB: &'static str = "floor.thaw";
+    const VERB: &'static str = verbs::FloorThaw::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Frozen, StoreError> {
         let me = caller(tx, self.input.project).await?;

@@ -33,15 +33,11 @@ pub(crate) mod told;
 pub use away::GiveUpChecks;
 pub(crate) use crew::Crew;
 pub use dispatch::{Dispatch, Dispatched};
-pub use freeze::{FreezeFloor, ThawFloor};
 pub use leases::{GraceLeases, LastHeard, RenewLeases};
 pub use list::WorkDue;
 pub use moving::{EndMove, HurryMove, Moving};
-pub use settings::ConfigureWork;
-pub use start::{RemoveWorker, RestartWorker, StartWorkers, UpdateWorker};
-pub use stop::{StopAllWorkers, StopWorker};
+pub use start::MAX_WORKERS;
 pub use sweep::SweptCheck;
-pub use takeover::TakeOver;
 
 use domain::{RunnerId, SessionId};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
 //! How a project hands out its tasks.
 
 use domain::{Action, AssignStrategy, ProjectId, Timestamp};
-use protocol::{Change, UserRef, WorkConfigure, WorkSettings};
-use serde::Serialize;
+use protocol::{Change, UserRef, Verb, WorkConfigure, WorkSettings, verbs};
 
 use super::rows::tell;
 use crate::sql::{Connection, Row, args, text, to_json};
@@ -106,18 +105,9 @@ pub(crate) async fn announce(tx: &mut Tx<'_>, project: ProjectId) -> Result<Work
     Ok(settings)
 }
 
-/// Changes how a project hands out its tasks.
-#[derive(Debug, Serialize)]
-pub struct ConfigureWork {
-    /// Which project.
-    pub project: ProjectId,
-    /// What is to be different.
-    pub input: WorkConfigure,
-}
-
-impl Command for ConfigureWork {
+impl Command for verbs::WorkConfigure {
     type Output = WorkSettings;
-    const VERB: &'static str = "work.configure";
+    const VERB: &'static str = verbs::WorkConfigure::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<WorkSettings, StoreError> {
         tx.check(self.project, Action::Govern, "project").await?;

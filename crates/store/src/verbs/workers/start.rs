@@ -2,71 +2,56 @@
 
 use domain::placement::{Candidate, Needs, place};
 use domain::text::{AGENT, Field, MAX_ARGV, MODEL, NAME, TextError};
-use domain::{Action, ProjectId, RunnerId, UserId, WorkerId, WorkerKind, WorkerStatus};
-use protocol::{Change, Worker, WorkerStart, WorkerUpdate};
-use serde::Serialize;
+use domain::{Action, RunnerId, UserId, WorkerId, WorkerKind, WorkerStatus};
+use protocol::{Change, Verb, Worker, WorkerStart, verbs};
 
 use super::log::decided;
 use super::rows::{self, Slot, free_colours, get, own, put, tell};
 use super::{freeze, stop};
 use crate::tx::{AuditScope, Tx};
 use crate::verbs::sessions::spawn::candidates;
-use crate::{Command, StoreError};
+use crate::{Command, Placed, StoreError};
 
 /// How many abilities a worker has at most.
 const ABILITIES: usize = 50;
 
-/// Starts workers on one of the caller's runners.
-#[derive(Debug, Serialize)]
-pub struct StartWorkers {
-    /// In which project.
-    pub project: ProjectId,
-    /// What they are to be.
-    pub input: WorkerStart,
-    /// The runners that are there; a retry may find others.
-    #[serde(skip)]
-    pub connected: Vec<RunnerId>,
-}
+/// How many workers one call starts at most, and how many managed workers a person has in a project.
+pub const MAX_WORKERS: u32 = 32;
 
-impl StartWorkers {
-    /// How many workers one call starts, and how many somebody has in a project at most.
-    pub const MOST: u32 = 32;
-}
-
-impl Command for StartWorkers {
+impl Command for Placed<verbs::WorkerStart> {
     type Output = Vec<Worker>;
-    const VERB: &'static str = "worker.start";
+    const VERB: &'static str = verbs::WorkerStart::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Worker>, StoreError> {
-        tx.check(self.project, Action::Write, "project").await?;
+        tx.check(self.verb.project, Action::Write, "project").await?;
         let owner = tx.caller.person()?;
-        check_input(&self.input)?;
-        let (count, most) = (self.input.count.unwrap_or(1), Self::MOST);
+        check_input(&self.verb.input)?;
+        let (count, most) = (self.verb.input.count.unwrap_or(1), MAX_WORKERS);
         if !(1..=most).contains(&count) {
             return Err(StoreError::invalid("count", format!("`count` is 1 to {most}, not {count}")));
         }
-        let there = rows::all(tx.read(), Some(self.project)).await?;
+        let there = rows::all(tx.read(), Some(self.verb.project)).await?;
         let mine = there.iter().filter(|worker| worker.owner.id == owner.id && worker.kind == WorkerKind::Managed);
         let mine = u32::try_from(mine.count()).unwrap_or(u32::MAX);
         if mine.saturating_add(count) > most {
             let message = format!("you have {mine} workers in this project, and may have {most}: remove some first");
             return Err(StoreError::Conflict(message));
         }
-        let runner = choose(tx, owner.id, &self.input.agent, self.input.runner, &self.connected).await?;
-        let mut model = Slot::fresh(self.project, owner, String::new(), WorkerKind::Managed, tx.now);
+        let runner = choose(tx, owner.id, &self.verb.input.agent, self.verb.input.runner, &self.connected).await?;
+        let mut model = Slot::fresh(self.verb.project, owner, String::new(), WorkerKind::Managed, tx.now);
         model.runner = Some(runner);
-        model.agent = self.input.agent.clone();
-        model.model = self.input.model.clone();
-        model.role = self.input.role.as_deref().map(|role| role.trim().to_owned());
-        model.abilities = abilities(&self.input.abilities);
-        model.argv = self.input.argv.clone();
-        model.sandbox = self.input.sandbox.clone();
-        model.budget_micros = self.input.budget_micros;
+        model.agent = self.verb.input.agent.clone();
+        model.model = self.verb.input.model.clone();
+        model.role = self.verb.input.role.as_deref().map(|role| role.trim().to_owned());
+        model.abilities = abilities(&self.verb.input.abilities);
+        model.argv = self.verb.input.argv.clone();
+        model.sandbox = self.verb.input.sandbox.clone();
+        model.budget_micros = self.verb.input.budget_micros;
         let made = add(tx, &model, &there, count);
-        freeze::changed(tx, model.owner.id, self.project).await?;
+        freeze::changed(tx, model.owner.id, self.verb.project).await?;
         let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
         let detail = format!("started {}", names.join(", "));
-        tx.audit(Self::VERB, self.project, AuditScope::Project(self.project), detail);
+        tx.audit(Self::VERB, self.verb.project, AuditScope::Project(self.verb.project), detail);
         Ok(made)
     }
 }
@@ -104,18 +89,9 @@ pub(crate) fn add(tx: &mut Tx<'_>, model: &Slot, there: &[Slot], count: u32) -> 
     made
 }
 
-/// Changes one of the caller's workers.
-#[derive(Debug, Serialize)]
-pub struct UpdateWorker {
-    /// Which.
-    pub worker: WorkerId,
-    /// What is to be different.
-    pub input: WorkerUpdate,
-}
-
-impl Command for UpdateWorker {
+impl Command for verbs::WorkerUpdate {
     type Output = Worker;
-    const VERB: &'static str = "worker.update";
+    const VERB: &'static str = verbs::WorkerUpdate::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Worker, StoreError> {
         let mut worker = own(tx, self.worker).await?;
@@ -156,16 +132,9 @@ impl Command for UpdateWorker {
     }
 }
 
-/// Lets one of the caller's workers take tasks again, with its breaker closed.
-#[derive(Debug, Serialize)]
-pub struct RestartWorker {
-    /// Which.
-    pub worker: WorkerId,
-}
-
-impl Command for RestartWorker {
+impl Command for verbs::WorkerRestart {
     type Output = Worker;
-    const VERB: &'static str = "worker.restart";
+    const VERB: &'static str = verbs::WorkerRestart::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Worker, StoreError> {
         let worker = own(tx, self.worker).await?;
@@ -186,16 +155,9 @@ impl Command for RestartWorker {
     }
 }
 
-/// Takes one of the caller's workers away; what it did is kept.
-#[derive(Debug, Serialize)]
-pub struct RemoveWorker {
-    /// Which.
-    pub worker: WorkerId,
-}
-
-impl Command for RemoveWorker {
+impl Command for verbs::WorkerRemove {
     type Output = ();
-    const VERB: &'static str = "worker.remove";
+    const VERB: &'static str = verbs::WorkerRemove::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
         let worker = own(tx, self.worker).await?;

@@ -1,8 +1,7 @@
 //! Stopping workers and their sessions; what they had goes back at once.
 
-use domain::{AttemptOutcome, ProjectId, SessionId, TaskStatus, WorkerId, WorkerStatus};
-use protocol::{Worker, WorkerStop};
-use serde::Serialize;
+use domain::{AttemptOutcome, SessionId, TaskStatus, WorkerStatus};
+use protocol::{Verb, Worker, verbs};
 
 use super::facts::Under;
 use super::log::decided;
@@ -38,18 +37,9 @@ pub(crate) async fn release(tx: &mut Tx<'_>, worker: &Slot, why: &str, force: bo
     Ok(())
 }
 
-/// Stops one of the caller's workers; its task goes back at once.
-#[derive(Debug, Serialize)]
-pub struct StopWorker {
-    /// Which.
-    pub worker: WorkerId,
-    /// How.
-    pub input: WorkerStop,
-}
-
-impl Command for StopWorker {
+impl Command for verbs::WorkerStop {
     type Output = Worker;
-    const VERB: &'static str = "worker.stop";
+    const VERB: &'static str = verbs::WorkerStop::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Worker, StoreError> {
         let worker = own(tx, self.worker).await?;
@@ -61,18 +51,9 @@ impl Command for StopWorker {
     }
 }
 
-/// Stops all of the caller's workers in a project.
-#[derive(Debug, Serialize)]
-pub struct StopAllWorkers {
-    /// Which project.
-    pub project: ProjectId,
-    /// How.
-    pub input: WorkerStop,
-}
-
-impl Command for StopAllWorkers {
+impl Command for verbs::WorkerStopAll {
     type Output = Vec<Worker>;
-    const VERB: &'static str = "worker.stop_all";
+    const VERB: &'static str = verbs::WorkerStopAll::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Worker>, StoreError> {
         tx.check(self.project, domain::Action::See, "project").await?;

@@ -1,8 +1,7 @@
 //! Taking over: a colleague's task goes on with a worker of the caller's, from where it is.
 
-use domain::{Action, AnswerAct, AttemptOutcome, RunnerId, TaskId, TaskStatus, WorkerKind, WorkerStatus};
-use protocol::{Sandbox, Task, TaskTakeOver, UserRef};
-use serde::Serialize;
+use domain::{Action, AnswerAct, AttemptOutcome, RunnerId, TaskStatus, WorkerKind, WorkerStatus};
+use protocol::{Sandbox, Task, UserRef, Verb, verbs};
 
 use super::launch::{self, How};
 use super::log::decided;
@@ -15,22 +14,7 @@ use crate::verbs::sight::seen;
 use crate::verbs::tasks::moves;
 use crate::verbs::tasks::row::TaskRow;
 use crate::verbs::workspaces;
-use crate::{Command, StoreError};
-
-/// Stops whoever works on a task, and lets a managed worker of the caller's go on with it.
-///
-/// Work that is on another runner is brought along by a hub after the old session is over; until then the new session
-/// waits. See [`Moving`](super::Moving).
-#[derive(Debug, Serialize)]
-pub struct TakeOver {
-    /// Which task.
-    pub task: TaskId,
-    /// With which runner and agent.
-    pub input: TaskTakeOver,
-    /// The runners that are there; a retry may find others.
-    #[serde(skip)]
-    pub connected: Vec<RunnerId>,
-}
+use crate::{Command, Placed, StoreError};
 
 /// Who goes on, and with what.
 struct Plan {
@@ -41,13 +25,13 @@ struct Plan {
     work: Work,
 }
 
-impl Command for TakeOver {
+impl Command for Placed<verbs::TaskTakeOver> {
     type Output = Task;
-    const VERB: &'static str = "task.take_over";
+    const VERB: &'static str = verbs::TaskTakeOver::SPEC.name;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Task, StoreError> {
         let me = tx.caller.person()?;
-        let row = tx.known_task(self.task).await?;
+        let row = tx.known_task(self.verb.task).await?;
         tx.check(row.project, Action::Write, "task").await?;
         refuse_over(&row)?;
         let before = match row.worker {
@@ -67,40 +51,41 @@ impl Command for TakeOver {
         let mut whose = None;
         if row.status.is_held() {
             whose = before.as_ref().map(|slot| slot.name.clone());
-            moves::let_go(tx, self.task, AttemptOutcome::TakenOver, Some(reason.clone())).await?;
+            moves::let_go(tx, self.verb.task, AttemptOutcome::TakenOver, Some(reason.clone())).await?;
             if let Some(session) = row.session {
                 stop::session(tx, session, false).await?;
             }
         }
-        if tx.known_task(self.task).await?.status == TaskStatus::Escalated {
-            moves::retry(tx, self.task, Some(reason.clone())).await?;
-            moves::answer_all(tx, self.task, AnswerAct::Retry, "", &me).await?;
+        if tx.known_task(self.verb.task).await?.status == TaskStatus::Escalated {
+            moves::retry(tx, self.verb.task, Some(reason.clone())).await?;
+            moves::answer_all(tx, self.verb.task, AnswerAct::Retry, "", &me).await?;
         }
         let slot = self.worker(tx, &row, &plan, before.as_ref(), &me).await?;
         let settings = tx.work_settings(row.project).await?;
         let until = lease_end(&settings, tx.now, Some(tx.now));
-        let fence = moves::hand_out(tx, self.task, slot.id, until).await?;
-        let made = launch::launch(tx, &slot, self.task, fence, How::default()).await?;
+        let fence = moves::hand_out(tx, self.verb.task, slot.id, until).await?;
+        let made = launch::launch(tx, &slot, self.verb.task, fence, How::default()).await?;
         if let Work::At(from) = plan.work {
-            moving::begin(tx, self.task, &made, from).await?;
+            moving::begin(tx, self.verb.task, &made, from).await?;
         }
         let whom = whose.map(|name| format!(" from `{name}`")).unwrap_or_default();
         let reason = format!("{} took it over{whom}{stays}", me.name);
-        decided(tx, row.project, Some(slot.id), Some(self.task), "taken_over", reason.clone()).await?;
-        tx.audit(Self::VERB, self.task, AuditScope::Project(row.project), reason);
-        let row = tx.known_task(self.task).await?;
+        decided(tx, row.project, Some(slot.id), Some(self.verb.task), "taken_over", reason.clone()).await?;
+        tx.audit(Self::VERB, self.verb.task, AuditScope::Project(row.project), reason);
+        let row = tx.known_task(self.verb.task).await?;
         seen(tx, &row).await
     }
 }
 
-impl TakeOver {
+impl Placed<verbs::TaskTakeOver> {
     /// Whether the caller has it already, as asked for.
     fn has_it(&self, slot: &Slot, me: &UserRef) -> bool {
         let mine = slot.owner.id == me.id && slot.kind == WorkerKind::Managed;
-        let there = self.input.runner.is_none_or(|runner| slot.runner == Some(runner));
-        let same = self.input.argv.is_empty() || slot.argv == self.input.argv;
-        let same = same && self.input.sandbox.as_ref().is_none_or(|sandbox| slot.sandbox.as_ref() == Some(sandbox));
-        mine && there && same && self.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
+        let there = self.verb.input.runner.is_none_or(|runner| slot.runner == Some(runner));
+        let same = self.verb.input.argv.is_empty() || slot.argv == self.verb.input.argv;
+        let same =
+            same && self.verb.input.sandbox.as_ref().is_none_or(|sandbox| slot.sandbox.as_ref() == Some(sandbox));
+        mine && there && same && self.verb.input.agent.as_ref().is_none_or(|agent| slot.agent == *agent)
     }
 
     /// Decides who goes on; writes nothing.
@@ -111,17 +96,17 @@ impl TakeOver {
         before: Option<&Slot>,
         me: &UserRef,
     ) -> Result<Plan, StoreError> {
-        let agent = self.input.agent.clone().or(before.map(|slot| slot.agent.clone()));
+        let agent = self.verb.input.agent.clone().or(before.map(|slot| slot.agent.clone()));
         let Some(agent) = agent.filter(|agent| agent != WorkerKind::External.word()) else {
             return Err(StoreError::invalid("agent", "name the agent that goes on: nobody managed works on it now"));
         };
-        start::check_argv(&self.input.argv)?;
+        start::check_argv(&self.verb.input.argv)?;
         let place = match row.workspace {
             Some(id) => workspaces::get(tx.read(), id).await?,
             None => None,
         };
         let here = place.filter(|place| place.owner.id == me.id).map(|place| place.runner);
-        let wanted = self.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
+        let wanted = self.verb.input.runner.or(here.filter(|runner| self.connected.contains(runner)));
         let runner = start::choose(tx, me.id, &agent, wanted, &self.connected).await?;
         let argv = self.argv(before.filter(|before| before.agent == agent), me);
         if agent == "command" && argv.is_none() && free(tx, row, runner, &agent, None, me).await?.is_none() {
@@ -133,8 +118,8 @@ impl TakeOver {
 
     /// What is to run on the caller's runner. What somebody else chose does not, before the caller has said it, too.
     fn argv(&self, before: Option<&Slot>, me: &UserRef) -> Option<Vec<String>> {
-        if !self.input.argv.is_empty() {
-            return Some(self.input.argv.clone());
+        if !self.verb.input.argv.is_empty() {
+            return Some(self.verb.input.argv.clone());
         }
         before.filter(|before| before.owner.id == me.id && !before.argv.is_empty()).map(|before| before.argv.clone())
     }
@@ -144,7 +129,7 @@ impl TakeOver {
     fn sandbox(&self, kept: Option<Sandbox>, before: Option<&Slot>, me: &UserRef) -> Option<Sandbox> {
         let before = before.and_then(|before| Some((before.sandbox.clone()?, before.owner.id == me.id)));
         let before = before.map(|(found, mine)| Sandbox { home: found.home && mine, ..found });
-        self.input.sandbox.clone().or(kept).or(before)
+        self.verb.input.sandbox.clone().or(kept).or(before)
     }
 
     /// A worker of the caller's that is free, or a new one.

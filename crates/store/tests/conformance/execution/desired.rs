@@ -1,8 +1,7 @@
 //! What a runner should have: its own sessions that are not over, whole, as of a generation.
 
 use domain::{SessionMode, SessionStatus, Visibility};
-use protocol::{Sandbox, SessionSpawn, SessionStop};
-use store::{StopSession, UpdateProject};
+use protocol::{Sandbox, SessionSpawn, SessionStop, verbs};
 
 use super::{Memory, in_project, project, runner, spawn};
 use crate::floor::Floor;
@@ -54,13 +53,13 @@ async fn the_whole_plan_is_there_and_nothing_of_others(floor: Floor) {
         repositories: Some(Vec::new()),
         ..Default::default()
     };
-    floor.done(&floor.ada, UpdateProject { project: project.id, input }).await;
+    floor.done(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
     let later = floor.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);
     assert_eq!(later.workspace, plan.workspace);
     assert!(later.context.contains("Parser 2"));
 
     for (force, generation) in [(false, 2), (true, 3)] {
-        floor.done(&floor.ada, StopSession { session: made.id, input: SessionStop { force } }).await;
+        floor.done(&floor.ada, verbs::SessionStop { session: made.id, input: SessionStop { force } }).await;
         let wanted = floor.store.desired(mine).await.unwrap().unwrap();
         let plan = &wanted.sessions[0];
         assert_eq!((wanted.generation, plan.run, plan.force), (generation, false, force));

@@ -2,8 +2,8 @@
 
 use domain::{RunnerId, SessionMode, SessionStatus, Visibility};
 use protocol::link::FactBody;
-use protocol::{AgentMode, FoundAgent, SessionSpawn, Usage};
-use store::{Caller, ResumeSession, SeeRunner, StoreError};
+use protocol::{AgentMode, FoundAgent, SessionSpawn, Usage, verbs};
+use store::{Caller, Placed, SeeRunner, StoreError};
 
 use super::{Memory, about, everything, in_project, project, runner, spawn};
 use crate::floor::Floor;
@@ -79,7 +79,7 @@ async fn a_conversation_goes_on_in_the_way_that_its_agent_has(floor: Floor) {
     let fact = FactBody::SessionUsage { session: made.id, usage, model: None, conversation };
     memory.happened(&floor, fact).await;
     memory.at(&floor, made.id, SessionStatus::Exited).await;
-    let resume = || ResumeSession { session: made.id, connected: vec![mine] };
+    let resume = || Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![mine] };
     let next = floor.done(&floor.ada, resume()).await;
     assert_eq!((next.mode, next.title), (SessionMode::Headless, made.title.clone()));
     let wanted = floor.store.desired(mine).await.unwrap().unwrap().sessions.remove(0);

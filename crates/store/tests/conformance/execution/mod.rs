@@ -10,9 +10,9 @@ mod spawn;
 use domain::{JournalId, RunnerId, SessionId, SessionStatus, Timestamp, Visibility};
 use protocol::link::{Fact, FactBody};
 use protocol::{
-    FoundAgent, Project, Repository, RunnerAbout, RunnerCreate, Session, SessionSpawn, SessionState, Workspace,
+    FoundAgent, Project, Repository, RunnerAbout, RunnerCreate, Session, SessionSpawn, SessionState, Workspace, verbs,
 };
-use store::{Caller, CreateProject, CreateRunner, SeeRunner, SpawnSession, TakeFacts};
+use store::{Caller, Placed, SeeRunner, TakeFacts};
 
 use crate::floor::{Floor, create_project};
 
@@ -37,7 +37,7 @@ pub(crate) fn about(capacity: u32) -> RunnerAbout {
 
 /// A runner of somebody's that is there, as far as the store knows.
 pub(crate) async fn runner(floor: &Floor, owner: &Caller, name: &str, capacity: u32) -> RunnerId {
-    let id = floor.done(owner, CreateRunner { input: RunnerCreate { name: name.into() } }).await.runner.id;
+    let id = floor.done(owner, verbs::RunnerCreate { input: RunnerCreate { name: name.into() } }).await.runner.id;
     let about = Some(about(capacity));
     floor.done(&Caller::hub("link"), SeeRunner { runner: id, link: name.into(), about }).await;
     id
@@ -45,14 +45,14 @@ pub(crate) async fn runner(floor: &Floor, owner: &Caller, name: &str, capacity: 
 
 /// A project of Ada's with a repository.
 pub(crate) async fn project(floor: &Floor, visibility: Visibility, share_execution: bool) -> Project {
-    let CreateProject { mut input } = create_project("Parser\ngoals", visibility);
+    let verbs::ProjectCreate { mut input } = create_project("Parser\ngoals", visibility);
     input.share_execution = Some(share_execution);
     let base_branch = Some("main".into());
     input.repositories = vec![
         Repository { location: "/srv/parser".into(), base_branch, ..Default::default() },
         Repository { location: "https://example.org/lexer".into(), ..Default::default() },
     ];
-    floor.done(&floor.ada, CreateProject { input }).await
+    floor.done(&floor.ada, verbs::ProjectCreate { input }).await
 }
 
 /// A session in a fresh activity of a project.
@@ -61,8 +61,8 @@ pub(crate) fn in_project(project: &Project, prompt: &str) -> SessionSpawn {
 }
 
 /// Spawns on whichever of the runners fits.
-pub(crate) fn spawn(input: SessionSpawn, connected: &[RunnerId]) -> SpawnSession {
-    SpawnSession { input, connected: connected.to_vec() }
+pub(crate) fn spawn(input: SessionSpawn, connected: &[RunnerId]) -> Placed<verbs::SessionSpawn> {
+    Placed { verb: verbs::SessionSpawn { input }, connected: connected.to_vec() }
 }
 
 /// What a session is at.

@@ -2,8 +2,8 @@
 
 use domain::{SessionId, SessionStatus, Visibility};
 use protocol::link::FactBody;
-use protocol::{GitStats, RecordingKeep, SessionSpawn, SessionStop, Usage};
-use store::{Caller, DeleteProject, KeepRecording, RemoveRunner, ResumeSession, StopSession, StoreError};
+use protocol::{GitStats, RecordingKeep, SessionSpawn, SessionStop, Usage, verbs};
+use store::{Caller, Placed, StoreError};
 
 use super::{Memory, everything, in_project, project, runner, show, spawn};
 use crate::floor::Floor;
@@ -18,8 +18,8 @@ both!(
     a_runner_with_live_sessions_stays,
 );
 
-fn stop(session: SessionId, force: bool) -> StopSession {
-    StopSession { session, input: SessionStop { force } }
+fn stop(session: SessionId, force: bool) -> verbs::SessionStop {
+    verbs::SessionStop { session, input: SessionStop { force } }
 }
 
 async fn a_stop_is_asked_once_and_harder_once_more(floor: Floor) {
@@ -55,10 +55,12 @@ async fn only_the_owner_drives(floor: Floor) {
     for (project, seen) in [(&shared, true), (&hidden, false)] {
         let made = floor.done(&floor.ada, spawn(in_project(project, "work"), &[mine])).await.id;
         let before = everything(&floor).await;
-        let keep = KeepRecording { session: made, input: RecordingKeep { keep: true } };
+        let keep = verbs::RecordingKeep { session: made, input: RecordingKeep { keep: true } };
         let errors = [
             floor.refused(&floor.bo, stop(made, true)).await,
-            floor.refused(&floor.bo, ResumeSession { session: made, connected: vec![mine] }).await,
+            floor
+                .refused(&floor.bo, Placed { verb: verbs::SessionResume { session: made }, connected: vec![mine] })
+                .await,
             floor.refused(&floor.bo, keep).await,
             floor.refused(&Floor::observer(project.id), stop(made, true)).await,
         ];
@@ -79,7 +81,7 @@ async fn a_conversation_is_resumed_where_it_was(floor: Floor) {
     let mine = runner(&floor, &floor.ada, "box", 1).await;
     let input = SessionSpawn { cols: Some(90), record_input: Some(true), ..in_project(&project, "work") };
     let made = floor.done(&floor.ada, spawn(input, &[mine])).await;
-    let resume = || ResumeSession { session: made.id, connected: vec![mine] };
+    let resume = || Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![mine] };
     let error = floor.refused(&floor.ada, resume()).await;
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("not over")), "{error:?}");
     let mut memory = Memory::new(mine);
@@ -95,7 +97,7 @@ async fn a_conversation_is_resumed_where_it_was(floor: Floor) {
     memory.happened(&floor, FactBody::SessionUsage { session, usage, model, conversation }).await;
     assert!(show(&floor, &floor.ada, made.id).await.resumable);
     // Where there is no room for it, or nobody to start it, it is refused as a fresh session is.
-    let away = ResumeSession { session: made.id, connected: vec![] };
+    let away = Placed { verb: verbs::SessionResume { session: made.id }, connected: vec![] };
     let error = floor.refused(&floor.ada, away).await;
     let there = floor.refused(&floor.ada, spawn(in_project(&project, "more"), &[])).await;
     assert_eq!(error.to_string(), there.to_string());
@@ -126,7 +128,7 @@ async fn a_recording_is_kept_or_not(floor: Floor) {
     let mine = runner(&floor, &floor.ada, "box", 1).await;
     let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
     Memory::new(mine).at(&floor, made, SessionStatus::Exited).await;
-    let keep = |keep| KeepRecording { session: made, input: RecordingKeep { keep } };
+    let keep = |keep| verbs::RecordingKeep { session: made, input: RecordingKeep { keep } };
     let before = floor.store.desired(mine).await.unwrap().unwrap();
     assert!(floor.done(&floor.ada, keep(true)).await.recording.keep);
     let wanted = floor.store.desired(mine).await.unwrap().unwrap();
@@ -142,7 +144,7 @@ async fn a_project_with_live_sessions_stays(floor: Floor) {
     let project = project(&floor, Visibility::Private, false).await;
     let mine = runner(&floor, &floor.ada, "box", 4).await;
     let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
-    let delete = || DeleteProject { project: project.id };
+    let delete = || verbs::ProjectDelete { project: project.id };
     let before = everything(&floor).await;
     let error = floor.refused(&floor.ada, delete()).await;
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("stop them first")), "{error:?}");
@@ -168,7 +170,7 @@ async fn a_project_with_unfinished_work_stays(floor: Floor) {
         let stats = GitStats { ahead: unpushed, files: 1, insertions: 1, uncommitted, unpushed, ..Default::default() };
         FactBody::WorkspaceStats { workspace, stats: Some(stats), disk_bytes: None, saved_at: None }
     };
-    let delete = || DeleteProject { project: project.id };
+    let delete = || verbs::ProjectDelete { project: project.id };
     for (uncommitted, unpushed, word) in [(true, 0, "not committed"), (false, 2, "2 commits that are not pushed")] {
         memory.happened(&floor, counted(uncommitted, unpushed)).await;
         memory.at(&floor, made.id, SessionStatus::Exited).await;
@@ -189,11 +191,11 @@ async fn a_runner_with_live_sessions_stays(floor: Floor) {
     let mine = runner(&floor, &floor.ada, "box", 4).await;
     let made = floor.done(&floor.ada, spawn(in_project(&project, "work"), &[mine])).await.id;
     let before = everything(&floor).await;
-    let error = floor.refused(&floor.ada, RemoveRunner { runner: mine }).await;
+    let error = floor.refused(&floor.ada, verbs::RunnerRemove { runner: mine }).await;
     assert!(matches!(&error, StoreError::Conflict(reason) if reason.contains("`box` still has")), "{error:?}");
     assert_eq!(everything(&floor).await, before);
     Memory::new(mine).at(&floor, made, SessionStatus::Lost).await;
-    floor.done(&floor.ada, RemoveRunner { runner: mine }).await;
+    floor.done(&floor.ada, verbs::RunnerRemove { runner: mine }).await;
     assert_eq!(floor.store.desired(mine).await.unwrap(), None);
     assert_eq!(show(&floor, &floor.ada, made).await.runner, mine, "what it ran is remembered");
     let facts = store::TakeFacts { runner: mine, journal: domain::JournalId::generate(), facts: vec![] };

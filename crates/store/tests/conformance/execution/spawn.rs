@@ -3,8 +3,8 @@
 use domain::text::MAX_LINKS;
 use domain::{ActivityId, LinkKind, SessionMode, SessionStatus, Visibility, WorkspaceId, WorkspaceStatus};
 use protocol::link::FactBody;
-use protocol::{ActivityCreate, Change, ExecutionFilter, Repository, SessionSpawn};
-use store::{Caller, CreateActivity, EventBody, StoreError, UpdateProject};
+use protocol::{ActivityCreate, Change, ExecutionFilter, Repository, SessionSpawn, verbs};
+use store::{Caller, EventBody, StoreError};
 
 use super::{Memory, everything, in_project, project, runner, spawn};
 use crate::floor::{Floor, id};
@@ -69,7 +69,7 @@ async fn a_session_joins_an_activity_and_a_workspace(floor: Floor) {
     let project = project(&floor, Visibility::ReadWrite, true).await;
     let mine = runner(&floor, &floor.bo, "bo's", 4).await;
     let input = ActivityCreate { content: "Lexer".into(), ..Default::default() };
-    let activity = floor.done(&floor.ada, CreateActivity { project: project.id, input }).await.id;
+    let activity = floor.done(&floor.ada, verbs::ActivityCreate { project: project.id, input }).await.id;
     // Bo works in Ada's activity, on a machine of his own.
     let input = SessionSpawn {
         activity: Some(activity),
@@ -221,7 +221,7 @@ async fn hostile_names_are_refused_and_leave_nothing(floor: Floor) {
     for bad in ["ext::sh -c id", "-oProxyCommand=id", "fd::17/x", "a\u{1b}b"] {
         let repositories = Some(vec![Repository { location: bad.into(), ..Default::default() }]);
         let input = protocol::ProjectUpdate { repositories, ..Default::default() };
-        let error = floor.refused(&floor.ada, UpdateProject { project: project.id, input }).await;
+        let error = floor.refused(&floor.ada, verbs::ProjectUpdate { project: project.id, input }).await;
         assert!(matches!(error, StoreError::Invalid { field: "repositories.location", .. }), "{bad}: {error:?}");
     }
     assert_eq!(everything(&floor).await, before);

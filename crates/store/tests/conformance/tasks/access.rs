@@ -1,8 +1,8 @@
 //! Who may do what with tasks.
 
 use domain::Visibility;
-use protocol::{TaskFilter, TaskReason};
-use store::{CancelTask, RetryTask, StoreError};
+use protocol::{TaskFilter, TaskReason, verbs};
+use store::StoreError;
 
 use super::{add_one, adds, taken, takes, task};
 use crate::floor::Floor;
@@ -25,8 +25,8 @@ async fn what_one_may_not_see_does_not_exist(floor: Floor) {
     for error in [
         floor.refused(&floor.bo, adds(project, vec![task("x")])).await,
         floor.refused(&floor.bo, takes(project, "x")).await,
-        floor.refused(&floor.bo, CancelTask { task: id, input: why() }).await,
-        floor.refused(&floor.bo, RetryTask { task: id, input: why() }).await,
+        floor.refused(&floor.bo, verbs::TaskCancel { task: id, input: why() }).await,
+        floor.refused(&floor.bo, verbs::TaskRetry { task: id, input: why() }).await,
         floor.refused(&floor.bo, super::beat(id, 1)).await,
         floor.refused(&floor.bo, super::report(id, 1, "x")).await,
     ] {
@@ -41,7 +41,7 @@ async fn who_only_looks_changes_nothing(floor: Floor) {
     for error in [
         floor.refused(&floor.bo, adds(project, vec![task("x")])).await,
         floor.refused(&floor.bo, takes(project, "x")).await,
-        floor.refused(&floor.bo, CancelTask { task: id, input: TaskReason { reason: None } }).await,
+        floor.refused(&floor.bo, verbs::TaskCancel { task: id, input: TaskReason { reason: None } }).await,
     ] {
         assert!(matches!(error, StoreError::Forbidden(_)), "{error:?}");
     }

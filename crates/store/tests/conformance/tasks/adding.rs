@@ -1,7 +1,7 @@
 //! Adding tasks: all or none, with names, limits, cycles and near-duplicates.
 
 use domain::{TaskId, TaskStatus};
-use protocol::{Change, Criterion, TaskAdd, TaskFilter};
+use protocol::{Change, Criterion, TaskAdd, TaskFilter, verbs};
 use store::EventBody;
 
 use super::{add, add_one, adds, finish, invalid, named, shared, taken, task};
@@ -154,7 +154,7 @@ async fn a_project_goes_with_its_tasks(floor: Floor) {
     let project = shared(&floor).await;
     add(&floor, project, vec![named("a", &[]), named("b", &["a"])]).await;
     taken(&floor, project, "w").await;
-    floor.done(&floor.ada, store::DeleteProject { project }).await;
+    floor.done(&floor.ada, verbs::ProjectDelete { project }).await;
     for table in ["tasks", "task_deps", "task_gists", "attempts", "workers"] {
         assert_eq!(floor.raw().await.number(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
     }

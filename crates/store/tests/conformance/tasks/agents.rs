@@ -1,8 +1,8 @@
 //! Agents with the token of their session: their worker is the session's.
 
 use domain::{Actor, SessionId, TaskStatus, Visibility};
-use protocol::{ActivityCreate, TaskReason, TaskTake};
-use store::{Caller, CancelTask, CreateActivity, RetryTask, StoreError, TakeTask};
+use protocol::{ActivityCreate, TaskReason, TaskTake, verbs};
+use store::{Caller, StoreError};
 
 use super::{add, answers, beat, detail, failure, report, taken, task};
 use crate::execution;
@@ -21,8 +21,8 @@ fn agent(floor: &Floor, project: domain::ProjectId, session: SessionId) -> Calle
     Caller::bearer(actor, "Ada", "192.0.2.9")
 }
 
-fn anything(project: domain::ProjectId) -> TakeTask {
-    TakeTask { project, input: TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None } }
+fn anything(project: domain::ProjectId) -> verbs::TaskTake {
+    verbs::TaskTake { project, input: TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None } }
 }
 
 async fn an_agent_that_takes_a_task_works_on_it_in_its_session(floor: Floor) {
@@ -91,9 +91,9 @@ async fn an_agent_decides_nothing_that_is_a_persons_to_decide(floor: Floor) {
     let input = ActivityCreate { content: "mine".into(), ..Default::default() };
     for error in [
         floor.refused(&me, answers(asked, "accept it")).await,
-        floor.refused(&me, RetryTask { task: id, input: reason() }).await,
-        floor.refused(&me, CancelTask { task: id, input: reason() }).await,
-        floor.refused(&me, CreateActivity { project: project.id, input }).await,
+        floor.refused(&me, verbs::TaskRetry { task: id, input: reason() }).await,
+        floor.refused(&me, verbs::TaskCancel { task: id, input: reason() }).await,
+        floor.refused(&me, verbs::ActivityCreate { project: project.id, input }).await,
     ] {
         assert!(matches!(&error, StoreError::Forbidden(why) if why.contains("a person must")), "{error:?}");
     }
@@ -116,7 +116,7 @@ async fn an_agent_takes_nothing_from_its_persons_other_workers(floor: Floor) {
     }
     // Whatever name it gives, it is the worker of its session.
     let input = TaskTake { task: None, worker: Some("laptop".into()), abilities: vec![], wait_seconds: None };
-    let own = floor.done(&me, TakeTask { project: project.id, input }).await.taken.unwrap();
+    let own = floor.done(&me, verbs::TaskTake { project: project.id, input }).await.taken.unwrap();
     assert_ne!((own.task.id, own.lease.worker), (held.task.id, held.lease.worker));
     let name = detail(&floor, own.task.id).await.attempts[0].worker_name.clone();
     assert!(name.starts_with("agent-") && !name.contains(&session.id.to_string()), "{name}");

@@ -1,8 +1,8 @@
 //! Asking a person: the answer goes into the task, and work goes on.
 
 use domain::{AnswerAct, EscalationKind, TaskStatus, Visibility};
-use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk, TaskReason};
-use store::{AnswerEscalation, AskPerson, EventBody, RetryTask, StoreError};
+use protocol::{Change, Criterion, EscalationAnswer, EscalationFilter, TaskAsk, TaskReason, verbs};
+use store::{EventBody, StoreError};
 
 use super::{
     LEASE, add_one, answers, beat, cancel, conflict, detail, failure, finish, invalid, retry, shared, status, taken,
@@ -23,9 +23,9 @@ both! {
     why_it_was_given_up_is_said_and_stays,
 }
 
-fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> AskPerson {
+fn ask(task: domain::TaskId, fence: u64, options: &[&str], give_up: bool) -> verbs::TaskAsk {
     let options = options.iter().map(|option| (*option).to_owned()).collect();
-    AskPerson { task, input: TaskAsk { fence, question: "Tabs?".into(), options, context: "x".into(), give_up } }
+    verbs::TaskAsk { task, input: TaskAsk { fence, question: "Tabs?".into(), options, context: "x".into(), give_up } }
 }
 
 async fn a_question_keeps_the_hold_and_the_answer_is_in_the_task(floor: Floor) {
@@ -62,7 +62,7 @@ async fn options_are_chosen_by_label(floor: Floor) {
     let id = add_one(&floor, project, task("one")).await;
     let held = taken(&floor, project, "a").await;
     let asked = floor.done(&floor.ada, ask(id, held.lease.fence, &["Yes", "No"], false)).await;
-    let choose = |option: &str| AnswerEscalation {
+    let choose = |option: &str| verbs::EscalationAnswer {
         escalation: asked.id,
         input: EscalationAnswer { option: Some(option.into()), act: None, text: None },
     };
@@ -74,7 +74,7 @@ async fn options_are_chosen_by_label(floor: Floor) {
         &floor
             .refused(
                 &floor.ada,
-                AnswerEscalation { escalation: ask_again(&floor, id, held.lease.fence).await, input: silent },
+                verbs::EscalationAnswer { escalation: ask_again(&floor, id, held.lease.fence).await, input: silent },
             )
             .await,
     );
@@ -154,7 +154,7 @@ async fn questions_end_with_their_task(floor: Floor) {
     let question = ask_again(&floor, id, held.lease.fence).await;
     let given_up = floor.done(&floor.ada, ask(id, held.lease.fence, &[], true)).await.id;
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: None };
-    floor.done(&floor.bo, AnswerEscalation { escalation: given_up, input }).await;
+    floor.done(&floor.bo, verbs::EscalationAnswer { escalation: given_up, input }).await;
     let shown = detail(&floor, id).await;
     let by = |id| shown.escalations.iter().find(|asked| asked.id == id).unwrap().clone();
     assert_eq!(by(given_up).answered_by.map(|by| by.name).as_deref(), Some("Bo"));
@@ -186,7 +186,7 @@ async fn why_it_was_given_up_is_said_and_stays(floor: Floor) {
     let asked = detail(&floor, id).await.escalations[0].clone();
     assert_eq!(asked.question, "The task could not be done: there is no compiler. What should happen?");
     let input = EscalationAnswer { option: Some("Let it fail".into()), act: None, text: None };
-    floor.done(&floor.bo, AnswerEscalation { escalation: asked.id, input }).await;
+    floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
     let reason = detail(&floor, id).await.task.reason.unwrap();
     assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");
 }
@@ -196,7 +196,7 @@ async fn who_goes_on_reads_why_it_was_retried(floor: Floor) {
     let id = add_one(&floor, project, task("Draw the logo")).await;
     cancel(&floor, id).await;
     let input = TaskReason { reason: Some("  the old one was blue, take green  ".into()) };
-    floor.done(&floor.ada, RetryTask { task: id, input }).await;
+    floor.done(&floor.ada, verbs::TaskRetry { task: id, input }).await;
     let held = taken(&floor, project, "w").await;
     assert!(held.brief.contains("Ada retried it:   the old one was blue, take green"), "{}", held.brief);
 }

@@ -1,8 +1,7 @@
 //! Attempts: each hold on a task is shown from its beginning to its end.
 
 use domain::AttemptOutcome;
-use protocol::{TakenTask, TaskRelease, Usage};
-use store::ReleaseTask;
+use protocol::{TakenTask, TaskRelease, Usage, verbs};
 
 use super::{add_one, answers, detail, expire, finish, report, shared, taken, task};
 use crate::floor::Floor;
@@ -41,7 +40,7 @@ async fn an_attempt_keeps_its_outcome_reason_and_usage(floor: Floor) {
     let id = add_one(&floor, project, task("one")).await;
     let held = taken(&floor, project, "a").await;
     let input = TaskRelease { fence: held.lease.fence, reason: Some("no time".into()) };
-    floor.done(&floor.ada, ReleaseTask { task: id, input }).await;
+    floor.done(&floor.ada, verbs::TaskRelease { task: id, input }).await;
     taken(&floor, project, "a").await;
     floor.pass(super::LEASE + 1);
     assert_eq!(expire(&floor).await, [id]);
@@ -64,7 +63,7 @@ async fn who_had_a_task_is_named_with_a_question_about_it(floor: Floor) {
     let held = taken(&floor, project, "a").await;
     let (question, context) = ("Tabs?".to_owned(), String::new());
     let input = protocol::TaskAsk { fence: held.lease.fence, question, options: Vec::new(), context, give_up: false };
-    let asked = floor.done(&floor.ada, store::AskPerson { task: id, input }).await;
+    let asked = floor.done(&floor.ada, verbs::TaskAsk { task: id, input }).await;
     let shown = floor.store.escalation(&floor.ada, asked.id).await.unwrap();
     let tried: Vec<_> = shown.context.attempts.iter().map(|one| (&*one.worker_name, one.outcome)).collect();
     assert_eq!(tried, [("a", AttemptOutcome::Open)]);

@@ -2,8 +2,8 @@
 
 use domain::{EscalationKind, ReportId, ReportVerdict, RunnerId, TaskId, TaskStatus, Visibility};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
-use protocol::{Criterion, CriterionResult, Deliverables, Project, TakenTask, TaskAdd, WorkerStart};
-use store::{Caller, ReportTask, Reported, StartWorkers};
+use protocol::{Criterion, CriterionResult, Deliverables, Project, TakenTask, TaskAdd, WorkerStart, verbs};
+use store::{Caller, Placed, Reported};
 
 use super::{LEASE, add_one, detail, invalid, report, shared, status, takes, task};
 use crate::execution::{self, Memory, runner};
@@ -38,7 +38,7 @@ impl Outside {
         Self { floor, project, task, held }
     }
 
-    fn reports(&self, branch: &str) -> ReportTask {
+    fn reports(&self, branch: &str) -> verbs::TaskReport {
         let mut report = report(self.task, self.held.lease.fence, "pushed");
         let deliverables = Deliverables { branch: Some(branch.into()), ..Default::default() };
         report.input.deliverables = Some(deliverables);
@@ -204,11 +204,11 @@ async fn where_nobody_can_check_a_person_decides(floor: Floor) {
 async fn somebody_else_s_runner_runs_nothing_of_it(floor: Floor) {
     let mut out = Outside::open(floor).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
-    out.floor.done(&out.floor.ada, store::ReleaseTask { task: out.task, input: release }).await;
+    out.floor.done(&out.floor.ada, verbs::TaskRelease { task: out.task, input: release }).await;
     out.held = out.floor.done(&out.floor.bo, takes(out.project.id, "bo")).await.taken.unwrap();
     let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
-    let start = StartWorkers { project: out.project.id, input, connected: vec![box_] };
+    let start = Placed { verb: verbs::WorkerStart { project: out.project.id, input }, connected: vec![box_] };
     out.floor.done(&out.floor.ada, start).await;
     out.floor.done(&out.floor.bo, out.reports("theirs")).await;
     let checks = out.checks(box_).await;
@@ -231,15 +231,15 @@ async fn a_name_that_is_no_branch_is_refused(floor: Floor) {
 async fn what_another_left_in_a_workspace_is_not_judged(floor: Floor) {
     let mut out = Outside::open(floor).await;
     let release = protocol::TaskRelease { fence: out.held.lease.fence, reason: None };
-    out.floor.done(&out.floor.ada, store::ReleaseTask { task: out.task, input: release }).await;
+    out.floor.done(&out.floor.ada, verbs::TaskRelease { task: out.task, input: release }).await;
     let box_ = runner(&out.floor, &out.floor.ada, "box", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
-    let start = StartWorkers { project: out.project.id, input, connected: vec![box_] };
+    let start = Placed { verb: verbs::WorkerStart { project: out.project.id, input }, connected: vec![box_] };
     let worker = out.floor.done(&out.floor.ada, start).await.remove(0);
     let dispatch = store::Dispatch { project: out.project.id, connected: vec![box_], heard: vec![box_] };
     out.floor.done(&Caller::hub("foreman"), dispatch).await;
     let before = detail(&out.floor, out.task).await.attempts[1].workspace.unwrap();
-    let stop = store::StopWorker { worker: worker.id, input: protocol::WorkerStop { force: true } };
+    let stop = verbs::WorkerStop { worker: worker.id, input: protocol::WorkerStop { force: true } };
     out.floor.done(&out.floor.ada, stop).await;
     out.held = out.floor.done(&out.floor.ada, takes(out.project.id, "editor")).await.taken.unwrap();
     out.report("theirs").await;

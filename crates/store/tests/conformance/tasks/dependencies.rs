@@ -1,8 +1,7 @@
 //! The graph: what waits becomes ready with the last thing it waits for, and says why it waits in vain.
 
 use domain::{AnswerAct, TaskId, TaskStatus};
-use protocol::{AddedTasks, Deliverables, EscalationAnswer, EscalationFilter};
-use store::AnswerEscalation;
+use protocol::{AddedTasks, Deliverables, EscalationAnswer, EscalationFilter, verbs};
 
 use super::{
     add, add_one, cancel, detail, failure, finish, named, report, retry, shared, status, take, taken, task, why_not,
@@ -80,7 +79,7 @@ async fn a_failed_dependency_blocks_visibly(floor: Floor) {
     assert_eq!(status(&floor, id(&added, "a")).await, TaskStatus::Escalated);
     let asked = floor.store.escalations(&floor.ada, EscalationFilter::default()).await.unwrap();
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: Some("give it up".into()) };
-    floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input }).await;
+    floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked[0].id, input }).await;
     let failed = detail(&floor, id(&added, "a")).await.task;
     assert_eq!(
         (failed.status, failed.reason.as_deref()),

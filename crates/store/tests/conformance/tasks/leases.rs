@@ -2,8 +2,8 @@
 
 use domain::limits::MAX_LATE_REPORTS;
 use domain::{AttemptOutcome, EscalationKind, TaskStatus, Timestamp};
-use protocol::{Change, TaskHeartbeat, TaskRelease};
-use store::{EventBody, HeartbeatTask, ReleaseTask, Reported, StoreError};
+use protocol::{Change, TaskHeartbeat, TaskRelease, verbs};
+use store::{EventBody, Reported, StoreError};
 
 use super::{LEASE, add_one, beat, conflict, detail, expire, finish, report, shared, status, take, taken, task};
 use crate::floor::Floor;
@@ -69,7 +69,7 @@ async fn a_zombie_writes_nothing(floor: Floor) {
     let error = floor.refused(&floor.ada, beat(id, zombie.lease.fence)).await;
     assert!(conflict(&error).contains("another worker was given it since, with fence 2"), "{error}");
     let input = TaskRelease { fence: zombie.lease.fence, reason: None };
-    conflict(&floor.refused(&floor.ada, ReleaseTask { task: id, input }).await);
+    conflict(&floor.refused(&floor.ada, verbs::TaskRelease { task: id, input }).await);
     let input = protocol::TaskAsk {
         fence: zombie.lease.fence,
         question: "may I?".into(),
@@ -77,7 +77,7 @@ async fn a_zombie_writes_nothing(floor: Floor) {
         context: String::new(),
         give_up: true,
     };
-    conflict(&floor.refused(&floor.ada, store::AskPerson { task: id, input }).await);
+    conflict(&floor.refused(&floor.ada, verbs::TaskAsk { task: id, input }).await);
     assert_eq!(detail(&floor, id).await.task, before);
     finish(&floor, &held).await;
     assert_eq!(status(&floor, id).await, TaskStatus::Done);
@@ -140,7 +140,7 @@ async fn progress_is_told(floor: Floor) {
     let held = taken(&floor, project, "a").await;
     floor.heard().clear();
     let input = TaskHeartbeat { fence: held.lease.fence, progress: Some("3 of 7".into()) };
-    floor.done(&floor.ada, HeartbeatTask { task: id, input }).await;
+    floor.done(&floor.ada, verbs::TaskHeartbeat { task: id, input }).await;
     let told = floor.heard().iter().any(|event| match &event.body {
         EventBody::Change { change: Change::Tasks { tasks } } => tasks[0].progress.as_deref() == Some("3 of 7"),
         _ => false,
@@ -208,7 +208,7 @@ async fn the_next_end_is_known(floor: Floor) {
 async fn signs_of_life_do_not_keep_a_task_for_ever_where_that_is_limited(floor: Floor) {
     let project = shared(&floor).await;
     let input = protocol::WorkConfigure { task_minutes: Some(2), ..Default::default() };
-    floor.done(&floor.ada, store::ConfigureWork { project, input }).await;
+    floor.done(&floor.ada, verbs::WorkConfigure { project, input }).await;
     let id = add_one(&floor, project, task("hangs")).await;
     let held = taken(&floor, project, "a").await;
     let begun = floor.store.now();

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::{ProjectId, TaskId};
-use protocol::{TakenTask, TaskTake, TaskTurn, TurnedIn};
-use store::{Caller, Reported, Store, TurnTasks};
+use protocol::{TakenTask, TaskTake, TaskTurn, TurnedIn, verbs};
+use store::{Caller, Reported, Store};
 
 use super::{adds, named, report, shared, sound, takes, task};
 use crate::floor::{Floor, Place};
@@ -81,7 +81,7 @@ async fn what_was_decided_ahead_is_decided_anew_when_another_hub_wrote() {
                     });
                     let takes = vec![TaskTake { worker: Some(worker.clone()), ..TaskTake::default() }];
                     let input = TaskTurn { reports: reports.collect(), takes };
-                    let turned = store.write(&caller, None, TurnTasks { project, input }).await.unwrap().value;
+                    let turned = store.write(&caller, None, verbs::TaskTurn { project, input }).await.unwrap().value;
                     assert!(turned.reports.iter().all(|one| one.refused.is_none()), "{turned:?}");
                     done.extend(turned.reports.into_iter().filter_map(|one| one.report).map(|report| report.task));
                     held.extend(turned.taken.into_iter().filter_map(|taken| taken.taken));

@@ -18,12 +18,9 @@ mod turns;
 use domain::{ProjectId, TaskId, TaskStatus, Visibility};
 use protocol::{
     AddedTasks, EscalationAnswer, Taken, TakenTask, TaskAdd, TaskDetail, TaskHeartbeat, TaskReason, TaskReport,
-    TaskTake, TasksAdd,
+    TaskTake, TasksAdd, verbs,
 };
-use store::{
-    AddTasks, AnswerEscalation, Caller, CancelTask, ExpireLeases, HeartbeatTask, ReportTask, Reported, RetryTask,
-    StoreError, TakeTask,
-};
+use store::{Caller, ExpireLeases, Reported, StoreError};
 
 use testkit::Raw;
 
@@ -74,8 +71,8 @@ pub(crate) fn named(name: &str, deps: &[&str]) -> TaskAdd {
     TaskAdd { id: Some(name.into()), deps, ..task(&format!("Do {name}")) }
 }
 
-pub(crate) fn adds(project: ProjectId, tasks: Vec<TaskAdd>) -> AddTasks {
-    AddTasks { project, input: TasksAdd { tasks } }
+pub(crate) fn adds(project: ProjectId, tasks: Vec<TaskAdd>) -> verbs::TaskAdd {
+    verbs::TaskAdd { project, input: TasksAdd { tasks } }
 }
 
 pub(crate) async fn add(floor: &Floor, project: ProjectId, tasks: Vec<TaskAdd>) -> AddedTasks {
@@ -87,9 +84,9 @@ pub(crate) async fn add_one(floor: &Floor, project: ProjectId, new: TaskAdd) -> 
     add(floor, project, vec![new]).await.tasks[0].id
 }
 
-pub(crate) fn takes(project: ProjectId, worker: &str) -> TakeTask {
+pub(crate) fn takes(project: ProjectId, worker: &str) -> verbs::TaskTake {
     let input = TaskTake { task: None, worker: Some(worker.into()), abilities: Vec::new(), wait_seconds: None };
-    TakeTask { project, input }
+    verbs::TaskTake { project, input }
 }
 
 pub(crate) async fn take(floor: &Floor, project: ProjectId, worker: &str) -> Taken {
@@ -109,13 +106,13 @@ pub(crate) async fn why_not(floor: &Floor, project: ProjectId, worker: &str) -> 
     taken.why_not.unwrap()
 }
 
-pub(crate) fn report(task: TaskId, fence: u64, summary: &str) -> ReportTask {
+pub(crate) fn report(task: TaskId, fence: u64, summary: &str) -> verbs::TaskReport {
     let summary = summary.into();
     let (deliverables, context_score, usage, failed) = (None, Some(4), None, None);
-    ReportTask { task, input: TaskReport { fence, summary, deliverables, context_score, usage, failed } }
+    verbs::TaskReport { task, input: TaskReport { fence, summary, deliverables, context_score, usage, failed } }
 }
 
-pub(crate) fn failure(task: TaskId, fence: u64, why: &str) -> ReportTask {
+pub(crate) fn failure(task: TaskId, fence: u64, why: &str) -> verbs::TaskReport {
     let mut report = report(task, fence, "I could not do it");
     report.input.failed = Some(why.into());
     report
@@ -129,8 +126,8 @@ pub(crate) async fn finish(floor: &Floor, held: &TakenTask) -> protocol::Report 
     }
 }
 
-pub(crate) fn beat(task: TaskId, fence: u64) -> HeartbeatTask {
-    HeartbeatTask { task, input: TaskHeartbeat { fence, progress: None } }
+pub(crate) fn beat(task: TaskId, fence: u64) -> verbs::TaskHeartbeat {
+    verbs::TaskHeartbeat { task, input: TaskHeartbeat { fence, progress: None } }
 }
 
 pub(crate) async fn expire(floor: &Floor) -> Vec<TaskId> {
@@ -146,15 +143,15 @@ pub(crate) async fn status(floor: &Floor, task: TaskId) -> TaskStatus {
 }
 
 pub(crate) async fn cancel(floor: &Floor, task: TaskId) -> protocol::Task {
-    floor.done(&floor.ada, CancelTask { task, input: TaskReason { reason: Some("not needed".into()) } }).await
+    floor.done(&floor.ada, verbs::TaskCancel { task, input: TaskReason { reason: Some("not needed".into()) } }).await
 }
 
 pub(crate) async fn retry(floor: &Floor, task: TaskId) -> protocol::Task {
-    floor.done(&floor.ada, RetryTask { task, input: TaskReason { reason: None } }).await
+    floor.done(&floor.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await
 }
 
-pub(crate) fn answers(escalation: domain::EscalationId, text: &str) -> AnswerEscalation {
-    AnswerEscalation { escalation, input: EscalationAnswer { option: None, act: None, text: Some(text.into()) } }
+pub(crate) fn answers(escalation: domain::EscalationId, text: &str) -> verbs::EscalationAnswer {
+    verbs::EscalationAnswer { escalation, input: EscalationAnswer { option: None, act: None, text: Some(text.into()) } }
 }
 
 /// The words of a refusal of this kind.

@@ -1,8 +1,7 @@
 //! What a hub remembers between transactions is never taken for true when another hub has written.
 
 use domain::{ProjectId, TaskStatus, Visibility};
-use protocol::{Freeze, ProjectUpdate};
-use store::{FreezeFloor, UpdateProject};
+use protocol::{Freeze, ProjectUpdate, verbs};
 
 use super::{add_one, adds, beat, expire, finish, report, shared, status, take, taken, takes, task, why_not};
 use crate::floor::{Floor, Place};
@@ -70,7 +69,7 @@ async fn what_somebody_stopped_at_another_hub_is_stopped_here() {
     let (floor, project) = settled().await;
     let other = floor.second_store().await;
     add_one(&floor, project, task("Stopped")).await;
-    other.write(&floor.ada, None, FreezeFloor { input: Freeze { project: Some(project) } }).await.unwrap();
+    other.write(&floor.ada, None, verbs::FloorFreeze { input: Freeze { project: Some(project) } }).await.unwrap();
     assert!(why_not(&floor, project, "w").await.contains("stopped"));
 }
 
@@ -82,7 +81,7 @@ async fn who_lost_the_right_to_write_at_another_hub_is_refused_here() {
         floor.done(&floor.bo, adds(project, vec![task(&format!("Bo's {round}"))])).await;
     }
     let input = ProjectUpdate { visibility: Some(Visibility::Private), ..ProjectUpdate::default() };
-    other.write(&floor.ada, None, UpdateProject { project, input }).await.unwrap();
+    other.write(&floor.ada, None, verbs::ProjectUpdate { project, input }).await.unwrap();
     floor.refused(&floor.bo, adds(project, vec![task("One more")])).await;
 }
 

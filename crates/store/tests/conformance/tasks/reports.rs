@@ -2,8 +2,7 @@
 
 use domain::limits::{MAX_LISTED_CHARACTERS, MAX_OF_ONE_TASK};
 use domain::{AnswerAct, AttemptOutcome, EscalationId, EscalationKind, ReportId, ReportVerdict, TaskStatus};
-use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage};
-use store::AnswerEscalation;
+use protocol::{Criterion, EscalationAnswer, EscalationFilter, TaskAdd, Usage, verbs};
 
 use super::{add_one, detail, failure, finish, invalid, report, shared, status, take, taken, takes, task, why_not};
 use crate::floor::Floor;
@@ -42,14 +41,14 @@ async fn words_are_for_a_person_to_judge(floor: Floor) {
     assert_eq!((asked[0].kind, asked[0].task), (EscalationKind::Judgement, id));
     assert_eq!(status(&floor, id).await, TaskStatus::Escalated);
     let again = EscalationAnswer { option: Some("Do it again".into()), act: None, text: Some("too dry".into()) };
-    floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input: again }).await;
+    floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked[0].id, input: again }).await;
     let held = taken(&floor, project, "a").await;
     assert_eq!(held.refused.as_deref(), Some("Bo: too dry"));
     assert!(held.brief.contains("too dry"), "{}", held.brief);
     finish(&floor, &held).await;
     let asked = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
     let accept = EscalationAnswer { option: Some("Accept it".into()), act: None, text: None };
-    let answered = floor.done(&floor.bo, AnswerEscalation { escalation: asked[0].id, input: accept }).await;
+    let answered = floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked[0].id, input: accept }).await;
     assert_eq!(answered.act, Some(AnswerAct::Accept));
     let shown = detail(&floor, id).await;
     assert_eq!(shown.task.status, TaskStatus::Done);
@@ -131,7 +130,7 @@ async fn who_failed_gets_it_again_only_when_alone(floor: Floor) {
     let again = taken(&floor, project, "a").await;
     assert!(take(&floor, project, "b").await.taken.is_none());
     let input = protocol::TaskRelease { fence: again.lease.fence, reason: None };
-    floor.done(&floor.ada, store::ReleaseTask { task: id, input }).await;
+    floor.done(&floor.ada, verbs::TaskRelease { task: id, input }).await;
     assert_eq!(why_not(&floor, project, "a").await, "`a` could not do what is ready: others go first");
 }
 

@@ -1,8 +1,8 @@
 //! Taking: one task to one worker, in the order of the queue, and why not.
 
 use domain::{AttemptOutcome, TaskStatus, WorkerKind};
-use protocol::{TaskAdd, TaskTake};
-use store::{ReleaseTask, StoreError, TakeTask};
+use protocol::{TaskAdd, TaskTake, verbs};
+use store::StoreError;
 
 use super::{add, add_one, adds, detail, finish, shared, sound, status, take, taken, takes, task, why_not};
 use crate::floor::Floor;
@@ -107,7 +107,7 @@ async fn what_nobody_can_do_holds_nothing_up(floor: Floor) {
 async fn a_certain_task_can_be_taken(floor: Floor) {
     let project = shared(&floor).await;
     let added = add(&floor, project, vec![task("one"), TaskAdd { needs: vec!["css".into()], ..task("two") }]).await;
-    let certain = |at: usize, worker: &str, abilities: &[&str]| TakeTask {
+    let certain = |at: usize, worker: &str, abilities: &[&str]| verbs::TaskTake {
         project,
         input: TaskTake {
             task: Some(added.tasks[at].id),
@@ -147,7 +147,7 @@ async fn what_was_given_back_is_taken_first(floor: Floor) {
     let held = taken(&floor, project, "a").await;
     assert_eq!(held.task.id, first);
     let input = protocol::TaskRelease { fence: held.lease.fence, reason: Some("lunch".into()) };
-    let back = floor.done(&floor.ada, ReleaseTask { task: first, input }).await;
+    let back = floor.done(&floor.ada, verbs::TaskRelease { task: first, input }).await;
     assert_eq!((back.status, back.reason.as_deref(), back.lease), (TaskStatus::Ready, Some("lunch"), None));
     let next = taken(&floor, project, "b").await;
     assert_eq!((next.task.id, next.lease.fence), (first, 2));

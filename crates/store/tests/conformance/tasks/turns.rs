@@ -1,8 +1,7 @@
 //! Turns: many hand back and take the next in one transaction.
 
 use domain::{ReportVerdict, TaskStatus};
-use protocol::{TaskTake, TaskTurn, Turned, TurnedIn};
-use store::TurnTasks;
+use protocol::{TaskTake, TaskTurn, Turned, TurnedIn, verbs};
 
 use super::{add, invalid, report, shared, status, taken, takes, task};
 use crate::floor::Floor;
@@ -19,9 +18,9 @@ fn take_for(worker: &str) -> TaskTake {
     TaskTake { worker: Some(worker.into()), ..TaskTake::default() }
 }
 
-fn turn(project: domain::ProjectId, reports: Vec<TurnedIn>, workers: &[String]) -> TurnTasks {
+fn turn(project: domain::ProjectId, reports: Vec<TurnedIn>, workers: &[String]) -> verbs::TaskTurn {
     let takes = workers.iter().map(|worker| take_for(worker)).collect();
-    TurnTasks { project, input: TaskTurn { reports, takes } }
+    verbs::TaskTurn { project, input: TaskTurn { reports, takes } }
 }
 
 fn handed_back(turned: &Turned) -> Vec<TurnedIn> {

@@ -2,8 +2,10 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, Timestamp};
 use protocol::link::{CheckTrouble, DesiredCheck, FactBody, StartFrom};
-use protocol::{CriterionResult, Deliverables, Escalation, EscalationAnswer, TaskAdd, TaskReport, WorkConfigure};
-use store::{AnswerEscalation, Caller, GiveUpChecks, RemoveRunner, ReportTask, SeeRunner};
+use protocol::{
+    CriterionResult, Deliverables, Escalation, EscalationAnswer, TaskAdd, TaskReport, WorkConfigure, verbs,
+};
+use store::{Caller, GiveUpChecks, SeeRunner};
 
 use super::{Shop, checked, plain};
 use crate::execution::{Memory, about, runner};
@@ -78,9 +80,9 @@ impl Left {
         self.shop.memory.happened(&self.shop.floor, fact).await;
     }
 
-    async fn answer(&self, act: AnswerAct) -> AnswerEscalation {
+    async fn answer(&self, act: AnswerAct) -> verbs::EscalationAnswer {
         let input = EscalationAnswer { option: None, act: Some(act), text: None };
-        AnswerEscalation { escalation: self.asked().await.id, input }
+        verbs::EscalationAnswer { escalation: self.asked().await.id, input }
     }
 }
 
@@ -193,7 +195,7 @@ async fn that_it_cannot_check_either_is_said(floor: Floor) {
 
 async fn for_a_runner_that_was_removed_nobody_waits(floor: Floor) {
     let left = Left::open(floor).await;
-    left.shop.floor.done(&left.shop.floor.ada, RemoveRunner { runner: left.shop.runner }).await;
+    left.shop.floor.done(&left.shop.floor.ada, verbs::RunnerRemove { runner: left.shop.runner }).await;
     assert_eq!(left.shop.gives_up(left.gone).await, [left.report]);
     let asked = left.asked().await;
     assert!(asked.question.contains("was removed") && asked.context.runner.is_none(), "{asked:?}");
@@ -210,7 +212,7 @@ async fn a_branch_that_is_named_is_checked_by_another(floor: Floor) {
         let deliverables = Some(Deliverables { branch: Some(branch.into()), ..Default::default() });
         let (summary, usage, failed) = ("Pushed it.".into(), None, None);
         let input = TaskReport { fence, summary, deliverables, context_score: None, usage, failed };
-        shop.floor.done(&shop.floor.ada, ReportTask { task, input }).await;
+        shop.floor.done(&shop.floor.ada, verbs::TaskReport { task, input }).await;
     }
     shop.goes().await;
     shop.floor.pass(LEASE);

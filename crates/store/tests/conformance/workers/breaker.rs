@@ -1,8 +1,7 @@
 //! Failures in a row take a worker offline; a trial brings it back.
 
 use domain::{TaskStatus, WorkerStatus};
-use protocol::WorkConfigure;
-use store::RestartWorker;
+use protocol::{WorkConfigure, verbs};
 
 use super::{Shop, plain};
 use crate::floor::Floor;
@@ -52,11 +51,11 @@ async fn a_restart_closes_the_breaker(floor: Floor) {
     let mut shop = Shop::open(floor).await;
     let worker = shop.start(1).await.remove(0);
     offline(&mut shop).await;
-    let back = shop.floor.done(&shop.floor.ada, RestartWorker { worker: worker.id }).await;
+    let back = shop.floor.done(&shop.floor.ada, verbs::WorkerRestart { worker: worker.id }).await;
     assert_eq!((back.status, back.failures), (WorkerStatus::Idle, 0));
     assert_eq!(shop.dispatch().await, 1);
     let task = shop.worker(worker.id).await.task.unwrap();
-    let again = shop.floor.done(&shop.floor.ada, RestartWorker { worker: worker.id }).await;
+    let again = shop.floor.done(&shop.floor.ada, verbs::WorkerRestart { worker: worker.id }).await;
     assert_eq!((again.status, again.task), (WorkerStatus::Idle, None));
     assert_eq!(shop.task(task).await.status, TaskStatus::Ready);
 }

@@ -2,8 +2,8 @@
 
 use domain::{AttemptOutcome, SessionMode, SessionStatus, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::FactBody;
-use protocol::{AgentMode, FoundAgent, TaskTake, Usage, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate};
-use store::{Caller, ReportTask, SeeRunner, StopWorker, TakeTask, UpdateWorker};
+use protocol::{AgentMode, FoundAgent, TaskTake, Usage, WorkConfigure, WorkerStart, WorkerStop, WorkerUpdate, verbs};
+use store::{Caller, SeeRunner};
 
 use super::{Shop, checked, plain};
 use crate::execution::{about, show};
@@ -42,7 +42,7 @@ async fn a_worker_stops_before_its_budget_is_overrun(floor: Floor) {
     shop.exits(session, 0).await;
     assert_eq!(shop.dispatch().await, 0);
     let input = WorkerUpdate { budget_micros: Some(5_000_000), ..Default::default() };
-    let raised = shop.floor.done(&shop.floor.ada, UpdateWorker { worker: worker.id, input }).await;
+    let raised = shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
     assert_eq!(raised.status, WorkerStatus::Idle);
     assert_eq!(shop.dispatch().await, 1);
 }
@@ -113,7 +113,7 @@ async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {
     assert_eq!(shop.dispatch().await, 0, "the budget is spent all the same");
 }
 
-fn costing(task: TaskId, fence: u64, cost_micros: u64) -> ReportTask {
+fn costing(task: TaskId, fence: u64, cost_micros: u64) -> verbs::TaskReport {
     let mut told = report(task, fence, "It is done.");
     told.input.usage = Some(Usage { cost_micros: Some(cost_micros), ..Default::default() });
     told
@@ -124,7 +124,7 @@ async fn whoever_takes_tasks_itself_keeps_to_the_budget(floor: Floor) {
     shop.configure(WorkConfigure { budget_micros: Some(3_000_000), ..Default::default() }).await;
     let tasks = shop.add((0..4).map(|index| plain(&format!("Job number {index}"))).collect()).await;
     let input = TaskTake { task: None, worker: Some("outside".into()), abilities: vec![], wait_seconds: None };
-    let take = || TakeTask { project: shop.project.id, input: input.clone() };
+    let take = || verbs::TaskTake { project: shop.project.id, input: input.clone() };
     let first = shop.floor.done(&shop.floor.ada, take()).await.taken.unwrap();
     shop.floor.done(&shop.floor.ada, costing(first.task.id, first.lease.fence, 2_000_000)).await;
     let refused = shop.floor.done(&shop.floor.ada, take()).await;
@@ -163,7 +163,7 @@ async fn what_an_agent_that_nobody_follows_says_it_cost_counts(floor: Floor) {
     let fence = shop.task(task).await.lease.unwrap().fence;
     shop.floor.done(&shop.floor.ada, costing(task, fence, 2_000_000)).await;
     assert_eq!(shop.worker(counted.id).await.usage.cost_micros, None, "its sessions tell");
-    let stop = StopWorker { worker: counted.id, input: WorkerStop { force: true } };
+    let stop = verbs::WorkerStop { worker: counted.id, input: WorkerStop { force: true } };
     shop.floor.done(&shop.floor.ada, stop).await;
     knows(&shop, "helper", false).await;
     let input = WorkerStart { agent: "helper".into(), budget_micros: Some(3_000_000), ..Default::default() };

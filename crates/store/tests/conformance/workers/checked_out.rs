@@ -2,8 +2,7 @@
 
 use domain::{ReportVerdict, SessionStatus, TaskId};
 use protocol::link::{Changes, FactBody};
-use protocol::{CheckedOut, Deliverables, GitStats, TaskTake, WorkerStop};
-use store::{StopWorker, TakeTask};
+use protocol::{CheckedOut, Deliverables, GitStats, TaskTake, WorkerStop, verbs};
 
 use super::{Shop, plain};
 use crate::floor::Floor;
@@ -54,9 +53,10 @@ async fn a_runner_that_does_not_say_means_the_workspace_s_own(floor: Floor) {
 /// Ada's worker is stopped half-way, and somebody else takes the task: the branch that they are told, and their brief.
 async fn next(shop: &Shop, task: TaskId) -> (Option<String>, String) {
     let worker = shop.task(task).await.assigned_to.unwrap();
-    shop.floor.done(&shop.floor.ada, StopWorker { worker, input: WorkerStop { force: true } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker, input: WorkerStop { force: true } }).await;
     let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
-    let taken = shop.floor.done(&shop.floor.bo, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+    let taken =
+        shop.floor.done(&shop.floor.bo, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
     (taken.handover.unwrap().branch, taken.brief)
 }
 

@@ -2,9 +2,9 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportId, ReportVerdict, TaskId, TaskStatus, WorkerStatus};
 use protocol::link::{ChangedFile, Changes, CheckTrouble, FactBody};
-use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd, WorkerStop};
+use protocol::{Criterion, CriterionResult, EscalationAnswer, TaskAdd, WorkerStop, verbs};
 
-use store::{AnswerEscalation, Caller, StopWorker};
+use store::Caller;
 
 use super::{Shop, checked, plain};
 use crate::execution::runner;
@@ -156,7 +156,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
     // Whoever says that it is to be tried again means more than once.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
-    shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation: asked.id, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
     shop.floor.pass(1_000);
     shop.dispatch().await;
     let holder = shop.task(task).await.assigned_to;
@@ -286,7 +286,7 @@ async fn what_was_reported_is_judged_whatever_becomes_of_its_worker(floor: Floor
         shop.ends(*task, "Done.").await;
     }
     for worker in &workers {
-        let stop = StopWorker { worker: worker.id, input: WorkerStop { force: false } };
+        let stop = verbs::WorkerStop { worker: worker.id, input: WorkerStop { force: false } };
         shop.floor.done(&shop.floor.ada, stop).await;
     }
     shop.looked_at(tasks[0], None).await;

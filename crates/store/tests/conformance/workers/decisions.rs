@@ -3,9 +3,9 @@
 use domain::{Actor, AuthorKind, SessionId, SessionStatus, TaskStatus, WorkerId, WorkerStatus};
 use protocol::link::FactBody;
 use protocol::{
-    AuditPage, Freeze, SessionState, TaskReason, TasksAdd, VersionPage, WorkConfigure, WorkerStart, WorkerUpdate,
+    AuditPage, Freeze, SessionState, TaskReason, TasksAdd, VersionPage, WorkConfigure, WorkerStart, WorkerUpdate, verbs,
 };
-use store::{AddTasks, Caller, CancelTask, FreezeFloor, ShowEvidence, ThawFloor, UpdateWorker, Who};
+use store::{Caller, ShowEvidence, Who};
 
 use super::{Shop, checked, plain};
 use crate::floor::{Floor, id};
@@ -76,8 +76,8 @@ async fn whoever_stops_everything_or_thaws_is_in_the_history(floor: Floor) {
     let shop = Shop::open(floor).await;
     let workers = shop.start(2).await;
     let everywhere = || Freeze { project: None };
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: everywhere() }).await;
-    shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: everywhere() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: everywhere() }).await;
     for worker in workers {
         let frozen = "Ada stopped everything: it takes nothing until Ada thaws it";
         assert_eq!(shop.history(worker.id, "frozen").await, [frozen]);
@@ -89,14 +89,14 @@ async fn a_raised_budget_lets_a_worker_go_on(floor: Floor) {
     let mut shop = Shop::open(floor).await;
     let worker = shop.start(1).await[0].id;
     let budget = |micros| WorkerUpdate { budget_micros: Some(micros), ..Default::default() };
-    shop.floor.done(&shop.floor.ada, UpdateWorker { worker, input: budget(1_000) }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker, input: budget(1_000) }).await;
     let task = shop.add(vec![plain("Spend it")]).await[0];
     shop.dispatch().await;
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     shop.costs(session, 1_000).await;
     assert_eq!(shop.worker(worker).await.status, WorkerStatus::Spent);
-    shop.floor.done(&shop.floor.ada, UpdateWorker { worker, input: budget(9_000) }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker, input: budget(9_000) }).await;
     assert_eq!(shop.history(worker, "resumed").await, ["Ada raised its budget: it takes tasks again"]);
 }
 
@@ -170,7 +170,7 @@ async fn the_text_of_a_tasks_activity_is_its_authors(floor: Floor) {
     let agent = Caller { who: Who::Actor { actor, name: "Ada".into() }, origin: "192.0.2.9".into(), by_agent: false };
     for (author, kind, name) in [(&agent, AuthorKind::Agent, "Ada"), (&shop.floor.bo, AuthorKind::User, "Bo")] {
         let input = TasksAdd { tasks: vec![plain("Remember: Ada said so")] };
-        let added = shop.floor.done(author, AddTasks { project: shop.project.id, input }).await;
+        let added = shop.floor.done(author, verbs::TaskAdd { project: shop.project.id, input }).await;
         let task = added.tasks[0].id;
         shop.dispatch().await;
         let activity = shop.task(task).await.activity.unwrap();
@@ -182,7 +182,7 @@ async fn the_text_of_a_tasks_activity_is_its_authors(floor: Floor) {
         let made =
             entries.iter().find(|entry| entry.verb == "activity.create" && entry.subject == activity.to_string());
         assert_eq!(made.unwrap().actor, None, "the hub started it, no person did");
-        shop.floor.done(&shop.floor.ada, CancelTask { task, input: TaskReason::default() }).await;
+        shop.floor.done(&shop.floor.ada, verbs::TaskCancel { task, input: TaskReason::default() }).await;
     }
 }
 

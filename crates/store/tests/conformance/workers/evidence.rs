@@ -1,8 +1,8 @@
 //! What a session showed and changed, for whoever must decide, and for nobody else.
 
 use domain::{AnswerAct, AttemptOutcome};
-use protocol::{Change, Criterion, Escalation, EscalationAnswer, TaskAdd};
-use store::{AnswerEscalation, Caller, EventBody, ShowEvidence};
+use protocol::{Change, Criterion, Escalation, EscalationAnswer, TaskAdd, verbs};
+use store::{Caller, EventBody, ShowEvidence};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
@@ -76,7 +76,7 @@ async fn what_a_session_showed_is_told_to_those_who_may_look_into_it(floor: Floo
     assert_eq!((theirs[0].context.screen.as_ref(), theirs[0].context.diff.as_ref()), (None, None));
     let before = told(&shop.floor).len();
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
-    let answered = shop.floor.done(&shop.floor.bo, AnswerEscalation { escalation, input }).await;
+    let answered = shop.floor.done(&shop.floor.bo, verbs::EscalationAnswer { escalation, input }).await;
     assert_eq!((answered.context.screen, answered.act), (None, Some(AnswerAct::Accept)));
     let news = told(&shop.floor).split_off(before);
     assert_eq!(news.iter().map(shown).collect::<Vec<_>>(), [(false, false, false), (true, true, true)]);

@@ -2,8 +2,8 @@
 
 use domain::{Actor, SessionId, TaskId};
 use protocol::link::{ChangedFile, Changes};
-use protocol::{CheckedOut, Deliverables, TaskReport, TaskTake};
-use store::{Caller, ReportTask, TakeTask};
+use protocol::{CheckedOut, Deliverables, TaskReport, TaskTake, verbs};
+use store::Caller;
 
 use super::{Shop, plain};
 use crate::execution::{in_project, spawn};
@@ -45,7 +45,7 @@ fn said(fence: u64, deliverables: Option<Deliverables>, failed: Option<&str>) ->
 /// The session of a task reports it with these; its runner finds those.
 async fn reported(shop: &mut Shop, task: TaskId, given: Option<Deliverables>, found: Changes) -> Deliverables {
     let fence = shop.task(task).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, ReportTask { task, input: said(fence, given, None) }).await;
+    shop.floor.done(&shop.floor.ada, verbs::TaskReport { task, input: said(fence, given, None) }).await;
     shop.looked_at(task, Some(found)).await;
     shop.detail(task).await.reports.remove(0).deliverables
 }
@@ -91,9 +91,9 @@ async fn what_another_task_left_in_the_same_workspace_is_not_named_again(floor: 
     let mut made = Vec::new();
     for (files, commits) in all {
         let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
-        let taken = shop.floor.done(&me, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+        let taken = shop.floor.done(&me, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
         let task = taken.task.id;
-        shop.floor.done(&me, ReportTask { task, input: said(taken.lease.fence, None, None) }).await;
+        shop.floor.done(&me, verbs::TaskReport { task, input: said(taken.lease.fence, None, None) }).await;
         shop.looked_at(task, Some(changes(files, commits))).await;
         let deliverables = shop.detail(task).await.reports.remove(0).deliverables;
         made.push((deliverables.files, deliverables.commits));
@@ -107,7 +107,7 @@ async fn a_report_that_gives_up_names_the_branch_that_it_leaves(floor: Floor) {
     let (shop, task) = handed_out(floor).await;
     let own = shop.detail(task).await.attempts[0].branch.clone();
     let fence = shop.task(task).await.lease.unwrap().fence;
-    shop.floor.done(&shop.floor.ada, ReportTask { task, input: said(fence, None, Some("no compiler")) }).await;
+    shop.floor.done(&shop.floor.ada, verbs::TaskReport { task, input: said(fence, None, Some("no compiler")) }).await;
     let made = shop.detail(task).await.reports.remove(0).deliverables;
     assert!(own.is_some() && made.branch == own, "{made:?}");
 }

@@ -1,8 +1,7 @@
 //! From a task to its session, and from what the session does to the end of the task.
 
 use domain::{AttemptOutcome, HoldUp, SessionStatus, TaskStatus, Timestamp, WorkerStatus};
-use protocol::WorkerStop;
-use store::{StopAllWorkers, StopWorker};
+use protocol::{WorkerStop, verbs};
 
 use super::{Shop, plain};
 use crate::execution::show;
@@ -76,7 +75,7 @@ async fn a_stopped_worker_gives_its_task_back_at_once_and_its_workspace_waits(fl
     let session = shop.session(task).await;
     shop.at(session, SessionStatus::Working).await;
     let input = WorkerStop { force: false };
-    let stopped = shop.floor.done(&shop.floor.ada, StopWorker { worker: worker.id, input }).await;
+    let stopped = shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: worker.id, input }).await;
     assert_eq!(stopped.status, WorkerStatus::Stopping);
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.task.session), (TaskStatus::Ready, None));
@@ -129,7 +128,7 @@ async fn the_sessions_of_a_worker_that_lost_its_task_change_nothing(floor: Floor
     shop.dispatch().await;
     let (first, old) = (shop.task(task).await.assigned_to.unwrap(), shop.session(task).await);
     let input = WorkerStop { force: true };
-    shop.floor.done(&shop.floor.ada, StopWorker { worker: first, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: first, input }).await;
     shop.dispatch().await;
     let before = shop.task(task).await;
     assert_eq!(before.assigned_to, workers.iter().map(|worker| worker.id).find(|id| *id != first));
@@ -146,7 +145,7 @@ async fn all_workers_stop_at_once(floor: Floor) {
     shop.start(3).await;
     let tasks = shop.add(vec![plain("One"), plain("Two of a kind")]).await;
     assert_eq!(shop.dispatch().await, 2);
-    let command = StopAllWorkers { project: shop.project.id, input: WorkerStop { force: false } };
+    let command = verbs::WorkerStopAll { project: shop.project.id, input: WorkerStop { force: false } };
     let stopped = shop.floor.done(&shop.floor.ada, command).await;
     assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopping).count(), 2);
     assert_eq!(stopped.iter().filter(|worker| worker.status == WorkerStatus::Stopped).count(), 1);

@@ -1,8 +1,8 @@
 //! Stop everything, and thaw.
 
 use domain::{TaskStatus, WorkerStatus};
-use protocol::{Change, Freeze, SessionSpawn, WorkSettings, WorkerStart, WorkerStop};
-use store::{EventBody, FreezeFloor, RemoveWorker, StopWorker, StoreError, ThawFloor};
+use protocol::{Change, Freeze, SessionSpawn, WorkSettings, WorkerStart, WorkerStop, verbs};
+use store::{EventBody, StoreError};
 
 use super::{Shop, plain};
 use crate::execution::{in_project, runner, show, spawn};
@@ -23,7 +23,7 @@ async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
     assert_eq!(shop.dispatch().await, 2);
     let mine = SessionSpawn { agent: "codex".into(), ..in_project(&shop.project, "look around") };
     let mine = shop.floor.done(&shop.floor.ada, spawn(mine, &[shop.runner])).await;
-    let done = shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    let done = shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
     assert_eq!((done.frozen, done.workers, done.sessions), (true, 2, 3));
     assert!(show(&shop.floor, &shop.floor.ada, mine.id).await.stopping);
     for task in &tasks {
@@ -34,11 +34,11 @@ async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
     let frozen = shop.worker(workers[0].id).await;
     assert_eq!(frozen.status, WorkerStatus::Paused);
     assert!(frozen.reason.unwrap().contains("thaw"));
-    let again = shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    let again = shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
     assert_eq!((again.frozen, again.workers, again.sessions), (true, 2, 0), "they were asked to stop already");
-    let thawed = shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    let thawed = shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: Freeze { project: None } }).await;
     assert_eq!((thawed.frozen, thawed.workers), (false, 2));
-    let again = shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    let again = shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: Freeze { project: None } }).await;
     assert_eq!((again.frozen, again.workers), (false, 0), "nothing was stopped any more");
     assert_eq!(shop.dispatch().await, 2);
     assert!(!shop.floor.store.work_settings(&shop.floor.bo, shop.project.id).await.unwrap().frozen);
@@ -47,12 +47,12 @@ async fn everything_stops_and_goes_on_when_thawed(floor: Floor) {
 async fn who_is_stopped_already_is_not_counted(floor: Floor) {
     let shop = Shop::open(floor).await;
     let workers = shop.start(3).await;
-    let stop = StopWorker { worker: workers[0].id, input: WorkerStop { force: false } };
+    let stop = verbs::WorkerStop { worker: workers[0].id, input: WorkerStop { force: false } };
     shop.floor.done(&shop.floor.ada, stop).await;
     let everywhere = || Freeze { project: None };
-    let frozen = shop.floor.done(&shop.floor.ada, FreezeFloor { input: everywhere() }).await;
+    let frozen = shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: everywhere() }).await;
     assert_eq!((frozen.workers, frozen.sessions), (2, 0));
-    let thawed = shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    let thawed = shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: everywhere() }).await;
     assert_eq!(thawed.workers, 2, "and does not go on");
     assert_eq!(shop.worker(workers[0].id).await.status, WorkerStatus::Stopped);
 }
@@ -62,15 +62,15 @@ async fn one_project_or_everywhere(floor: Floor) {
     shop.start(1).await;
     shop.add(vec![plain("A job")]).await;
     let here = Freeze { project: Some(shop.project.id) };
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: here.clone() }).await;
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
-    let still = shop.floor.done(&shop.floor.ada, ThawFloor { input: here.clone() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: here.clone() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
+    let still = shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: here.clone() }).await;
     assert!(still.frozen, "everything is still stopped everywhere");
     assert_eq!(shop.dispatch().await, 0);
-    shop.floor.done(&shop.floor.ada, ThawFloor { input: Freeze { project: None } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: Freeze { project: None } }).await;
     assert_eq!(shop.dispatch().await, 1);
     let hidden = Freeze { project: Some(domain::ProjectId::generate()) };
-    let error = shop.floor.refused(&shop.floor.ada, FreezeFloor { input: hidden }).await;
+    let error = shop.floor.refused(&shop.floor.ada, verbs::FloorFreeze { input: hidden }).await;
     assert!(matches!(error, StoreError::NotFound("project")), "{error}");
 }
 
@@ -84,7 +84,7 @@ async fn others_go_on(floor: Floor) {
     shop.start(1).await;
     shop.add(vec![plain("A job"), plain("Other work")]).await;
     let here = Freeze { project: Some(shop.project.id) };
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: here.clone() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: here.clone() }).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
     assert!(shop.worker(worker.id).await.task.is_some());
 }
@@ -111,17 +111,17 @@ async fn who_stopped_everything_is_named(floor: Floor) {
         last.expect("clients were told")
     };
     let everywhere = || Freeze { project: None };
-    shop.floor.done(&cy, FreezeFloor { input: everywhere() }).await;
+    shop.floor.done(&cy, verbs::FloorFreeze { input: everywhere() }).await;
     assert_eq!(names(&now().await), Vec::<&str>::new(), "who has no worker here stops nothing here");
-    shop.floor.done(&shop.floor.bo, FreezeFloor { input: everywhere() }).await;
+    shop.floor.done(&shop.floor.bo, verbs::FloorFreeze { input: everywhere() }).await;
     assert_eq!((now().await.frozen, names(&now().await)), (false, vec!["Bo"]));
     assert_eq!(told(), now().await);
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: Some(shop.project.id) } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: Some(shop.project.id) } }).await;
     assert_eq!((now().await.frozen, names(&now().await)), (true, vec!["Ada", "Bo"]));
-    shop.floor.done(&shop.floor.bo, RemoveWorker { worker: worker.id }).await;
+    shop.floor.done(&shop.floor.bo, verbs::WorkerRemove { worker: worker.id }).await;
     assert_eq!(names(&now().await), ["Ada"]);
     assert_eq!(told(), now().await);
-    shop.floor.done(&shop.floor.ada, ThawFloor { input: everywhere() }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: everywhere() }).await;
     assert_eq!((now().await.frozen, now().await.frozen_by), (false, vec![]));
     assert_eq!(told(), now().await);
 }

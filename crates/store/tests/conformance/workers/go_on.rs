@@ -1,8 +1,8 @@
 //! Who goes on with a task whose session ended before the task did, and who does not.
 
 use domain::{AttemptOutcome, EscalationKind, SessionStatus, TaskId, TaskStatus, Visibility, WorkerStatus};
-use protocol::{FoundAgent, ProjectUpdate, TaskAsk, WorkConfigure, WorkerStart};
-use store::{AskPerson, Caller, FreezeFloor, SeeRunner, UpdateProject};
+use protocol::{FoundAgent, ProjectUpdate, TaskAsk, WorkConfigure, WorkerStart, verbs};
+use store::{Caller, SeeRunner};
 
 use super::{Shop, checked, plain};
 use crate::execution::{Memory, about, runner};
@@ -43,7 +43,7 @@ async fn is_let_go(shop: &Shop, task: TaskId, why: &str) {
 async fn whoever_may_not_write_any_more_does_not_go_on(floor: Floor) {
     let (mut shop, task) = theirs(floor).await;
     let input = ProjectUpdate { visibility: Some(Visibility::ReadOnly), ..Default::default() };
-    shop.floor.done(&shop.floor.ada, UpdateProject { project: shop.project.id, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::ProjectUpdate { project: shop.project.id, input }).await;
     shop.found(task, false, "`out.txt` does not exist", None).await;
     is_let_go(&shop, task, "may not write in this project any more").await;
 }
@@ -51,7 +51,7 @@ async fn whoever_may_not_write_any_more_does_not_go_on(floor: Floor) {
 async fn nobody_goes_on_while_everything_is_stopped(floor: Floor) {
     let (mut shop, task) = theirs(floor).await;
     let input = protocol::Freeze { project: None };
-    shop.floor.done(&shop.floor.bo, FreezeFloor { input }).await;
+    shop.floor.done(&shop.floor.bo, verbs::FloorFreeze { input }).await;
     shop.found(task, false, "`out.txt` does not exist", None).await;
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.task.session), (TaskStatus::Ready, None));
@@ -79,7 +79,7 @@ async fn whoever_asked_and_left_is_waited_for(floor: Floor) {
     shop.dispatch().await;
     let fence = shop.task(task).await.lease.unwrap().fence;
     let input = TaskAsk { fence, question: "Tabs?".into(), options: vec![], context: String::new(), give_up: false };
-    let asked = shop.floor.done(&shop.floor.ada, AskPerson { task, input }).await;
+    let asked = shop.floor.done(&shop.floor.ada, verbs::TaskAsk { task, input }).await;
     shop.ends(task, "I asked, and wait.").await;
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.task.reason.as_deref()), (TaskStatus::Escalated, Some("Tabs?")));

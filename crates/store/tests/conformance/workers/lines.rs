@@ -1,8 +1,7 @@
 //! The line of work that a task began ends with it; those of people are theirs.
 
 use domain::{ActivityId, ActivityStatus, SessionStatus, TaskStatus};
-use protocol::{ActivityCreate, ActivityUpdate, SessionSpawn, TaskAdd};
-use store::{CreateActivity, UpdateActivity};
+use protocol::{ActivityCreate, ActivityUpdate, SessionSpawn, TaskAdd, verbs};
 
 use super::{Shop, plain};
 use crate::execution::spawn;
@@ -81,7 +80,7 @@ async fn what_people_made_or_hold_stays(floor: Floor) {
     let mut shop = Shop::open(floor).await;
     shop.start(1).await;
     let input = ActivityCreate { content: "Spring cleaning".into(), ..Default::default() };
-    let mine = shop.floor.done(&shop.floor.ada, CreateActivity { project: shop.project.id, input }).await.id;
+    let mine = shop.floor.done(&shop.floor.ada, verbs::ActivityCreate { project: shop.project.id, input }).await.id;
     let task = shop.add(vec![TaskAdd { activity: Some(mine), ..plain("Sweep the floor") }]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "It is clean.").await;
@@ -91,7 +90,7 @@ async fn what_people_made_or_hold_stays(floor: Floor) {
     shop.dispatch().await;
     let line = shop.line(other).await;
     let input = ActivityUpdate { status: Some(ActivityStatus::Blocked), ..Default::default() };
-    shop.floor.done(&shop.floor.ada, UpdateActivity { activity: line, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::ActivityUpdate { activity: line, input }).await;
     shop.finishes(other, "There are seven.").await;
     assert_eq!(shop.at_line(line).await, ActivityStatus::Blocked, "somebody said what it is at");
 }

@@ -2,9 +2,9 @@
 
 use domain::{AnswerAct, AttemptOutcome, EscalationKind, ReportVerdict, SessionStatus, TaskId, TaskStatus};
 use protocol::{
-    Criterion, EscalationAnswer, Metrics, MetricsPage, MetricsPoint, Noticed, TaskAdd, Usage, WorkConfigure,
+    Criterion, EscalationAnswer, Metrics, MetricsPage, MetricsPoint, Noticed, TaskAdd, Usage, WorkConfigure, verbs,
 };
-use store::{AnswerEscalation, Caller, LastHeard, RenewLeases, StoreError};
+use store::{Caller, LastHeard, RenewLeases, StoreError};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
@@ -72,7 +72,7 @@ async fn who_does_what_is_told(floor: Floor) {
 async fn accepts(shop: &Shop, task: TaskId) {
     let asked = shop.detail(task).await.escalations.pop().expect("somebody is asked");
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Accept), text: None };
-    shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation: asked.id, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation: asked.id, input }).await;
 }
 
 /// Stretches are 75 s long, and the last one ends after 240: they begin at -60, 15, 90 and 165.

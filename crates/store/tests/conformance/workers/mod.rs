@@ -29,9 +29,9 @@ use domain::{HoldUp, RunnerId, SessionId, SessionStatus, TaskId, Timestamp, Visi
 use protocol::link::{Changes, DesiredCheck, DesiredSession, FactBody};
 use protocol::{
     Criterion, Project, SessionState, Task, TaskAdd, TaskDetail, TasksAdd, Usage, WorkConfigure, WorkEntry,
-    WorkLogPage, Worker, WorkerStart,
+    WorkLogPage, Worker, WorkerStart, verbs,
 };
-use store::{AddTasks, Caller, ConfigureWork, Dispatch, StartWorkers};
+use store::{Caller, Dispatch, Placed};
 
 use crate::execution::{Memory, project, runner};
 use crate::floor::Floor;
@@ -73,13 +73,13 @@ impl Shop {
         self.floor.done(caller, self.starting(input)).await
     }
 
-    pub(crate) fn starting(&self, input: WorkerStart) -> StartWorkers {
-        StartWorkers { project: self.project.id, input, connected: vec![self.runner] }
+    pub(crate) fn starting(&self, input: WorkerStart) -> Placed<verbs::WorkerStart> {
+        Placed { verb: verbs::WorkerStart { project: self.project.id, input }, connected: vec![self.runner] }
     }
 
     /// Adds tasks.
     pub(crate) async fn add(&self, tasks: Vec<TaskAdd>) -> Vec<TaskId> {
-        let command = AddTasks { project: self.project.id, input: TasksAdd { tasks } };
+        let command = verbs::TaskAdd { project: self.project.id, input: TasksAdd { tasks } };
         self.floor.done(&self.floor.ada, command).await.tasks.iter().map(|task| task.id).collect()
     }
 
@@ -96,7 +96,7 @@ impl Shop {
     }
 
     pub(crate) async fn configure(&self, input: WorkConfigure) {
-        self.floor.done(&self.floor.ada, ConfigureWork { project: self.project.id, input }).await;
+        self.floor.done(&self.floor.ada, verbs::WorkConfigure { project: self.project.id, input }).await;
     }
 
     pub(crate) async fn detail(&self, task: TaskId) -> TaskDetail {

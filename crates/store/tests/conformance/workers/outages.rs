@@ -2,8 +2,8 @@
 //! of it once.
 
 use domain::{AttemptOutcome, EscalationKind, HoldUp, SessionStatus, TaskId, TaskStatus, WorkerStatus};
-use protocol::{Escalation, EscalationAnswer, WorkerFilter};
-use store::{AnswerEscalation, Caller, LastHeard, RemoveRunner, RenewLeases};
+use protocol::{Escalation, EscalationAnswer, WorkerFilter, verbs};
+use store::{Caller, LastHeard, RenewLeases};
 
 use super::{Shop, plain};
 use crate::floor::Floor;
@@ -77,7 +77,7 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fl
 async fn a_removed_runner_takes_its_outage_and_the_notice_along(floor: Floor) {
     let (shop, tasks) = out(floor, HoldUp::Overloaded).await;
     assert_eq!(asked(&shop, &tasks).await.len(), 1);
-    shop.floor.done(&shop.floor.ada, RemoveRunner { runner: shop.runner }).await;
+    shop.floor.done(&shop.floor.ada, verbs::RunnerRemove { runner: shop.runner }).await;
     assert!(asked(&shop, &tasks).await.is_empty(), "nobody needs to be asked any more");
     let mut answers = Vec::new();
     for task in &tasks {
@@ -132,7 +132,7 @@ async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
     assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task waits for nobody");
     assert_eq!(shop.dispatch().await, 0);
     let input = EscalationAnswer { option: Some("Try again now".into()), ..Default::default() };
-    let command = AnswerEscalation { escalation: open[0].id, input };
+    let command = verbs::EscalationAnswer { escalation: open[0].id, input };
     let answered = shop.floor.done(&shop.floor.ada, command).await;
     assert!(answered.answered_by.is_some());
     assert!(shop.task(open[0].task).await.context.is_empty(), "the agent is not bothered with it");
@@ -217,7 +217,7 @@ async fn a_worker_that_tries_again_and_is_stopped_leaves_it_to_another(floor: Fl
         probe = probe.or(shop.task(*task).await.assigned_to);
     }
     let input = protocol::WorkerStop { force: true };
-    shop.floor.done(&shop.floor.ada, store::StopWorker { worker: probe.unwrap(), input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerStop { worker: probe.unwrap(), input }).await;
     assert_eq!(shop.dispatch().await, 0);
     shop.floor.pass(1_000);
     assert_eq!(shop.dispatch().await, 1, "another tries");

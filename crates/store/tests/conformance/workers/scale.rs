@@ -1,8 +1,7 @@
 //! The number of workers follows the queue.
 
 use domain::Timestamp;
-use protocol::{WorkConfigure, WorkerFilter, WorkerStart, WorkerStop};
-use store::StopAllWorkers;
+use protocol::{WorkConfigure, WorkerFilter, WorkerStart, WorkerStop, verbs};
 
 use super::{Shop, plain};
 use crate::execution::runner;
@@ -74,7 +73,7 @@ async fn what_somebody_stopped_stays_stopped(floor: Floor) {
     let shop = Shop::open(floor).await;
     shop.start(2).await;
     shop.scales(8).await;
-    let stop = StopAllWorkers { project: shop.project.id, input: WorkerStop { force: false } };
+    let stop = verbs::WorkerStopAll { project: shop.project.id, input: WorkerStop { force: false } };
     shop.floor.done(&shop.floor.ada, stop).await;
     assert_eq!((shop.dispatch().await, shop.there().await), (0, 2));
 }

@@ -1,8 +1,8 @@
 //! How a project hands out its tasks, and who decides that.
 
 use domain::AssignStrategy;
-use protocol::{Change, WorkConfigure};
-use store::{ConfigureWork, StoreError};
+use protocol::{Change, WorkConfigure, verbs};
+use store::StoreError;
 
 use super::Shop;
 use crate::floor::Floor;
@@ -16,13 +16,13 @@ async fn settings_have_defaults_and_only_the_owner_changes_them(floor: Floor) {
     assert_eq!((before.strategy, before.lease_seconds), (AssignStrategy::LeastLoaded, 90));
     assert_eq!((before.tries_per_worker, before.workers_per_task, before.scale_most), (2, 2, 0));
     let input = WorkConfigure { strategy: Some(AssignStrategy::Stealing), ..Default::default() };
-    let error = floor.refused(&floor.bo, ConfigureWork { project, input: input.clone() }).await;
+    let error = floor.refused(&floor.bo, verbs::WorkConfigure { project, input: input.clone() }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let after = floor.done(&floor.ada, ConfigureWork { project, input }).await;
+    let after = floor.done(&floor.ada, verbs::WorkConfigure { project, input }).await;
     assert_eq!((after.strategy, after.lease_seconds), (AssignStrategy::Stealing, 90));
     assert_eq!(floor.store.work_settings(&floor.ada, project).await.unwrap(), after);
     let bad = WorkConfigure { lease_seconds: Some(10), ..Default::default() };
-    let error = floor.refused(&floor.ada, ConfigureWork { project, input: bad }).await;
+    let error = floor.refused(&floor.ada, verbs::WorkConfigure { project, input: bad }).await;
     assert!(matches!(error, StoreError::Invalid { field: "heartbeat_seconds", .. }), "{error}");
     let (_, state) = floor.store.state(&floor.bo).await.unwrap();
     let told = |change: &Change| matches!(change, Change::WorkSettings { settings, .. } if *settings == after);

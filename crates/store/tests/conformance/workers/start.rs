@@ -1,8 +1,8 @@
 //! Starting, changing, restarting and removing workers.
 
 use domain::{Visibility, WorkerStatus};
-use protocol::{Change, WorkerFilter, WorkerStart, WorkerUpdate};
-use store::{RemoveWorker, RestartWorker, StoreError, UpdateWorker};
+use protocol::{Change, WorkerFilter, WorkerStart, WorkerUpdate, verbs};
+use store::StoreError;
 
 use super::Shop;
 use crate::execution::runner;
@@ -25,7 +25,7 @@ async fn names_and_colours_are_unique_and_stable(floor: Floor) {
     let names: Vec<&str> = made.iter().map(|worker| worker.name.as_str()).collect();
     assert_eq!(names, ["codex 1", "codex 2", "codex 3"]);
     assert_eq!(made.iter().map(|worker| worker.colour).collect::<Vec<_>>(), [0, 1, 2]);
-    shop.floor.done(&shop.floor.ada, RemoveWorker { worker: made[1].id }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerRemove { worker: made[1].id }).await;
     let role = WorkerStart { role: Some("tester".into()), ..named("codex", 1) };
     let tester = shop.start_as(&shop.floor.ada, role).await.remove(0);
     assert_eq!((tester.name.as_str(), tester.colour), ("tester 1", 1), "a colour that is free is used again");
@@ -66,19 +66,19 @@ async fn only_the_owner_changes_a_worker(floor: Floor) {
     let shop = Shop::open(floor).await;
     let worker = shop.start(1).await.remove(0);
     let input = WorkerUpdate { name: Some("Rita".into()), abilities: Some(vec!["css".into()]), budget_micros: Some(7) };
-    let update = UpdateWorker { worker: worker.id, input: input.clone() };
+    let update = verbs::WorkerUpdate { worker: worker.id, input: input.clone() };
     let error = shop.floor.refused(&shop.floor.bo, update).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let error = shop.floor.refused(&shop.floor.bo, RestartWorker { worker: worker.id }).await;
+    let error = shop.floor.refused(&shop.floor.bo, verbs::WorkerRestart { worker: worker.id }).await;
     assert!(matches!(error, StoreError::Forbidden(_)), "{error}");
-    let after = shop.floor.done(&shop.floor.ada, UpdateWorker { worker: worker.id, input }).await;
+    let after = shop.floor.done(&shop.floor.ada, verbs::WorkerUpdate { worker: worker.id, input }).await;
     assert_eq!((after.name.as_str(), after.budget_micros), ("Rita", Some(7)));
     assert_eq!(after.abilities, ["css"]);
     let other = shop.start(1).await.remove(0);
     let taken = WorkerUpdate { name: Some("Rita".into()), ..Default::default() };
-    let error = shop.floor.refused(&shop.floor.ada, UpdateWorker { worker: other.id, input: taken }).await;
+    let error = shop.floor.refused(&shop.floor.ada, verbs::WorkerUpdate { worker: other.id, input: taken }).await;
     assert!(matches!(error, StoreError::Conflict(_)), "{error}");
-    let restarted = shop.floor.done(&shop.floor.ada, RestartWorker { worker: worker.id }).await;
+    let restarted = shop.floor.done(&shop.floor.ada, verbs::WorkerRestart { worker: worker.id }).await;
     assert_eq!((restarted.status, restarted.failures), (WorkerStatus::Idle, 0));
     assert!(shop.decided("restarted").await);
 }
@@ -92,7 +92,7 @@ async fn everybody_who_sees_the_project_sees_its_workers(floor: Floor) {
     let (_, state) = shop.floor.store.state(&shop.floor.bo).await.unwrap();
     assert!(state.contains(&Change::Workers { workers: vec![worker.clone()] }));
     let input = protocol::ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
-    let command = store::UpdateProject { project: shop.project.id, input };
+    let command = verbs::ProjectUpdate { project: shop.project.id, input };
     shop.floor.done(&shop.floor.ada, command).await;
     let hidden = shop.floor.store.worker(&shop.floor.bo, worker.id).await;
     assert!(matches!(hidden, Err(StoreError::NotFound("worker"))));

@@ -1,8 +1,7 @@
 //! A person stops the session of a worker, and means it.
 
 use domain::{AttemptOutcome, SessionStatus, TaskStatus, WorkerStatus};
-use protocol::{Freeze, SessionStop, WorkerStop};
-use store::{FreezeFloor, RestartWorker, StopAllWorkers, StopSession, StopWorker, ThawFloor};
+use protocol::{Freeze, SessionStop, WorkerStop, verbs};
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
@@ -14,7 +13,7 @@ both!(
 );
 
 async fn stop(shop: &Shop, session: domain::SessionId, force: bool) {
-    shop.floor.done(&shop.floor.ada, StopSession { session, input: SessionStop { force } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::SessionStop { session, input: SessionStop { force } }).await;
 }
 
 async fn who_stops_a_session_stops_its_worker_and_others_go_on(floor: Floor) {
@@ -47,7 +46,7 @@ async fn who_stops_a_session_stops_its_worker_and_others_go_on(floor: Floor) {
     let session = shop.session(task).await;
     stop(&shop, session, false).await;
     shop.exits(session, 0).await;
-    shop.floor.done(&shop.floor.ada, RestartWorker { worker: first.id }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerRestart { worker: first.id }).await;
     assert_eq!(shop.dispatch().await, 1);
     assert_eq!(shop.task(task).await.assigned_to, Some(first.id), "somebody said so");
 }
@@ -78,7 +77,7 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
     shop.dispatch().await;
     let held = shop.task(task).await.assigned_to.unwrap();
     let (ada, project) = (&shop.floor.ada, shop.project.id);
-    let stopping = |worker, force| StopWorker { worker, input: WorkerStop { force } };
+    let stopping = |worker, force| verbs::WorkerStop { worker, input: WorkerStop { force } };
     shop.floor.done(ada, stopping(held, false)).await;
     let other = workers.iter().map(|worker| worker.id).find(|id| *id != held).unwrap();
     shop.floor.done(ada, stopping(other, true)).await;
@@ -91,14 +90,14 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
         (Some(other), None, "Ada stopped it by force: it takes nothing until it is restarted".to_owned()),
     ];
     assert_eq!(said().await, expected);
-    shop.floor.done(ada, StopAllWorkers { project, input: WorkerStop { force: false } }).await;
+    shop.floor.done(ada, verbs::WorkerStopAll { project, input: WorkerStop { force: false } }).await;
     assert_eq!(said().await.len(), 4, "only of those that were not stopped already");
 
     let input = Freeze { project: Some(project) };
-    shop.floor.done(ada, FreezeFloor { input: input.clone() }).await;
-    shop.floor.done(ada, FreezeFloor { input: input.clone() }).await;
-    shop.floor.done(ada, ThawFloor { input: input.clone() }).await;
-    shop.floor.done(ada, ThawFloor { input }).await;
+    shop.floor.done(ada, verbs::FloorFreeze { input: input.clone() }).await;
+    shop.floor.done(ada, verbs::FloorFreeze { input: input.clone() }).await;
+    shop.floor.done(ada, verbs::FloorThaw { input: input.clone() }).await;
+    shop.floor.done(ada, verbs::FloorThaw { input }).await;
     let log = shop.log().await;
     let frozen: Vec<&str> = log
         .iter()

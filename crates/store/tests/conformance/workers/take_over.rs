@@ -4,10 +4,8 @@ use domain::{
     Action, Actor, AttemptOutcome, RunnerId, SessionId, SessionStatus, TaskId, TaskStatus, WorkerKind, WorkerStatus,
 };
 use protocol::link::{DesiredSession, StartFrom};
-use protocol::{Sandbox, SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop};
-use store::{
-    Caller, EndMove, HurryMove, Moving, ReleaseTask, StartWorkers, StopWorker, StoreError, TakeOver, TakeTask,
-};
+use protocol::{Sandbox, SessionSpawn, Task, TaskRelease, TaskTake, TaskTakeOver, WorkerStart, WorkerStop, verbs};
+use store::{Caller, EndMove, HurryMove, Moving, Placed, StoreError};
 
 use super::{Shop, plain};
 use crate::execution::{Memory, runner, show, spawn};
@@ -52,8 +50,12 @@ impl Half {
         Self { shop, task, old, theirs }
     }
 
-    fn taking(&self, connected: &[RunnerId]) -> TakeOver {
-        TakeOver { task: self.task, input: TaskTakeOver::default(), connected: connected.to_vec() }
+    fn taking(&self, connected: &[RunnerId]) -> Placed<verbs::TaskTakeOver> {
+        self.taking_with(TaskTakeOver::default(), connected)
+    }
+
+    fn taking_with(&self, input: TaskTakeOver, connected: &[RunnerId]) -> Placed<verbs::TaskTakeOver> {
+        Placed { verb: verbs::TaskTakeOver { task: self.task, input }, connected: connected.to_vec() }
     }
 
     async fn taken(&self) -> Task {
@@ -74,10 +76,11 @@ impl Half {
     /// A worker of Bo's is there, and Ada's stopped.
     async fn handed(&self, connected: &[RunnerId]) {
         let input = WorkerStart { agent: "codex".into(), ..Default::default() };
-        let start = StartWorkers { project: self.shop.project.id, input, connected: vec![self.theirs] };
+        let start =
+            Placed { verb: verbs::WorkerStart { project: self.shop.project.id, input }, connected: vec![self.theirs] };
         self.shop.floor.done(&self.shop.floor.bo, start).await;
         let worker = self.shop.task(self.task).await.assigned_to.unwrap();
-        let stop = StopWorker { worker, input: WorkerStop { force: false } };
+        let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
         self.shop.floor.done(&self.shop.floor.ada, stop).await;
         assert_eq!(self.shop.dispatch_with(connected).await, 1);
     }
@@ -145,7 +148,7 @@ async fn work_that_comes_back_from_a_colleague_is_not_one_s_own(floor: Floor) {
     let mut his = Memory::new(half.theirs);
     let workspace = half.shop.floor.store.session_detail(&half.shop.floor.bo, session).await.unwrap().workspace;
     his.ready(&half.shop.floor, &workspace).await;
-    let stop = StopWorker { worker: taken.assigned_to.unwrap(), input: WorkerStop { force: false } };
+    let stop = verbs::WorkerStop { worker: taken.assigned_to.unwrap(), input: WorkerStop { force: false } };
     half.shop.floor.done(&half.shop.floor.bo, stop).await;
     his.at(&half.shop.floor, session, SessionStatus::Exited).await;
     assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs]).await, 1, "Ada's worker goes on");
@@ -193,7 +196,7 @@ async fn who_has_it_is_told_so_and_it_happens_once(floor: Floor) {
     let again = half.shop.floor.store.write(bo, key(), half.taking(&both)).await.unwrap();
     assert_eq!(again.value, first.value, "what arrives twice is answered twice");
     let named = TaskTakeOver { runner: Some(half.theirs), agent: Some("codex".into()), ..Default::default() };
-    for command in [half.taking(&both), TakeOver { input: named, ..half.taking(&[half.theirs]) }] {
+    for command in [half.taking(&both), half.taking_with(named, &[half.theirs])] {
         let refused = half.shop.floor.refused(bo, command).await.to_string();
         assert!(refused.contains("`codex 2`, a worker of yours, has it already"), "{refused}");
         assert!(refused.contains("another runner or agent"), "{refused}");
@@ -213,7 +216,8 @@ async fn a_command_of_somebody_else_runs_only_when_it_is_said(floor: Floor) {
     shop.at(session, SessionStatus::Working).await;
     let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
     let connected = vec![shop.runner, theirs];
-    let taking = |input: TaskTakeOver| TakeOver { task, input, connected: connected.clone() };
+    let taking =
+        |input: TaskTakeOver| Placed { verb: verbs::TaskTakeOver { task, input }, connected: connected.clone() };
     for unsaid in [TaskTakeOver::default(), TaskTakeOver { agent: Some("command".into()), ..Default::default() }] {
         let refused = shop.floor.refused(&shop.floor.bo, taking(unsaid)).await;
         let StoreError::Invalid { field: "argv", .. } = &refused else { panic!("{refused:?}") };
@@ -246,7 +250,7 @@ async fn another_agent_stays_in_the_sandbox_or_in_the_one_that_is_said(floor: Fl
     // Each time the other runner is away: nothing is waited for.
     let taking = |sandbox: Option<Sandbox>, runner: RunnerId| {
         let input = TaskTakeOver { agent: Some("codex".into()), sandbox, ..Default::default() };
-        TakeOver { task, input, connected: vec![runner] }
+        Placed { verb: verbs::TaskTakeOver { task, input }, connected: vec![runner] }
     };
     let runs_in = async |shop: &Shop, runner: RunnerId| {
         let now = shop.session(task).await;
@@ -289,7 +293,7 @@ async fn a_take_over_that_is_given_up_leaves_the_work_where_it_is(floor: Floor) 
     let worker = half.taken().await.assigned_to.unwrap();
     let moving = half.moving().await;
     half.shop.exits(half.old, 0).await;
-    let stop = StopWorker { worker, input: WorkerStop { force: false } };
+    let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
     half.shop.floor.done(&half.shop.floor.bo, stop).await;
     assert!(half.desired().await.iter().all(|plan| !plan.run), "it was never started, and is not now");
     assert!(!half.moving().await.wanted);
@@ -305,7 +309,8 @@ async fn what_is_over_is_not_taken_over(floor: Floor) {
     let task = shop.add(vec![plain("Quick")]).await[0];
     shop.dispatch().await;
     shop.finishes(task, "done").await;
-    let command = || TakeOver { task, input: TaskTakeOver::default(), connected: vec![shop.runner] };
+    let command =
+        || Placed { verb: verbs::TaskTakeOver { task, input: TaskTakeOver::default() }, connected: vec![shop.runner] };
     assert!(matches!(shop.floor.refused(&shop.floor.ada, command()).await, StoreError::Conflict(_)));
     let stranger = Floor::observer(shop.project.id);
     let refused = shop.floor.refused(&stranger, command()).await;
@@ -350,11 +355,11 @@ async fn work_that_never_arrived_is_fetched_from_where_it_is(floor: Floor) {
     half.end(&moving, Some(&"d".repeat(64)), None).await;
     // Bo's worker stops before its workspace is made.
     let worker = half.shop.task(half.task).await.assigned_to.unwrap();
-    let stop = StopWorker { worker, input: WorkerStop { force: false } };
+    let stop = verbs::WorkerStop { worker, input: WorkerStop { force: false } };
     half.shop.floor.done(&half.shop.floor.bo, stop).await;
     let third = runner(&half.shop.floor, &half.shop.floor.bo, "third", 4).await;
     let input = WorkerStart { agent: "codex".into(), runner: Some(third), ..Default::default() };
-    let start = StartWorkers { project: half.shop.project.id, input, connected: vec![third] };
+    let start = Placed { verb: verbs::WorkerStart { project: half.shop.project.id, input }, connected: vec![third] };
     half.shop.floor.done(&half.shop.floor.bo, start).await;
     assert_eq!(half.shop.dispatch_with(&[half.shop.runner, half.theirs, third]).await, 1);
     let moving = half.moving().await;
@@ -370,13 +375,13 @@ async fn what_a_person_works_in_stays_where_it_is(floor: Floor) {
     let actor = Actor::Agent { user: id(&shop.floor.ada), project: shop.project.id, session: mine.id };
     let agent = Caller::bearer(actor, "Ada", "192.0.2.9");
     let input = TaskTake { task: None, worker: None, abilities: vec![], wait_seconds: None };
-    let held = shop.floor.done(&agent, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+    let held = shop.floor.done(&agent, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
     let input = TaskRelease { fence: held.lease.fence, reason: None };
-    shop.floor.done(&agent, ReleaseTask { task, input }).await;
+    shop.floor.done(&agent, verbs::TaskRelease { task, input }).await;
     assert_eq!(shop.detail(task).await.attempts[0].workspace, Some(mine.workspace));
     let theirs = runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
     let input = WorkerStart { agent: "codex".into(), ..Default::default() };
-    let start = StartWorkers { project: shop.project.id, input, connected: vec![theirs] };
+    let start = Placed { verb: verbs::WorkerStart { project: shop.project.id, input }, connected: vec![theirs] };
     shop.floor.done(&shop.floor.bo, start).await;
     assert_eq!(shop.dispatch_with(&[shop.runner, theirs]).await, 1);
     assert_eq!(shop.floor.store.moving().await.unwrap(), []);
@@ -387,10 +392,10 @@ async fn nobody_needs_to_answer_about_what_was_taken_over(floor: Floor) {
     let fence = half.shop.task(half.task).await.lease.unwrap().fence;
     let (question, options) = ("Which one?".to_owned(), vec![]);
     let input = protocol::TaskAsk { fence, question, options, context: String::new(), give_up: true };
-    half.shop.floor.done(&half.shop.floor.ada, store::AskPerson { task: half.task, input }).await;
+    half.shop.floor.done(&half.shop.floor.ada, verbs::TaskAsk { task: half.task, input }).await;
     assert_eq!(half.shop.task(half.task).await.status, TaskStatus::Escalated);
     let input = TaskTakeOver { agent: Some("codex".into()), ..Default::default() };
-    let taking = TakeOver { input, ..half.taking(&[half.shop.runner, half.theirs]) };
+    let taking = half.taking_with(input, &[half.shop.runner, half.theirs]);
     half.shop.floor.done(&half.shop.floor.bo, taking).await;
     let detail = half.shop.detail(half.task).await;
     let by = detail.escalations[0].answered_by.as_ref().map(|by| by.name.as_str());

@@ -1,8 +1,8 @@
 //! What clients are told of workers: those of a project that changed together, together.
 
 use domain::{ProjectId, Visibility, WorkerId, WorkerStatus};
-use protocol::{Change, Freeze, Worker, WorkerStart};
-use store::{EventBody, FreezeFloor, RemoveWorker, StartWorkers};
+use protocol::{Change, Freeze, Worker, WorkerStart, verbs};
+use store::{EventBody, Placed};
 
 use super::{Shop, plain};
 use crate::execution::project;
@@ -22,7 +22,7 @@ fn told(shop: &Shop) -> Vec<(Option<ProjectId>, Vec<Worker>)> {
 
 async fn start_in(shop: &Shop, project: ProjectId, count: u32) -> Vec<WorkerId> {
     let input = WorkerStart { agent: "codex".into(), count: Some(count), ..Default::default() };
-    let command = StartWorkers { project, input, connected: vec![shop.runner] };
+    let command = Placed { verb: verbs::WorkerStart { project, input }, connected: vec![shop.runner] };
     shop.floor.done(&shop.floor.ada, command).await.iter().map(|worker| worker.id).collect()
 }
 
@@ -38,7 +38,7 @@ async fn one_event_tells_of_all_of_a_project(floor: Floor) {
     assert_eq!(shop.dispatch().await, 2);
 
     shop.floor.heard().clear();
-    shop.floor.done(&shop.floor.ada, FreezeFloor { input: Freeze { project: None } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: Freeze { project: None } }).await;
     let told = told(&shop);
     assert_eq!(told.len(), 2, "an event for each project: {told:?}");
     for (project, mut expected) in [(shop.project.id, here), (hidden, there)] {
@@ -58,7 +58,7 @@ async fn what_a_sync_tells_is_what_was_told(floor: Floor) {
     let here = start_in(&shop, shop.project.id, 2).await;
     let there = start_in(&shop, hidden, 3).await;
     let gone = start_in(&shop, shop.project.id, 1).await.remove(0);
-    shop.floor.done(&shop.floor.ada, RemoveWorker { worker: gone }).await;
+    shop.floor.done(&shop.floor.ada, verbs::WorkerRemove { worker: gone }).await;
     let synced = async |caller| {
         let (_, state) = shop.floor.store.state(caller).await.unwrap();
         let workers = state.into_iter().filter_map(|change| match change {

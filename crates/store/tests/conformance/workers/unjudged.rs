@@ -2,8 +2,10 @@
 
 use domain::{AnswerAct, EscalationKind, ReportVerdict, SessionId, TaskId, TaskStatus};
 use protocol::link::{ChangedFile, Changes, FactBody};
-use protocol::{Criterion, CriterionResult, Escalation, EscalationAnswer, TaskAdd, TaskReason, TaskTake, TaskTakeOver};
-use store::{AnswerEscalation, CancelTask, RetryTask, TakeOver, TakeTask};
+use protocol::{
+    Criterion, CriterionResult, Escalation, EscalationAnswer, TaskAdd, TaskReason, TaskTake, TaskTakeOver, verbs,
+};
+use store::Placed;
 
 use super::{Shop, checked, plain};
 use crate::floor::Floor;
@@ -59,7 +61,7 @@ impl Shop {
 
     async fn cancel(&self, task: TaskId) {
         let input = TaskReason { reason: Some("not needed".into()) };
-        self.floor.done(&self.floor.ada, CancelTask { task, input }).await;
+        self.floor.done(&self.floor.ada, verbs::TaskCancel { task, input }).await;
     }
 
     /// What is asked about a task now.
@@ -100,12 +102,12 @@ async fn what_a_person_let_fail_or_has_done_again_is_refused(floor: Floor) {
     }
     let escalation = shop.asked(tasks[0]).await[0].id;
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Fail), text: None };
-    shop.floor.done(&shop.floor.ada, AnswerEscalation { escalation, input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::EscalationAnswer { escalation, input }).await;
     let (verdict, reason) = shop.verdict(tasks[0]).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task failed before this was judged: Ada let it fail");
     let input = TaskReason { reason: Some("shorter".into()) };
-    shop.floor.done(&shop.floor.ada, RetryTask { task: tasks[1], input }).await;
+    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task: tasks[1], input }).await;
     let (verdict, reason) = shop.verdict(tasks[1]).await;
     assert_eq!((verdict, reason.as_str()), (ReportVerdict::Refused, "Ada retried it: shorter"));
 }
@@ -117,18 +119,22 @@ async fn what_was_taken_over_was_not_refused_for_what_it_is(floor: Floor) {
     shop.dispatch().await;
     shop.finishes(task, "Wrote it.").await;
     let theirs = crate::execution::runner(&shop.floor, &shop.floor.bo, "theirs", 4).await;
-    let over = TakeOver { task, input: TaskTakeOver::default(), connected: vec![shop.runner, theirs] };
+    let over = Placed {
+        verb: verbs::TaskTakeOver { task, input: TaskTakeOver::default() },
+        connected: vec![shop.runner, theirs],
+    };
     shop.floor.done(&shop.floor.bo, over).await;
     let (verdict, reason) = shop.verdict(task).await;
     assert_eq!(verdict, ReportVerdict::Refused);
     assert_eq!(reason, "the task went on before this was judged: Bo took it over");
     let worker = shop.task(task).await.assigned_to.unwrap();
-    let stop = store::StopWorker { worker, input: protocol::WorkerStop { force: true } };
+    let stop = verbs::WorkerStop { worker, input: protocol::WorkerStop { force: true } };
     shop.floor.done(&shop.floor.bo, stop).await;
     shop.cancel(task).await;
-    shop.floor.done(&shop.floor.ada, RetryTask { task, input: TaskReason { reason: None } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task, input: TaskReason { reason: None } }).await;
     let input = TaskTake { task: Some(task), worker: Some("editor".into()), abilities: vec![], wait_seconds: None };
-    let taken = shop.floor.done(&shop.floor.ada, TakeTask { project: shop.project.id, input }).await.taken.unwrap();
+    let taken =
+        shop.floor.done(&shop.floor.ada, verbs::TaskTake { project: shop.project.id, input }).await.taken.unwrap();
     assert_eq!(taken.refused.as_deref(), None, "there is nothing to mend");
 }
 
@@ -156,7 +162,7 @@ async fn a_conflict_goes_on_with_the_next_that_is_met(floor: Floor) {
     let tasks = shop.collide(vec![judged("Reword it"), checked("Rename it"), checked("Move it")]).await;
     let before = shop.asked(tasks[2]).await.remove(0);
     assert_eq!(before.context.other_task, Some(tasks[1]));
-    shop.floor.done(&shop.floor.ada, RetryTask { task: tasks[1], input: TaskReason { reason: None } }).await;
+    shop.floor.done(&shop.floor.ada, verbs::TaskRetry { task: tasks[1], input: TaskReason { reason: None } }).await;
     let asked = shop.asked(tasks[2]).await.remove(0);
     assert_eq!((asked.id, asked.session, asked.context.other_task), (before.id, before.session, Some(tasks[0])));
     assert!(asked.question.contains("`Reword it`"), "{}", asked.question);

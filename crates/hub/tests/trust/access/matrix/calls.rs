@@ -7,12 +7,12 @@ use domain::{
     RunnerId, SessionId, TaskId, TokenId, UserId, Visibility, WorkerId, WorkspaceId,
 };
 use protocol::{
-    ActivityCreate, ActivityUpdate, ApprovalAnswer, ApprovalFilter, AuditPage, Call, DiffRange, EscalationAnswer,
-    EscalationFilter, ExecutionFilter, Freeze, InviteCreate, LogPage, MarkRead, MessagePage, MessageText, MetricsPage,
-    ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery, RecordingRange, Rename, RunnerCreate,
-    RunnerUpdate, SessionStop, SessionText, TaskAsk, TaskFilter, TaskHeartbeat, TaskReason, TaskRelease, TaskReport,
-    TaskTake, TaskTakeOver, TaskTurn, TasksAdd, TokenCreate, VersionPage, WorkConfigure, WorkLogPage, WorkerFilter,
-    WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
+    ActivityCreate, ActivityFilter, ActivityUpdate, ApprovalAnswer, ApprovalFilter, AuditPage, Call, DiffRange,
+    EscalationAnswer, EscalationFilter, ExecutionFilter, Freeze, InviteCreate, LogPage, MarkRead, MessagePage,
+    MessageText, MetricsPage, ObserverCreate, ProjectCreate, ProjectUpdate, RecordingKeep, RecordingQuery,
+    RecordingRange, Rename, RunnerCreate, RunnerUpdate, SessionStop, SessionText, TaskAsk, TaskFilter, TaskHeartbeat,
+    TaskReason, TaskRelease, TaskReport, TaskTake, TaskTakeOver, TaskTurn, TasksAdd, TokenCreate, VersionPage,
+    WorkConfigure, WorkLogPage, WorkerFilter, WorkerStart, WorkerStop, WorkerUpdate, WorkspaceRestore,
 };
 use serde_json::json;
 
@@ -115,8 +115,8 @@ pub(super) fn ask(case: &str, on: &Targets) -> Call {
         "project.delete" => Call::ProjectDelete { project },
         "project.versions" => Call::ProjectVersions { project, page: VersionPage::default() },
         "project.diff" => Call::ProjectDiff { project, range: DiffRange::default() },
-        "activity.list" => Call::ActivityList { project: None },
-        "activity.list/project" => Call::ActivityList { project: Some(project) },
+        "activity.list" => Call::ActivityList { filter: ActivityFilter::default() },
+        "activity.list/project" => Call::ActivityList { filter: ActivityFilter { project: Some(project) } },
         "activity.show" => Call::ActivityShow { activity },
         "activity.create" => {
             Call::ActivityCreate { project, input: ActivityCreate { content: "more".into(), ..Default::default() } }

@@ -2,131 +2,68 @@
 
 use domain::Visibility;
 
+use protocol::{Access, Call};
+
 /// What each kind of actor gets: `+` it is done, `-` forbidden, `.` not found; `h` only the hub's owner may.
 /// Peers by the project's visibility; an observer's link is to this project, a stranger's to another.
 /// What is the owner's alone (token, login, invite, runner) belongs to the project's owner here.
 /// `x` follows share_execution: done, or not found. What a runner must answer comes to it (`r`; it has no time), `s` if
 /// execution is shared; `f` is forbidden if it is and otherwise not found; `c` is a conflict: no runner of one's own, or
 /// not over yet. An agent is that of a session of the owner's, and the tasks are held by other workers of theirs. A runner's
-/// token is forbidden everything, and opens no socket. Whoever shows no credential gets 401 everywhere.
-const TABLE: &str = "
-    verb                    owner  private read-only read-write  observer stranger  agent
-    me                        +       +        +         +          +        +       +
-    me.rename                 +       +        +         +          -        -       -
-    user.list                 +       +        +         +          -        -       -
-    user.show                 +       +        +         +          -        -       -
-    user.disable              -       h        h         h          -        -       -
-    user.enable               -       h        h         h          -        -       -
-    project.list              +       +        +         +          +        +       +
-    project.show              +       .        +         +          +        .       +
-    project.create            +       +        +         +          -        -       -
-    project.update            +       .        -         +          -        .       -
+/// token is forbidden everything, and opens no socket. A request without a credential gets 401 everywhere.
+///
+///                              owner  private  read-only  read-write  observer  stranger  agent
+fn cells(access: Access) -> &'static str {
+    match access {
+        Access::Anyone => "+       +        +          +           +         +        +",
+        Access::Person => "+       +        +          +           -         -        -",
+        Access::HubOwner => "-       h        h          h           -         -        -",
+        Access::See => "+       .        +          +           +         .        +",
+        Access::PersonSees => "+       .        +          +           -         .        -",
+        Access::Write => "+       .        -          +           -         .        +",
+        Access::Decide => "+       .        -          +           -         .        -",
+        Access::Owner => "+       .        -          -           -         .        -",
+        Access::Mine => "+       .        .          .           .         .        .",
+        Access::MyRunner => "+       -        -          -           -         -        -",
+        Access::Look => "+       .        x          x           x         .        +",
+        Access::LookOnRunner => "r       .        s          s           s         .        r",
+        Access::Drive => "+       .        f          f           f         .        -",
+        Access::DriveOnRunner => "r       .        f          f           f         .        -",
+        Access::Spawn => "+       .        -          c           -         -        -",
+    }
+}
+
+/// Rows that differ from their verb's declaration, and further cases of a verb.
+const CASES: &str = "
+    login.revoke              +       .        .         .          -        -       -
+    session.resume            c       .        f         f          f        .       -
     project.update/visibility +       .        -         -          -        .       -
     project.update/execution  +       .        -         -          -        .       -
     project.update/archive    +       .        -         -          -        .       -
     project.update/retention  +       .        -         -          -        .       -
     project.update/code       +       .        -         -          -        .       -
     project.update/sandbox    +       .        -         -          -        .       -
-    project.versions          +       .        +         +          +        .       +
-    project.diff              +       .        +         +          +        .       +
-    activity.list             +       +        +         +          +        +       +
     activity.list/project     +       .        +         +          +        .       +
-    activity.show             +       .        +         +          +        .       +
-    activity.create           +       .        -         +          -        .       -
-    activity.update           +       .        -         +          -        .       +
-    activity.versions         +       .        +         +          +        .       +
-    activity.diff             +       .        +         +          +        .       +
-    chat.history              +       .        +         +          +        .       +
-    chat.send                 +       .        -         +          -        .       +
-    chat.edit                 +       .        -         -          -        .       -
-    chat.read                 +       .        +         +          -        .       -
-    chat.unread               +       +        +         +          -        -       -
-    token.list                +       +        +         +          -        -       -
-    token.create              +       +        +         +          -        -       -
-    token.revoke              +       .        .         .          .        .       .
-    login.list                +       +        +         +          -        -       -
-    login.link                +       +        +         +          -        -       -
-    login.revoke              +       .        .         .          -        -       -
-    login.revoke_all          +       +        +         +          -        -       -
-    invite.list               +       +        +         +          -        -       -
-    invite.create             +       +        +         +          -        -       -
-    invite.revoke             +       .        .         .          .        .       .
-    observer.list             +       .        -         -          -        .       -
-    observer.create           +       .        -         -          -        .       -
-    observer.revoke           +       .        -         -          -        .       -
-    runner.list               +       +        +         +          -        -       -
-    runner.create             +       +        +         +          -        -       -
-    runner.update             +       -        -         -          -        -       -
-    runner.remove             +       -        -         -          -        -       -
-    approval.list             +       +        +         +          -        -       -
-    approval.show             +       .        .         .          .        .       .
-    approval.answer           +       .        .         .          .        .       .
-    grant.list                +       +        +         +          -        -       -
-    grant.revoke              +       .        .         .          .        .       .
-    session.list              +       +        +         +          +        +       +
     session.list/project      +       .        +         +          +        .       +
-    session.show              +       .        x         x          x        .       +
-    session.spawn             +       .        -         c          -        -       -
-    session.log               r       .        s         s          s        .       r
-    session.send              r       .        f         f          f        .       -
-    session.resume            c       .        f         f          f        .       -
-    workspace.list            +       +        +         +          +        +       +
     workspace.list/project    +       .        +         +          +        .       +
-    workspace.show            +       .        x         x          x        .       +
-    workspace.diff            r       .        s         s          s        .       r
-    workspace.saves           r       .        s         s          s        .       r
-    workspace.restore         r       .        f         f          f        .       -
-    workspace.clean           r       .        f         f          f        .       -
-    recording.list            +       +        +         +          +        +       +
     recording.list/project    +       .        +         +          +        .       +
-    recording.show            r       .        s         s          s        .       r
-    recording.part            r       .        s         s          s        .       r
-    recording.search          r       .        s         s          s        .       r
-    recording.keep            +       .        f         f          f        .       -
-    session.stop              +       .        f         f          f        .       -
-    task.list                 +       +        +         +          +        +       +
     task.list/project         +       .        +         +          +        .       +
-    task.export               +       +        +         +          +        +       +
     task.export/project       +       .        +         +          +        .       +
-    task.show                 +       .        +         +          +        .       +
-    task.add                  +       .        -         +          -        .       +
-    task.heartbeat            +       .        -         -          -        .       -
-    task.ask                  +       .        -         -          -        .       -
-    task.release              +       .        -         -          -        .       -
-    task.report               +       .        -         -          -        .       -
-    task.cancel               +       .        -         +          -        .       -
-    task.retry                +       .        -         +          -        .       -
-    task.take                 +       .        -         +          -        .       +
-    task.turn                 +       .        -         +          -        .       +
-    task.take_over            +       .        -         c          -        -       -
-    escalation.list           +       +        +         +          +        +       +
     escalation.list/project   +       .        +         +          +        .       +
-    escalation.show           +       .        +         +          +        .       +
-    escalation.answer         +       .        -         +          -        .       -
-    worker.list               +       +        +         +          +        +       +
     worker.list/project       +       .        +         +          +        .       +
-    worker.show               +       .        +         +          +        .       +
-    worker.update             +       .        -         -          -        .       -
-    worker.start              +       .        -         c          -        -       -
-    worker.stop               +       .        -         -          -        .       -
-    worker.restart            +       .        -         -          -        .       -
-    worker.stop_all           +       .        +         +          -        .       -
-    worker.remove             +       .        -         -          -        .       -
-    work.log                  +       .        +         +          +        .       +
-    work.settings             +       .        +         +          +        .       +
-    work.configure            +       .        -         -          -        .       -
-    work.metrics              +       .        +         +          +        .       +
-    work.doing                +       .        +         +          +        .       +
-    floor.freeze              +       +        +         +          -        -       -
     floor.freeze/project      +       .        +         +          -        .       -
-    floor.thaw                +       +        +         +          -        -       -
     floor.thaw/project        +       .        +         +          -        .       -
-    audit.list                +       +        +         +          -        -       -
     audit.list/project        +       .        +         +          -        -       -
-    presence.list             +       +        +         +          -        -       -
-    chat.delete               +       .        -         -          -        .       -
-    project.delete            +       .        -         -          -        .       -
 ";
+
+/// A verb that ends what another one needs, and the verb that it must follow.
+const LATER: [(&str, &str); 5] = [
+    ("session.stop", "recording.keep"),
+    ("task.report", "task.ask"),
+    ("worker.remove", "worker.stop_all"),
+    ("chat.delete", "audit.list/project"),
+    ("project.delete", "chat.delete"),
+];
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,14 +89,24 @@ pub(super) const KINDS: [Kind; 8] = [
     Kind::Anonymous,
 ];
 
-/// The rows: case and its seven cells.
+/// The rows: every verb of the protocol, each followed by its further cases, with seven cells.
 pub(super) fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
-    let rows = TABLE.trim().lines().skip(1).map(|line| {
-        let cells: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(cells.len(), 8, "{line}");
-        (cells[0], cells[1..].to_vec())
-    });
-    rows.collect()
+    let split = |cells: &'static str| cells.split_whitespace().collect::<Vec<_>>();
+    let cases: Vec<_> = CASES.trim().lines().map(split).map(|row| (row[0], row[1..].to_vec())).collect();
+    let mut rows = Vec::new();
+    for spec in Call::SPECS {
+        let own = cases.iter().find(|(case, _)| *case == spec.name).cloned();
+        rows.push(own.unwrap_or_else(|| (spec.name, split(cells(spec.access)))));
+        rows.extend(cases.iter().filter(|(case, _)| *case != spec.name && verb_of(case) == spec.name).cloned());
+    }
+    for (verb, other) in LATER {
+        let place = |rows: &Vec<(&str, Vec<&str>)>, case| rows.iter().position(|row| row.0 == case).expect("a row");
+        let row = rows.remove(place(&rows, verb));
+        let at = place(&rows, other) + 1;
+        rows.insert(at, row);
+    }
+    rows.iter().for_each(|(case, cells)| assert_eq!(cells.len(), 7, "{case}"));
+    rows
 }
 
 pub(super) fn verb_of(case: &str) -> &str {

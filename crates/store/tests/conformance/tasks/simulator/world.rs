@@ -1,8 +1,8 @@
 //! One world: a few tasks, a few workers, a network that does what it wants.
 
 use domain::{AnswerAct, ProjectId, TaskId, TaskStatus};
-use protocol::{EscalationAnswer, EscalationFilter};
-use store::{AnswerEscalation, Reported, StoreError};
+use protocol::{EscalationAnswer, EscalationFilter, verbs};
+use store::{Reported, StoreError};
 
 use super::model::{Known, Model};
 use crate::floor::Floor;
@@ -227,7 +227,7 @@ impl<'f> World<'f> {
         }
         for asked in self.floor.store.escalations(&self.floor.ada, filter).await.unwrap() {
             let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
-            self.floor.done(&self.floor.bo, AnswerEscalation { escalation: asked.id, input }).await;
+            self.floor.done(&self.floor.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
         }
     }
 
