@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const DATA: &str = ".local/share/shopfloor";
 
 const FILE: &str = "places.json";
+/// Names another folder for the file, as tests do that must leave the person's own alone.
+const FOLDER: &str = "SHOPFLOOR_PLACES";
 
 /// Paths that are deleted meanwhile make room when there are more.
 const MOST: usize = 1000;
@@ -37,9 +39,12 @@ pub fn noted_places(variable: Variable) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Where the person's file is: at each place that other processes of theirs may look at.
+/// Where the person's file is: at each place that other processes of theirs may look at, or where a variable says.
 fn folders(variable: Variable) -> BTreeSet<PathBuf> {
     let named = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(folder) = named(FOLDER) {
+        return BTreeSet::from([folder]);
+    }
     let home = named("HOME").or_else(agents::account_home).map(|home| home.join(DATA));
     named("XDG_DATA_HOME").map(|data| data.join("shopfloor")).into_iter().chain(home).collect()
 }
@@ -105,6 +110,20 @@ mod tests {
         assert!(!noted.contains(&"/".into()), "nothing is left where the root is hidden");
         let mode = place.path().join(DATA).join(FILE).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "the file is the person's alone");
+    }
+
+    #[test]
+    fn a_variable_keeps_notes_away_from_the_home() {
+        let place = tempfile::tempdir().unwrap();
+        let (home, kept) = (place.path().join("home"), place.path().join("kept"));
+        let variable = |name: &str| match name {
+            "HOME" => Some(home.display().to_string()),
+            FOLDER => Some(kept.display().to_string()),
+            _ => None,
+        };
+        note_places(&variable, &["/srv/hub".into()]).unwrap();
+        assert!(noted_places(&variable).contains(&"/srv/hub".into()));
+        assert!(kept.join(FILE).exists() && !home.exists());
     }
 
     #[test]
