@@ -23,7 +23,7 @@ test: ## install what is missing, then check and test everything
 test-long: page crates/terminal/tests/xterm/node_modules/.stamp ## what make test only samples: every hostile name and seed, slow agents
 	$(BUILD)
 	SHOPFLOOR_LONG=1 cargo nextest run $(WHOLE) -E 'test(injection::) or test(simulator::)'
-	cargo nextest run $(WHOLE) --run-ignored only -E 'not test(claude::)'
+	cargo nextest run $(WHOLE) --run-ignored only -E 'package(e2e) and test(outages::)'
 
 build: page ## leave target/release/shopfloor, with the page in it
 	cargo build --release --locked -p shopfloor

@@ -6,6 +6,7 @@ mod builds_on;
 mod counting;
 mod floor;
 mod full_disk;
+mod full_up;
 mod lazy;
 mod outages;
 mod silent;
