@@ -41,7 +41,7 @@ pub struct Runs {
     pub env: Vec<(String, String)>,
     /// Puts a command into its sandbox, where there is one.
     pub contain: Contain,
-    /// Takes secrets out of what is told of them.
+    /// Masks secrets in what the command printed.
     pub mask: Mask,
 }
 

@@ -12,7 +12,7 @@ queries! {
     /// Which stretch of time to measure.
     #[derive(Copy)]
     MetricsPage {
-        /// The last so many hours; 24 when absent.
+        /// How many hours to cover; 24 when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hours: Option<u32>,
     }

@@ -129,7 +129,7 @@ views! {
     AgentMode {
         /// With its own screen, or without.
         mode: SessionMode,
-        /// Whether it is told a prompt.
+        /// Whether it takes a prompt.
         prompt: bool,
         /// Whether it takes up an earlier conversation.
         resumes: bool,

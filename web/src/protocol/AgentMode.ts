@@ -10,7 +10,7 @@ export type AgentMode = {
  */
 mode: SessionMode, 
 /**
- * Whether it is told a prompt.
+ * Whether it takes a prompt.
  */
 prompt: boolean, 
 /**

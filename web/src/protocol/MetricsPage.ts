@@ -5,6 +5,6 @@
  */
 export type MetricsPage = { 
 /**
- * The last so many hours; 24 when absent.
+ * How many hours to cover; 24 when absent.
  */
 hours?: number, };

@@ -93,7 +93,7 @@ async fn secrets_are_taken_out_of_the_output_before_it_is_cut() {
     let bench = Bench::new().await;
     let Commands::Run(free) = runs(&bench.path()) else { panic!("they run") };
     let mask = Arc::new(|printed: &str| printed.replace("hunter2", "•"));
-    // What is told begins in the middle of a secret.
+    // The reported output begins in the middle of a secret.
     let line = "yes hunter2 | tr -d '\\n' | head -c 7000; exit 1";
     let results = bench.check_with(&command(line, 60), Commands::Run(Runs { mask, ..free })).await;
     let printed = results[0].reason.rsplit('\n').next().unwrap();

@@ -1,4 +1,4 @@
-//! The facts of one runner on their way to the database: few enough, and short enough together, that any number of runners
+//! The queue of one runner's facts before the database, bounded in number and bytes, so that any number of runners
 //! can be served.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Facts {
         (Self { queue, room: Arc::new(Semaphore::new(BYTES)) }, Queue(waiting))
     }
 
-    /// Hands a fact on that came in so many bytes; waits while there is no room.
+    /// Queues a fact whose frame had this many bytes; waits while the queue is full.
     pub(super) async fn hand_on(&self, fact: Fact, bytes: usize) {
         let bytes = u32::try_from(bytes.clamp(1, MAX_LINK_FRAME)).unwrap_or(u32::MAX);
         // Neither is closed before the link ends.

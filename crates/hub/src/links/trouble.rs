@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::hub::Hub;
 
-/// Everybody is told of each change: this is how often one runner may cause that.
+/// Every client hears of each change, so one runner may cause at most one in this time.
 const PACE: Duration = Duration::from_secs(1);
 
 /// What a runner said last: why it cannot record what happens, or that it can.

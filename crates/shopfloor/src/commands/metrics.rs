@@ -19,7 +19,7 @@ pub(crate) struct MetricsArgs {
     /// The project (id or name)
     #[arg(long, value_name = "PROJECT")]
     project: String,
-    /// The last so many hours [default: 24]
+    /// How many hours to show [default: 24]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     hours: Option<u32>,
 }
