@@ -1,6 +1,6 @@
 //! Whether a file's content is as it should be.
 
-use engine::criteria;
+use engine::tasks::criteria;
 use worktree::Root;
 
 use crate::judge::Wanted;

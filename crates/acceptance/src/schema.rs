@@ -18,7 +18,7 @@ pub(crate) fn meets(schema: &Value, bytes: &[u8]) -> Verdict {
         Err(error) => return Verdict::Not(format!("it is not JSON: {error}")),
     };
     let unusable = |why: String| Verdict::Unclear(format!("the criterion's JSON Schema cannot be used: {why}"));
-    let validator = match engine::criteria::json_schema(schema) {
+    let validator = match engine::tasks::criteria::json_schema(schema) {
         Ok(validator) => validator,
         Err(why) => return unusable(why),
     };

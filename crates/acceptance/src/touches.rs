@@ -1,6 +1,6 @@
 //! Whether nothing else was touched than what patterns name.
 
-use engine::criteria::patterns;
+use engine::tasks::criteria::patterns;
 use worktree::{Examined, Root};
 
 use crate::place::leads_out;

@@ -92,6 +92,64 @@ words! {
 }
 
 words! {
+    /// What the work log says was decided about a task or a worker.
+    WorkDecision {
+        /// A lease ended: the task is free again.
+        LeaseLost = "lease_lost",
+        /// A session's host or runner lost it.
+        SessionLost = "session_lost",
+        /// A report was refused: back to the same worker.
+        SentBack = "sent_back",
+        /// A worker failed or was refused for good: the task goes to another.
+        ToAnother = "to_another",
+        /// A worker may not continue, or its budget is spent.
+        LetGo = "let_go",
+        /// A session ended with an open question.
+        WaitsForAnswer = "waits_for_answer",
+        /// A person is asked.
+        Escalated = "escalated",
+        /// An agent makes no progress.
+        Stuck = "stuck",
+        /// A person took a task over.
+        TakenOver = "taken_over",
+        /// Work moves from one runner to another.
+        WorkMoves = "work_moves",
+        /// Another runner checks a report.
+        CheckMoved = "check_moved",
+        /// No runner could compare an output with others.
+        NotCompared = "not_compared",
+        /// The other output of a conflict is gone.
+        ConflictGone = "conflict_gone",
+        /// A worker takes tasks again after it was lost, or a person restarted it.
+        Restarted = "restarted",
+        /// A person stopped a worker.
+        Stopped = "stopped",
+        /// A worker failed too often and cools down.
+        BreakerOpen = "breaker_open",
+        /// A worker that cooled down tries one task.
+        BreakerTrial = "breaker_trial",
+        /// A budget is spent.
+        BudgetSpent = "budget_spent",
+        /// An agent reports no cost, so no budget stops it.
+        BudgetBlind = "budget_blind",
+        /// A provider's limit or an outage pauses a worker.
+        Paused = "paused",
+        /// An agent cannot work on a runner.
+        Outage = "outage",
+        /// A worker takes tasks again.
+        Resumed = "resumed",
+        /// The queue is long: there are more workers.
+        ScaledUp = "scaled_up",
+        /// Workers were idle: there are fewer.
+        ScaledDown = "scaled_down",
+        /// A person stopped everything of theirs.
+        Frozen = "frozen",
+        /// A person let their workers continue.
+        Thawed = "thawed",
+    }
+}
+
+words! {
     /// How one worker's hold on a task ended.
     AttemptOutcome {
         /// It has not ended.

@@ -1,6 +1,6 @@
 //! How a project hands out its tasks, what was decided, and how the work goes.
 
-use domain::{AssignStrategy, ProjectId, TaskId, TaskStatus, Timestamp, WorkerId};
+use domain::{AssignStrategy, ProjectId, TaskId, TaskStatus, Timestamp, WorkDecision, WorkerId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::{IntoParams, ToSchema};
@@ -140,8 +140,8 @@ views! {
         worker: Option<WorkerId>,
         /// The task that it is about.
         task: Option<TaskId>,
-        /// What: `lease_lost`, `breaker_open`, `breaker_trial`, `scaled_up`, `scaled_down`, `paused`, `resumed`, `budget_spent`, `stuck`, …
-        what: String,
+        /// What was decided.
+        what: WorkDecision,
         /// Why, in words.
         reason: String,
     }

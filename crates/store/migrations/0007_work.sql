@@ -15,6 +15,8 @@ CREATE TABLE tasks (
     priority BIGINT NOT NULL,
     status TEXT NOT NULL,
     reason TEXT,
+    -- Why no worker takes a ready task, other than that all are busy; or who must allow what for a held one.
+    waiting TEXT,
     attempt BIGINT NOT NULL,
     fence BIGINT NOT NULL,
     worker TEXT,
@@ -30,7 +32,6 @@ CREATE TABLE tasks (
     -- Whether a person was ever asked about the task: then its open questions are closed when it ends.
     asked BIGINT NOT NULL DEFAULT 0,
     waits_for BIGINT NOT NULL,
-    queue_key BIGINT NOT NULL,
     ready_at BIGINT,
     taken_at BIGINT,
     created_by TEXT NOT NULL REFERENCES users (id),
@@ -94,6 +95,7 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_by_worker ON attempts (worker, started_at);
 CREATE INDEX attempts_by_project ON attempts (project, started_at);
+CREATE INDEX attempts_open ON attempts (project) WHERE ended_at IS NULL;
 
 CREATE TABLE reports (
     id TEXT PRIMARY KEY,
@@ -108,6 +110,8 @@ CREATE TABLE reports (
     context_score BIGINT,
     usage TEXT,
     collected BIGINT NOT NULL,
+    -- Whether the agent said nothing: only what it changed shows whether it did anything.
+    silent BIGINT NOT NULL DEFAULT 0,
     verdict TEXT NOT NULL,
     results TEXT NOT NULL,
     reason TEXT,

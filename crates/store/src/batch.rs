@@ -13,8 +13,8 @@ use crate::event::FactsColumn;
 use crate::known::Known;
 use crate::memory::Memory;
 use crate::sql::{Connection, Ledger, Value, args, to_json};
-use crate::verbs::tasks::Book;
-use crate::verbs::workers::Crew;
+use crate::verbs::work::tasks::Book;
+use crate::verbs::work::workers::WorkerBook;
 use crate::{Event, EventBody, StoreError};
 
 /// An event that has no position yet.
@@ -58,7 +58,7 @@ pub(crate) struct Batch {
     pub(crate) audits: Vec<PendingAudit>,
     pub(crate) requests: Vec<PendingRequest>,
     pub(crate) known: Known,
-    pub(crate) crew: Crew,
+    pub(crate) workers: WorkerBook,
     pub(crate) book: Book,
     rows: Vec<(&'static str, Vec<Vec<Value>>)>,
     ledger: Option<Ledger>,
@@ -69,7 +69,7 @@ pub(crate) struct Batch {
     began: Option<Instant>,
 }
 
-/// The tables whose rows are cached in [`Book`], [`Crew`] and [`Known`].
+/// The tables whose rows are cached in [`Book`], [`WorkerBook`] and [`Known`].
 const CACHED: &[&str] =
     &["users", "projects", "tasks", "task_queue", "task_deps", "task_gists", "workers", "work_settings", "freezes"];
 
@@ -84,16 +84,16 @@ impl Batch {
     pub(crate) fn new(ledger: Option<Ledger>, memory: Memory) -> Self {
         let memory = if ledger.is_some() && memory.ledger == ledger { memory } else { Memory::default() };
         let began = memory.began();
-        let Memory { book, crew, known, .. } = memory;
-        Self { book, crew, known, ledger, began, ..Self::default() }
+        let Memory { book, workers, known, .. } = memory;
+        Self { book, workers, known, ledger, began, ..Self::default() }
     }
 
     /// The memory for the next transaction, once this one is committed.
     pub(crate) fn remember(mut self) -> Memory {
         self.book.settle_down();
-        self.crew.settle_down();
+        self.workers.settle_down();
         self.known.settle_down();
-        Memory::new(self.book, self.crew, self.known, self.ledger, self.began)
+        Memory::new(self.book, self.workers, self.known, self.ledger, self.began)
     }
 
     /// Adds a row to insert; `head` is the statement up to its columns.
@@ -118,7 +118,7 @@ impl Batch {
     fn pending_tables(&self) -> Vec<&str> {
         let mut tables: Vec<&str> = self.rows.iter().map(|(head, _)| Part::table(head)).collect();
         tables.extend(self.book.changed_tables());
-        tables.extend(self.crew.changed_tables());
+        tables.extend(self.workers.changed_tables());
         tables.extend(self.known.changed_tables());
         tables
     }
@@ -128,7 +128,7 @@ impl Batch {
         self.written = true;
         if names(sql, CACHED) {
             self.book.forget_all();
-            self.crew.forget_all();
+            self.workers.forget_all();
             self.known.forget_all();
         }
     }
@@ -151,7 +151,7 @@ impl Batch {
         let mut inserts: Vec<Part> = self.rows.drain(..).map(|(head, rows)| Part::insert(head, rows)).collect();
         let mut updates = Vec::new();
         self.book.write(&mut inserts, &mut updates);
-        self.crew.write(&mut inserts, &mut updates);
+        self.workers.write(&mut inserts, &mut updates);
         self.known.write(&mut updates);
         (inserts, updates)
     }
@@ -160,7 +160,7 @@ impl Batch {
     pub(crate) fn forget(&mut self, project: ProjectId) {
         let id = project.to_string();
         self.book.forget(project);
-        self.crew.forget(project);
+        self.workers.forget(project);
         for event in self.events.iter_mut().filter(|event| event.project == Some(project)) {
             event.body = EventBody::gone(project);
         }
@@ -172,7 +172,7 @@ impl Batch {
         let (inserts, mut rest) = self.parts();
         let told = self.book.events();
         self.events.extend(told);
-        let told = self.crew.events();
+        let told = self.workers.events();
         self.events.extend(told);
         let requests = self.requests.drain(..).map(|r| args![r.scope, r.key, r.fingerprint, r.answer, now]);
         let head = "INSERT INTO requests (actor, request_key, fingerprint, answer, at)";

@@ -11,7 +11,7 @@ use crate::batch::{Batch, PendingRequest};
 use crate::known::RequestKey;
 use crate::sql::{Connection, to_json};
 use crate::tx::Tx;
-use crate::verbs::tasks::Wanted;
+use crate::verbs::work::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
 /// A queued command of any type.

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::known::Known;
 use crate::sql::Ledger;
-use crate::verbs::tasks::Book;
-use crate::verbs::workers::Crew;
+use crate::verbs::work::tasks::Book;
+use crate::verbs::work::workers::WorkerBook;
 
 /// The maximum age of the memory, so that the hub notices manual changes in the database.
 const TRUSTED: Duration = Duration::from_secs(5);
@@ -14,7 +14,7 @@ const TRUSTED: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) book: Book,
-    pub(crate) crew: Crew,
+    pub(crate) workers: WorkerBook,
     pub(crate) known: Known,
     /// The ledger after that commit; without it the memory is empty.
     pub(crate) ledger: Option<Ledger>,
@@ -23,8 +23,14 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// The memory of a transaction; `began`: when its oldest row was read.
-    pub(crate) fn new(book: Book, crew: Crew, known: Known, ledger: Option<Ledger>, began: Option<Instant>) -> Self {
-        Self { book, crew, known, ledger, began: began.or_else(|| Some(Instant::now())) }
+    pub(crate) fn new(
+        book: Book,
+        workers: WorkerBook,
+        known: Known,
+        ledger: Option<Ledger>,
+        began: Option<Instant>,
+    ) -> Self {
+        Self { book, workers, known, ledger, began: began.or_else(|| Some(Instant::now())) }
     }
 
     /// Takes the memory out; empty if it is too old.

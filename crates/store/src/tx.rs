@@ -6,8 +6,8 @@ use protocol::Change;
 use crate::batch::{Batch, PendingAudit, PendingEvent};
 use crate::sql::{Connection, Value, text};
 use crate::verbs::projects;
-use crate::verbs::tasks::Book;
-use crate::verbs::workers::Crew;
+use crate::verbs::work::tasks::Book;
+use crate::verbs::work::workers::WorkerBook;
 use crate::{Caller, EventBody, StoreError, Who};
 
 /// The transaction that a command runs in.
@@ -68,14 +68,14 @@ impl<'c> Tx<'c> {
     }
 
     /// The workers that were read, without changing them.
-    pub(crate) fn crew(&mut self) -> &mut Crew {
-        &mut self.batch().crew
+    pub(crate) fn worker_book(&mut self) -> &mut WorkerBook {
+        &mut self.batch().workers
     }
 
     /// The workers that were read, to change them: the command may no longer refuse.
-    pub(crate) fn change_crew(&mut self) -> &mut Crew {
+    pub(crate) fn change_workers(&mut self) -> &mut WorkerBook {
         self.wrote = true;
-        &mut self.batch().crew
+        &mut self.batch().workers
     }
 
     /// The same transaction for another caller.
@@ -123,7 +123,7 @@ impl<'c> Tx<'c> {
     }
 
     /// The connection, for reading tables without the rows that wait: only for code that adds those rows itself, as
-    /// [`Book`] and [`Crew`] do.
+    /// [`Book`] and [`WorkerBook`] do.
     pub(crate) fn stored(&mut self) -> Connection<'_> {
         self.connection.stored()
     }

@@ -18,7 +18,7 @@ use crate::job::{Job, Queued, Ran};
 use crate::memory::Memory;
 use crate::sql::Ledger;
 use crate::tx::Tx;
-use crate::verbs::tasks::Wanted;
+use crate::verbs::work::tasks::Wanted;
 use crate::{Caller, Command, Committed, Event, StoreError};
 
 /// The maximum number of commands in one transaction.

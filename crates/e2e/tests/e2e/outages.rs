@@ -53,7 +53,7 @@ async fn done(floor: &Floor, task: TaskId) -> TaskDetail {
 
 async fn outage(floor: &Floor, project: &Project) -> WorkEntry {
     wait_until("the outage is noticed", async || {
-        log(floor, project).await.into_iter().find(|entry| entry.what == "outage")
+        log(floor, project).await.into_iter().find(|entry| entry.what.word() == "outage")
     })
     .await
 }
@@ -161,9 +161,9 @@ async fn overcomes(agent: &str, faults: Vec<Turn>) {
     let found = done(&floor, tasks[0]).await;
     assert_eq!(found.attempts.len(), 1, "{:?}", found.attempts);
     let entries = log(&floor, &project).await;
-    let what: Vec<&str> = entries.iter().map(|entry| entry.what.as_str()).collect();
+    let what: Vec<&str> = entries.iter().map(|entry| entry.what.word()).collect();
     assert!(what.contains(&"paused") && what.contains(&"resumed") && !what.contains(&"outage"), "{what:?}");
-    let resumed = entries.iter().find(|entry| entry.what == "resumed").unwrap();
+    let resumed = entries.iter().find(|entry| entry.what.word() == "resumed").unwrap();
     assert_eq!(resumed.reason, "its agent makes progress again");
     floor.close().await;
 }
@@ -191,7 +191,7 @@ async fn opencode_whose_answers_break_off_again_and_again_is_noticed() {
     let model = Model::start(many(Turn::say("I will do it at once.").broken())).await;
     let (floor, project, _) = begin(&model, "opencode", json!([{ "description": "Say hello" }])).await;
     let entry = wait_until("it is noticed", async || {
-        log(&floor, &project).await.into_iter().find(|entry| entry.what == "paused")
+        log(&floor, &project).await.into_iter().find(|entry| entry.what.word() == "paused")
     })
     .await;
     assert!(entry.reason.contains("does not answer, or breaks off"), "{}", entry.reason);

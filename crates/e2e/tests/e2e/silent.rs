@@ -80,7 +80,7 @@ impl Place {
 
     async fn decided(&self, what: &str) -> bool {
         let call = Call::WorkLog { project: self.project, page: WorkLogPage::default() };
-        self.ann.ask::<Vec<WorkEntry>>(call).await.unwrap().iter().any(|entry| entry.what == what)
+        self.ann.ask::<Vec<WorkEntry>>(call).await.unwrap().iter().any(|entry| entry.what.word() == what)
     }
 
     /// The processes of the agents that began, by the hold that each began under.

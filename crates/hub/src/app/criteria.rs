@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::criteria;
+use engine::tasks::criteria;
 use protocol::{Criterion, TasksAdd};
 use store::StoreError;
 use tokio::sync::Semaphore;

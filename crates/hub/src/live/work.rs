@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::{ProjectId, TaskStatus, WorkerKind};
+use domain::{ProjectId, TaskStatus, WorkDecision, WorkerKind};
 use parking_lot::Mutex;
 use protocol::Change;
 use tokio::sync::Notify;
@@ -71,7 +71,7 @@ impl Work {
             Change::Session { session } if session.state.ended() => {
                 !std::mem::replace(&mut state.waiting.anywhere, true)
             }
-            Change::WorkEntry { entry } if entry.what == "work_moves" => {
+            Change::WorkEntry { entry } if entry.what == WorkDecision::WorkMoves => {
                 self.moves.notify_one();
                 false
             }

@@ -208,7 +208,7 @@ fn log_table(entries: &[WorkEntry], names: &Names, out: &Output) -> String {
         table.row([
             entry.number.into(),
             when::relative(entry.at, out.now).into(),
-            (&entry.what).into(),
+            entry.what.word().into(),
             (&entry.reason).into(),
             entry.worker.map_or_else(|| "-".into(), |id| names.workers.get(&id).map_or_else(|| id.into(), Into::into)),
             entry.task.map_or_else(|| "-".into(), |id| names.tasks.get(&id).map_or_else(|| id.into(), Into::into)),

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::TaskId;
-use engine::similar::Gist;
-use engine::{criteria, graph};
+use engine::tasks::similar::Gist;
+use engine::tasks::{criteria, graph};
 use protocol::Criterion;
 
 use super::near::hint;

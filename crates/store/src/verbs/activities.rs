@@ -8,7 +8,7 @@ use domain::{Action, ActivityId, ActivityStatus, ProjectFacts, ProjectId, Resour
 use protocol::{Activity, Change, Link, UserRef, Veil, Verb, WrittenBy, of_execution, verbs};
 
 use super::fitting::Fitting;
-use super::tasks::reach::list;
+use super::work::tasks::reach::list;
 use super::{projects, users, versions};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};

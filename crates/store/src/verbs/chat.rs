@@ -4,7 +4,7 @@ use domain::text::{MESSAGE_CONTENT, mentions, references};
 use domain::{Action, MessageId, ProjectId, UserId};
 use protocol::{Change, Message, MessagePage, Veil, Verb, verbs};
 
-use super::tasks::row::id_or_none;
+use super::work::tasks::row::id_or_none;
 use super::workspaces::sees;
 use super::{projects, unread, users};
 use crate::batch::PendingEvent;

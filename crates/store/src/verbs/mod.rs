@@ -15,12 +15,11 @@ mod runners;
 pub(crate) mod sessions;
 pub(crate) mod sight;
 mod state;
-pub(crate) mod tasks;
 mod unread;
 mod upkeep;
 mod users;
 mod versions;
-pub(crate) mod workers;
+pub(crate) mod work;
 mod workspaces;
 
 pub use approvals::SweepApprovals;
@@ -30,11 +29,9 @@ pub use invites::AcceptInvite;
 pub use observers::UseObserverLink;
 pub use runners::{NameRunner, SeeRunner, TroubleRunner};
 pub use sessions::{AGENT_TOKEN_SECONDS, Desired, MintAgentToken, NoteAsked, SeenFacts, TakeFacts};
-pub use tasks::{ExpireLeases, Reported, Wanted};
-pub use tasks::{ShowEvidence, Unseen};
 pub use upkeep::{Compact, Touch};
 pub use users::{EnterByGithub, EnterHubOwner};
-pub use workers::{
-    Dispatch, Dispatched, EndMove, GiveUpChecks, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving, RenewLeases,
-    Say, SweptCheck, WorkDue,
+pub use work::{
+    Dispatch, Dispatched, EndMove, ExpireLeases, GiveUpChecks, GraceLeases, HurryMove, LastHeard, MAX_WORKERS, Moving,
+    RenewLeases, Reported, Say, ShowEvidence, SweptCheck, Unseen, Wanted, WorkDue,
 };

@@ -8,7 +8,7 @@ use domain::{Action, ProjectFacts, ProjectId, Resource, Visibility};
 use protocol::{Change, Project, Repository, Verb, verbs};
 
 use super::fitting::Fitting;
-use super::tasks::reach::list;
+use super::work::tasks::reach::list;
 use super::{users, versions, workspaces};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};

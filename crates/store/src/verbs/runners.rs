@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::fitting::Fitting;
 use super::room::room;
-use super::workers::outage;
+use super::work::workers::outage;
 use super::{approvals, credentials, users};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text, to_json};

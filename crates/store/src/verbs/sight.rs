@@ -7,8 +7,8 @@ use domain::{Action, Actor, ProjectFacts, ProjectId, ReportId, Resource, TaskId,
 use protocol::{Criterion, CriterionResult, NOT_SHARED, Report, Task, Veil};
 
 use super::projects;
-use super::tasks::brief;
-use super::tasks::row::TaskRow;
+use super::work::tasks::brief;
+use super::work::tasks::row::TaskRow;
 use super::workspaces::sees;
 use crate::sql::{Connection, args, text};
 use crate::tx::Tx;
@@ -152,7 +152,7 @@ pub(crate) async fn checkers(
                WHERE r.task = $1 AND r.runner IS NOT NULL";
     let mut found = HashMap::new();
     for row in c.all(sql, args![task.to_string()]).await? {
-        found.insert(row.parsed("id")?, super::tasks::row::id_or_none(&row, "owner")?);
+        found.insert(row.parsed("id")?, super::work::tasks::row::id_or_none(&row, "owner")?);
     }
     Ok(found)
 }

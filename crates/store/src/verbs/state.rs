@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use domain::{Action, Actor, ProjectFacts, ProjectId, Seq, Timestamp};
 use protocol::{ApprovalFilter, Change, Project, Veil};
 
+use super::work::{tasks, workers};
 use super::workspaces::{only as in_project, sees};
-use super::{activities, approvals, projects, runners, sessions, tasks, unread, users, workers, workspaces};
+use super::{activities, approvals, projects, runners, sessions, unread, users, workspaces};
 use crate::sql::{Connection, args};
 use crate::{Caller, Store, StoreError};
 

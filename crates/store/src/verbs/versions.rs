@@ -4,7 +4,7 @@ use domain::{Action, ActivityId, AuthorKind, ProjectFacts, ProjectId};
 use protocol::{DiffRange, Veil, Version, VersionPage, WrittenBy};
 
 use super::chat::page_size;
-use super::tasks::row::id_or_none;
+use super::work::tasks::row::id_or_none;
 use super::workspaces::sees;
 use super::{activities, projects, users};
 use crate::sql::{Connection, Row, args};

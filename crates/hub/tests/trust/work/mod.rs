@@ -66,7 +66,7 @@ impl Shop {
     /// What was decided, in any order.
     pub(crate) async fn decided(&self, what: &str) -> bool {
         let call = Call::WorkLog { project: self.project, page: Default::default() };
-        view!(&self.hub, &self.olga, WorkLog, call).iter().any(|entry| entry.what == what)
+        view!(&self.hub, &self.olga, WorkLog, call).iter().any(|entry| entry.what.word() == what)
     }
 
     /// The session that the runner is to start for a task.

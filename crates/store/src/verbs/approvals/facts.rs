@@ -10,7 +10,7 @@ use protocol::{Sandbox, UserRef, WrittenBy};
 use crate::StoreError;
 use crate::sql::{Row, text};
 use crate::tx::Tx;
-use crate::verbs::tasks::row::id_or_none;
+use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 
 /// The author in columns `{user}`, `{user}_name`, `{user}_agent` and `{session}`; `None` when there is none.

@@ -7,8 +7,8 @@ use protocol::{Approval, Grant, Sandbox, Verb, verbs};
 use super::facts::author;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::{AuditScope, Tx};
-use crate::verbs::tasks::row::id_or_none;
 use crate::verbs::users;
+use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, Command, Store, StoreError};
 

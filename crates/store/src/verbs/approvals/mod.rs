@@ -17,7 +17,7 @@ use protocol::{Approval, ApprovalFilter, Change};
 use crate::batch::PendingEvent;
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::Tx;
-use crate::verbs::tasks::row::id_or_none;
+use crate::verbs::work::tasks::row::id_or_none;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Caller, EventBody, Store, StoreError};
 

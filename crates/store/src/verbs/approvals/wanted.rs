@@ -4,8 +4,9 @@ use domain::text::plain;
 use domain::trust::{Ground, Right, Wish as Judged, judge, readable};
 use domain::{
     Action, Actor, Answered, ApprovalId, ApprovalKind, Author, ProjectFacts, ProjectId, Resource, RunnerId,
-    RunnerPolicy, TaskId, TaskStatus, can,
+    RunnerPolicy, TaskId, can,
 };
+use engine::tasks::life::Event;
 use protocol::Sandbox;
 use protocol::link::{Subject, Wish};
 
@@ -15,13 +16,12 @@ use crate::StoreError;
 use crate::sql::{Row, args, text, to_json};
 use crate::tx::Tx;
 use crate::verbs::projects;
+use crate::verbs::work::life::step;
 
 /// How many things one session or check can ask about.
 const MOST: usize = 64;
 /// What is kept of a text that nobody can read whole.
 const TOO_LONG: &str = "(too long to be shown)";
-/// What the reason of a task that waits for an approval begins with.
-const WAITS: &str = "waits until ";
 
 /// A runner asks about what others wrote. What was asked before is passed over.
 pub(crate) async fn wanted(
@@ -191,22 +191,15 @@ pub(crate) async fn over(tx: &mut Tx<'_>, subject: impl std::fmt::Display) -> Re
 async fn say_so(tx: &mut Tx<'_>, task: TaskId, owner: &str, runner: &str) -> Result<(), StoreError> {
     let sql = "SELECT COUNT(*) AS open FROM approvals WHERE task = $1 AND answer IS NULL";
     let open = tx.read().first(sql, vec![text(task)]).await?.map_or(Ok(0), |row| row.count("open"))?;
-    let mut row = tx.known_task(task).await?;
-    let held = matches!(
-        row.status,
-        TaskStatus::Assigned | TaskStatus::Running | TaskStatus::Reported | TaskStatus::Validating
-    );
-    let waits = row.reason.as_deref().is_some_and(|reason| reason.starts_with(WAITS));
-    let reason = match open {
-        0 if waits => None,
-        0 => return Ok(()),
-        _ if !held => return Ok(()),
-        1 => Some(format!("{WAITS}{owner} allows something to run on `{runner}`")),
-        many => Some(format!("{WAITS}{owner} allows {many} things to run on `{runner}`")),
+    let row = tx.known_task(task).await?;
+    let Some(hold) = row.hold() else { return Ok(()) };
+    let why = match open {
+        0 => None,
+        1 => Some(format!("waits until {owner} allows something to run on `{runner}`")),
+        many => Some(format!("waits until {owner} allows {many} things to run on `{runner}`")),
     };
-    if row.reason != reason {
-        row.reason = reason;
-        tx.put_task(row);
+    match hold.waiting == why {
+        true => Ok(()),
+        false => step(tx, row, Event::Wait { why }).await.map(|_| ()),
     }
-    Ok(())
 }

@@ -1,15 +1,15 @@
 //! What a runner should have, as its link tells it.
 
 use domain::{ProjectId, RunnerId, SessionId, SessionStatus, TaskStatus};
-use engine::liveness::sign_seconds;
+use engine::workers::liveness::sign_seconds;
 use protocol::link::{DesiredCheck, DesiredSession, DesiredTask, DesiredWorkspace, Retention, WishAnswer};
 use protocol::{Deliverables, EscalationContext, WrittenBy};
 
 use super::spawn::repository;
 use crate::sql::{Connection, Row, args, text};
 use crate::verbs::approvals::{self, Authors, WRITERS, WRITTEN, check_sandbox, unless_own, written_by};
-use crate::verbs::workers::facts::Under;
-use crate::verbs::workers::settings::DEFAULTS;
+use crate::verbs::work::workers::facts::Under;
+use crate::verbs::work::workers::settings::DEFAULTS;
 use crate::verbs::workspaces::json_or_none;
 use crate::{Store, StoreError};
 

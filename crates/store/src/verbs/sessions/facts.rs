@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{announce, get};
 use crate::sql::{args, text, to_json};
 use crate::tx::{AuditScope, Tx};
-use crate::verbs::workers::facts::Under;
-use crate::verbs::workers::outage::Held;
-use crate::verbs::workers::{self as work, Say};
+use crate::verbs::work::review::checks;
+use crate::verbs::work::workers::facts::Under;
+use crate::verbs::work::workers::outage::Held;
+use crate::verbs::work::workers::{self as work, Say};
 use crate::verbs::{approvals, workspaces};
 use crate::{Command, StoreError};
 
@@ -64,14 +65,14 @@ impl Command for TakeFacts {
 /// Stores a fact and what follows from it; says what a live session is to be told.
 async fn take(tx: &mut Tx<'_>, runner: RunnerId, fact: &Fact) -> Result<Option<Say>, StoreError> {
     match &fact.body {
-        FactBody::Checking { report } => work::checks::began(tx, runner, *report).await?,
+        FactBody::Checking { report } => checks::began(tx, runner, *report).await?,
         FactBody::Checked { report, results, changes } => {
-            let say = work::checks::checked(tx, runner, *report, results, changes.as_ref()).await?;
+            let say = checks::checked(tx, runner, *report, results, changes.as_ref()).await?;
             approvals::over(tx, report).await?;
             return Ok(say);
         }
         FactBody::CheckFailed { report, detail, cause } => {
-            let say = work::checks::check_failed(tx, runner, *report, detail, *cause).await?;
+            let say = checks::check_failed(tx, runner, *report, detail, *cause).await?;
             approvals::over(tx, report).await?;
             return Ok(say);
         }
@@ -213,7 +214,7 @@ async fn state_changed(
         work::facts::state(tx, &after, under).await?;
     }
     match after.state.ended() {
-        true => work::lines::look(tx, after.activity).await,
+        true => work::activity::look(tx, after.activity).await,
         false => Ok(()),
     }
 }

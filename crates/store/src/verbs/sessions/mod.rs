@@ -22,9 +22,10 @@ use protocol::{
 use serde::Serialize;
 
 use super::approvals::written_by;
-use super::workers::facts::Under;
+use super::work::workers;
+use super::work::workers::facts::Under;
 use super::workspaces::{self, check_filter, narrowed, sees};
-use super::{projects, users, workers};
+use super::{projects, users};
 use crate::sql::{Connection, Row, args, text};
 use crate::tx::{AuditScope, Tx};
 use crate::{Caller, Command, Store, StoreError};

@@ -183,7 +183,9 @@ async fn a_lost_lease_is_a_decision_with_its_reason(floor: Floor) {
     floor.heard().clear();
     expire(&floor).await;
     let said = floor.heard().iter().find_map(|event| match &event.body {
-        EventBody::Change { change: Change::WorkEntry { entry } } if entry.what == "lease_lost" => Some(entry.clone()),
+        EventBody::Change { change: Change::WorkEntry { entry } } if entry.what.word() == "lease_lost" => {
+            Some(entry.clone())
+        }
         _ => None,
     });
     let entry = said.unwrap();

@@ -37,8 +37,8 @@ pub(crate) async fn shared(floor: &Floor) -> ProjectId {
 /// What is ready is in the queue and nothing else is; what is held is its worker's task.
 pub(crate) async fn sound(raw: &mut Raw, project: ProjectId) {
     let of = format!("t.project = '{project}'");
-    let queued = "EXISTS (SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.queue_key = t.queue_key AND \
-                  q.task = t.id)";
+    let queued = "EXISTS (SELECT 1 FROM task_queue q WHERE q.project = t.project AND q.task = t.id AND \
+                  q.queue_key = t.ready_at - t.priority * 600000)";
     let sql = format!("SELECT t.id FROM tasks t WHERE {of} AND (t.status = 'ready') <> {queued}");
     assert_eq!(raw.column(&sql).await, Vec::<String>::new(), "ready, or in the queue, but not both");
     let ready = raw.number(&format!("SELECT COUNT(*) FROM tasks t WHERE {of} AND t.status = 'ready'")).await;

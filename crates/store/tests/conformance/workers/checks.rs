@@ -127,7 +127,7 @@ async fn no_progress_is_noticed(floor: Floor) {
     }
     assert_eq!(shop.task(task).await.assigned_to, None, "going on with the same one is useless");
     let log = shop.log().await;
-    let stuck = log.iter().find(|entry| entry.what == "stuck").expect("it is written down");
+    let stuck = log.iter().find(|entry| entry.what.word() == "stuck").expect("it is written down");
     assert!(stuck.reason.contains("3 reports by codex"), "{}", stuck.reason);
 }
 
@@ -141,7 +141,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
         shop.dispatch().await;
         shop.finishes(task, "All done!").await;
         shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
-        entries.push(shop.log().await.iter().filter(|entry| entry.what == "stuck").count());
+        entries.push(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count());
     }
     assert_eq!(entries, [0, 0, 1, 1], "it is decided with the third, and the fourth says nothing new");
     let detail = shop.detail(task).await;
@@ -152,7 +152,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     assert!(asked.question.contains(": `out.txt` is empty. What should happen?"), "and why: {asked:?}");
     assert!(asked.context.text.contains("`out.txt` is empty"), "{asked:?}");
     assert!(asked.options.iter().any(|option| option.act == AnswerAct::Accept));
-    let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what == "escalated").collect();
+    let told: Vec<_> = shop.log().await.into_iter().filter(|entry| entry.what.word() == "escalated").collect();
     assert!(told.len() == 1 && told[0].reason.starts_with("stuck: 4 reports"), "{told:?}");
     // Whoever says that it is to be tried again means more than once.
     let input = EscalationAnswer { option: None, act: Some(AnswerAct::Retry), text: None };
@@ -167,7 +167,7 @@ async fn what_is_stuck_is_for_a_person_and_said_once(floor: Floor) {
     }
     shop.finishes(task, "All done!").await;
     shop.found(task, false, "`out.txt` is empty", Some(changes("same", (1, 1)))).await;
-    assert_eq!(shop.log().await.iter().filter(|entry| entry.what == "stuck").count(), 2);
+    assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "stuck").count(), 2);
 }
 
 async fn two_outputs_that_meet_are_for_a_person(floor: Floor) {
@@ -243,7 +243,7 @@ async fn what_cannot_be_compared_goes_on_without_that(floor: Floor) {
     assert_eq!((first.task.status, first.reports[0].verdict), (TaskStatus::Done, ReportVerdict::Accepted));
     assert_eq!(shop.detail(tasks[1]).await.escalations[0].kind, EscalationKind::Judgement);
     let log = shop.log().await;
-    let said: Vec<_> = log.iter().filter(|entry| entry.what == "not_compared").collect();
+    let said: Vec<_> = log.iter().filter(|entry| entry.what.word() == "not_compared").collect();
     assert_eq!(said.len(), 2);
     assert!(said[0].reason.ends_with("its runner could not look at the work"), "{}", said[0].reason);
 }

@@ -26,7 +26,7 @@ impl Shop {
     /// Why this was decided about a worker, as its history says.
     async fn history(&self, worker: WorkerId, what: &str) -> Vec<String> {
         let log = self.floor.store.worker(&self.floor.ada, worker).await.unwrap().log;
-        log.into_iter().filter(|entry| entry.what == what).map(|entry| entry.reason).collect()
+        log.into_iter().filter(|entry| entry.what.word() == what).map(|entry| entry.reason).collect()
     }
 }
 

@@ -125,7 +125,7 @@ impl Shop {
     }
 
     pub(crate) async fn decided(&self, what: &str) -> bool {
-        self.log().await.iter().any(|entry| entry.what == what)
+        self.log().await.iter().any(|entry| entry.what.word() == what)
     }
 
     /// A session is at something.

@@ -71,7 +71,7 @@ async fn an_outage_counts_against_no_task_and_pauses_all_workers_of_the_agent(fl
     let asked = asked(&shop, &tasks).await;
     assert_eq!(asked.iter().map(|one| one.kind).collect::<Vec<_>>(), [EscalationKind::Outage], "one notice for all");
     assert_eq!(asked[0].context.screen.as_deref(), Some("the agent's own words"));
-    assert_eq!(shop.log().await.iter().filter(|entry| entry.what == "outage").count(), 1);
+    assert_eq!(shop.log().await.iter().filter(|entry| entry.what.word() == "outage").count(), 1);
 }
 
 async fn a_removed_runner_takes_its_outage_and_the_notice_along(floor: Floor) {

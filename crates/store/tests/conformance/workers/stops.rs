@@ -37,7 +37,7 @@ async fn who_stops_a_session_stops_its_worker_and_others_go_on(floor: Floor) {
     assert_eq!((stopped.status, stopped.reason.as_deref()), (WorkerStatus::Stopped, Some("stopped by Ada")));
     assert_eq!(shop.detail(task).await.attempts.len(), 1);
     assert_eq!(shop.dispatch().await, 0, "it is not handed the same task again");
-    let said = shop.log().await.into_iter().find(|entry| entry.what == "stopped").expect("it is written down");
+    let said = shop.log().await.into_iter().find(|entry| entry.what.word() == "stopped").expect("it is written down");
     assert_eq!((said.worker, said.task), (Some(first.id), Some(task)));
     assert!(said.reason.contains("Ada") && said.reason.contains("restart"), "{}", said.reason);
     let second = shop.start(1).await.remove(0);
@@ -83,7 +83,9 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
     shop.floor.done(ada, stopping(other, true)).await;
     let said = async || -> Vec<_> {
         let log = shop.log().await.into_iter();
-        log.filter(|entry| entry.what == "stopped").map(|entry| (entry.worker, entry.task, entry.reason)).collect()
+        log.filter(|entry| entry.what.word() == "stopped")
+            .map(|entry| (entry.worker, entry.task, entry.reason))
+            .collect()
     };
     let expected = [
         (Some(held), Some(task), "Ada stopped it: it takes nothing until it is restarted".to_owned()),
@@ -101,7 +103,7 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
     let log = shop.log().await;
     let frozen: Vec<&str> = log
         .iter()
-        .filter(|entry| ["frozen", "thawed"].contains(&entry.what.as_str()))
+        .filter(|entry| ["frozen", "thawed"].contains(&entry.what.word()))
         .map(|e| e.reason.as_str())
         .collect();
     let expected = [

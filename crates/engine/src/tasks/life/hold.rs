@@ -1,0 +1,138 @@
+//! How a worker loses its hold, and what becomes of the task: back to it, to another, to a person.
+
+use domain::{AttemptOutcome, EscalationKind, Timestamp};
+
+use super::step::{Rules, Step, queued, unchanged};
+use super::{Effect, Ended, Hold, LOST_IN_A_ROW, Leaving, Life, State, Trouble, Why};
+use crate::tasks::retry::{Next, Tries, after_refusal};
+use crate::workers::decision::{Decision, first_line};
+
+/// A report was refused; `again`: the lease of another try, if its worker still waits for the verdict.
+pub(super) fn refuse(life: Life, why: Why, stuck: Option<String>, again: Option<Timestamp>, rules: &Rules) -> Step {
+    let Some(hold) = life.hold().cloned() else { return unchanged(life) };
+    let life = Life { refusals: life.refusals + 1, reason: why.open.clone(), ..life };
+    let tries = Tries { by_this: life.refusals, workers: life.workers_tried + 1 };
+    if let (Next::Back, Some(lease_until)) = (after_refusal(tries, stuck.is_some(), rules.limits), again) {
+        let decision = Decision::SentBack {
+            times: life.refusals,
+            most: rules.limits.per_worker,
+            why: first_line(why.open.as_deref().unwrap_or_default()),
+        };
+        let worker = Some(hold.worker);
+        let state = State::Running { hold, lease_until, progress: None };
+        return Step { life: Life { state, ..life }, effects: vec![Effect::Log { worker, decision }] };
+    }
+    let end = End { outcome: AttemptOutcome::Refused, how: None, why, stuck };
+    end.of(life, hold, rules)
+}
+
+/// A worker loses its hold other than by a report; nothing if nobody holds the task.
+pub(super) fn let_go(life: Life, how: Leaving, why: Why, lost_before: u32, rules: &Rules) -> Step {
+    let Some(hold) = life.hold().cloned() else { return unchanged(life) };
+    let (worker, open) = (hold.worker, why.open.clone());
+    let lost_again = how.outcome() == AttemptOutcome::Lost && lost_before + 1 >= LOST_IN_A_ROW;
+    let end = End { outcome: how.outcome(), how: Some(how), why, stuck: None };
+    let mut step = match lost_again {
+        true => end.lost_again(life, hold),
+        false => end.of(life, hold, rules),
+    };
+    if how == Leaving::SessionGone {
+        let decision = Decision::SessionLost { why: open.unwrap_or_default() };
+        step.effects.push(Effect::Log { worker: Some(worker), decision });
+    }
+    step
+}
+
+/// The end of a hold.
+struct End {
+    outcome: AttemptOutcome,
+    /// How the worker left; absent: its report was refused.
+    how: Option<Leaving>,
+    why: Why,
+    stuck: Option<String>,
+}
+
+impl End {
+    /// The outcome as a word, for an end without a reason.
+    fn word(&self) -> String {
+        self.outcome.word().replace('_', " ")
+    }
+
+    fn words(&self) -> String {
+        self.why.open.clone().unwrap_or_else(|| self.word())
+    }
+
+    fn gave_up(&self) -> bool {
+        matches!(self.outcome, AttemptOutcome::Failed | AttemptOutcome::Refused)
+    }
+
+    /// What ends in any case: the report that was not judged, the attempt, and the hold.
+    fn effects(&self, life: &Life, hold: &Hold) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if life.awaits_verdict() {
+            let reason = format!("the task went on before this was judged: {}", self.words());
+            effects.push(Effect::RefusePending { reason });
+        }
+        // A refused report keeps what its checks found. Of other details an attempt shows the first line to everybody.
+        let kept = match self.outcome {
+            AttemptOutcome::Refused => self.why.open.clone(),
+            _ => self.why.whole().map(str::to_owned),
+        };
+        let silent = matches!(self.how, Some(Leaving::Lost | Leaving::RunnerGone));
+        let silent_until = life.lease_until().filter(|_| silent);
+        effects.push(Effect::CloseAttempt { outcome: self.outcome, reason: kept, silent_until });
+        let ended = match self.how {
+            None | Some(Leaving::Failed) => Ended::Failed(self.words()),
+            Some(Leaving::Lost) => Ended::Lost(self.words()),
+            Some(Leaving::RunnerGone | Leaving::SessionGone) => Ended::Gone(self.why.open.clone().unwrap_or_default()),
+            Some(Leaving::Released | Leaving::TakenOver) => Ended::Released,
+        };
+        effects.push(Effect::FreeWorker { worker: hold.worker, ended });
+        effects
+    }
+
+    /// The task goes on without this worker: into the queue, or to a person after enough workers gave up.
+    fn of(self, life: Life, hold: Hold, rules: &Rules) -> Step {
+        let mut effects = self.effects(&life, &hold);
+        let mut life = life;
+        if self.gave_up() {
+            life.workers_tried += 1;
+            if !life.not_by.contains(&hold.worker) {
+                life.not_by.push(hold.worker);
+            }
+            let tries = Tries { by_this: life.refusals, workers: life.workers_tried };
+            if after_refusal(tries, true, rules.limits) == Next::Escalate {
+                let (kind, what) = match (&self.stuck, self.outcome) {
+                    (Some(stuck), _) => (EscalationKind::Stuck, stuck.clone()),
+                    (None, AttemptOutcome::Refused) => {
+                        (EscalationKind::Refused, "The work was refused too often".to_owned())
+                    }
+                    (None, _) => (EscalationKind::GaveUp, "The task could not be done".to_owned()),
+                };
+                return self.ask_person(life, hold, effects, kind, &what);
+            }
+            let decision = Decision::ToAnother {
+                why: self.why.open.as_deref().map_or_else(|| self.word(), first_line),
+                tried: life.workers_tried,
+                most: rules.limits.workers,
+            };
+            effects.push(Effect::Log { worker: Some(hold.worker), decision });
+        }
+        Step { life: queued(life, self.why.open, rules.now), effects }
+    }
+
+    /// Too many workers were lost, one after the other.
+    fn lost_again(self, life: Life, hold: Hold) -> Step {
+        let effects = self.effects(&life, &hold);
+        let what = format!("{LOST_IN_A_ROW} workers in a row were lost while they worked on this task");
+        self.ask_person(Life { refusals: 0, ..life }, hold, effects, EscalationKind::Stuck, &what)
+    }
+
+    fn ask_person(self, life: Life, hold: Hold, mut effects: Vec<Effect>, kind: EscalationKind, what: &str) -> Step {
+        let reason = self.why.open.as_deref().map(|reason| format!(": {}", first_line(reason))).unwrap_or_default();
+        let question = format!("{what}{reason}.{}", super::WHAT_NOW);
+        let text = self.why.whole().map_or_else(|| self.word(), str::to_owned);
+        effects.push(Effect::AskPerson(Trouble { kind, question: question.clone(), text, hold }));
+        Step { life: Life { state: State::Escalated, reason: Some(question), asked: true, ..life }, effects }
+    }
+}

@@ -1,0 +1,264 @@
+//! One step of a task's life.
+
+use domain::{AttemptOutcome, TaskStatus, Timestamp, WorkerId};
+
+use super::hold::{let_go, refuse};
+use super::{Effect, Ended, Event, Hold, Life, State};
+use crate::tasks::retry::Limits;
+
+/// What holds for every step: the time, and the project's limits.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Now.
+    pub now: Timestamp,
+    /// How often work goes back.
+    pub limits: Limits,
+}
+
+/// A task after an event, and what follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The task.
+    pub life: Life,
+    /// What the store does, in this order.
+    pub effects: Vec<Effect>,
+}
+
+/// Why an event cannot happen to a task now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Only a task in the queue can be taken.
+    #[error("only a ready task can be taken")]
+    NotReady,
+    /// No worker holds it.
+    #[error("no worker holds it")]
+    NotHeld,
+    /// Its report is being checked.
+    #[error("it was reported already and is being checked")]
+    Reported,
+    /// It has not ended and waits for nobody's decision.
+    #[error("only a task that failed, was cancelled or needs a decision can be retried")]
+    NotRetryable,
+    /// There is nothing that could be accepted.
+    #[error("nothing can be accepted")]
+    NothingToAccept,
+    /// It is over.
+    #[error("it is over")]
+    Over,
+}
+
+/// What becomes of a task when something happens to it. An event that comes twice, or too late, changes nothing.
+pub fn step(life: Life, event: Event, rules: &Rules) -> Result<Step, Refused> {
+    match event {
+        Event::Take { worker, until } => take(life, worker, until, rules.now),
+        Event::WorkIn { .. } | Event::Start | Event::Renew { .. } | Event::Report => work(life, event),
+        Event::Wait { why } => Ok(unchanged(wait(life, why))),
+        Event::BeginCheck | Event::MoveCheck => Ok(check(life, &event)),
+        Event::Accept { score, by } => accept(life, score, by),
+        Event::Refuse { why, stuck, still_there, until } => Ok(match life.awaits_check() {
+            true => refuse(life, why, stuck, still_there.then_some(until), rules),
+            false => unchanged(life),
+        }),
+        Event::LetGo { how, why, lost_before } => Ok(let_go(life, how, why, lost_before, rules)),
+        Event::Escalate { question, verdict_open } => escalate(life, question, verdict_open),
+        Event::Ask if life.status().is_over() => Err(Refused::Over),
+        Event::Ask => Ok(unchanged(Life { asked: true, ..life })),
+        Event::JudgeOn { worker, session } => {
+            Ok(judge_on(life, Hold { worker, session, taken_at: rules.now, waiting: None }))
+        }
+        Event::Retry { reason, unreachable } => retry(life, reason, unreachable, rules.now),
+        Event::Fail { reason } => end(life, State::Failed, reason),
+        Event::Cancel { reason } => end(life, State::Cancelled, reason),
+        Event::DependencyDone => Ok(unchanged(dependency_done(life, rules.now))),
+        Event::DependenciesChange { unreachable } => Ok(unchanged(match life.state {
+            State::Blocked => Life { reason: unreachable, ..life },
+            _ => life,
+        })),
+        Event::Pass { unassigned } => Ok(unchanged(match life.state {
+            State::Ready { .. } => Life { state: State::Ready { unassigned }, ..life },
+            _ => life,
+        })),
+    }
+}
+
+/// A step without effects.
+pub(super) fn unchanged(life: Life) -> Step {
+    Step { life, effects: Vec::new() }
+}
+
+fn take(life: Life, worker: WorkerId, until: Timestamp, now: Timestamp) -> Result<Step, Refused> {
+    if !matches!(life.state, State::Ready { .. }) {
+        return Err(Refused::NotReady);
+    }
+    let hold = Hold { worker, session: None, taken_at: now, waiting: None };
+    let life = Life {
+        state: State::Assigned { hold, lease_until: until },
+        reason: None,
+        attempt: life.attempt + 1,
+        fence: life.fence + 1,
+        refusals: 0,
+        ..life
+    };
+    Ok(Step { life, effects: vec![Effect::BeginAttempt { worker }] })
+}
+
+/// What a worker does with a task that it holds.
+fn work(mut life: Life, event: Event) -> Result<Step, Refused> {
+    if let Event::WorkIn { session } = event {
+        life.hold_mut().ok_or(Refused::NotHeld)?.session = Some(session);
+        return Ok(unchanged(life));
+    }
+    life.state = match (life.state, event) {
+        (State::Assigned { hold, lease_until }, Event::Start) => State::Running { hold, lease_until, progress: None },
+        (State::Assigned { hold, lease_until }, Event::Renew { until, progress }) => {
+            State::Running { hold, lease_until: lease_until.max(until), progress }
+        }
+        (State::Running { hold, lease_until, progress: before }, Event::Renew { until, progress }) => {
+            State::Running { hold, lease_until: lease_until.max(until), progress: progress.or(before) }
+        }
+        (State::Assigned { hold, .. } | State::Running { hold, .. }, Event::Report) => {
+            // What was wrong with an earlier report is not what this one waits for.
+            life.reason = None;
+            State::Reported { hold }
+        }
+        (State::Reported { .. } | State::Validating { .. }, Event::Report) => return Err(Refused::Reported),
+        (state @ (State::Running { .. } | State::Reported { .. } | State::Validating { .. }), _) => state,
+        _ => return Err(Refused::NotHeld),
+    };
+    Ok(unchanged(life))
+}
+
+fn wait(mut life: Life, why: Option<String>) -> Life {
+    if let Some(hold) = life.hold_mut() {
+        hold.waiting = why;
+    }
+    life
+}
+
+fn check(mut life: Life, event: &Event) -> Step {
+    life.state = match (life.state, event) {
+        (State::Reported { hold }, Event::BeginCheck) => State::Validating { hold },
+        (State::Validating { hold }, Event::MoveCheck) => State::Reported { hold },
+        (state, _) => state,
+    };
+    unchanged(life)
+}
+
+fn accept(life: Life, score: Option<u8>, by: Option<WorkerId>) -> Result<Step, Refused> {
+    let worker = match &life.state {
+        State::Done => return Ok(unchanged(life)),
+        State::Escalated => by,
+        _ => Some(life.worker().ok_or(Refused::NothingToAccept)?),
+    };
+    let outcome = AttemptOutcome::Accepted;
+    let mut effects = vec![Effect::CloseAttempt { outcome, reason: None, silent_until: None }];
+    effects.extend(worker.map(|worker| Effect::FreeWorker { worker, ended: Ended::Accepted(score) }));
+    if life.awaits_verdict() {
+        effects.push(Effect::RefusePending { reason: "the task is done without it".to_owned() });
+    }
+    effects.push(Effect::FreeDependants);
+    if life.asked {
+        effects.push(Effect::SettleQuestions { why: "the task is done" });
+    }
+    effects.push(Effect::LookAtActivity);
+    Ok(Step { life: Life { state: State::Done, reason: None, asked: false, ..life }, effects })
+}
+
+fn escalate(life: Life, question: String, verdict_open: bool) -> Result<Step, Refused> {
+    if life.status().is_over() {
+        return Err(Refused::Over);
+    }
+    let mut effects = Vec::new();
+    if let Some(hold) = life.hold() {
+        if !verdict_open {
+            let (outcome, reason) = (AttemptOutcome::Escalated, Some(question.clone()));
+            effects.push(Effect::CloseAttempt { outcome, reason, silent_until: None });
+        }
+        effects.push(Effect::FreeWorker { worker: hold.worker, ended: Ended::Released });
+    }
+    Ok(Step { life: Life { state: State::Escalated, reason: Some(question), asked: true, ..life }, effects })
+}
+
+fn judge_on(life: Life, hold: Hold) -> Step {
+    unchanged(match life.state {
+        State::Escalated => Life { state: State::Validating { hold }, ..life },
+        _ => life,
+    })
+}
+
+/// Puts a task that nobody holds where its dependencies allow: into the queue, or to wait.
+pub(super) fn queued(life: Life, reason: Option<String>, now: Timestamp) -> Life {
+    let (state, ready_at) = match life.waits_for {
+        0 => (State::Ready { unassigned: None }, Some(life.ready_at.unwrap_or(now))),
+        _ => (State::Blocked, life.ready_at),
+    };
+    Life { state, ready_at, reason, refusals: 0, ..life }
+}
+
+fn retry(life: Life, reason: Option<String>, unreachable: Option<String>, now: Timestamp) -> Result<Step, Refused> {
+    let mut effects = Vec::new();
+    let mut after = Vec::new();
+    match life.state {
+        State::Failed | State::Cancelled => after.push(Effect::UnblockDependants),
+        State::Escalated => {
+            let (outcome, reason) = (AttemptOutcome::Escalated, reason.clone());
+            let why = reason.clone().unwrap_or_else(|| "the task was retried".to_owned());
+            effects.push(Effect::CloseAttempt { outcome, reason, silent_until: None });
+            effects.push(Effect::RefusePending { reason: why });
+            effects.push(Effect::DropOutput { how: "was retried" });
+        }
+        _ => return Err(Refused::NotRetryable),
+    }
+    effects.append(&mut after);
+    let fresh = Life { workers_tried: 0, not_by: Vec::new(), ready_at: None, ..life };
+    let reason = if fresh.waits_for > 0 { unreachable } else { reason };
+    Ok(Step { life: queued(fresh, reason, now), effects })
+}
+
+/// How the end of a task is told to others.
+fn ended_as(state: &State) -> &'static str {
+    if *state == State::Cancelled { "was cancelled" } else { "failed" }
+}
+
+fn end(life: Life, state: State, reason: Option<String>) -> Result<Step, Refused> {
+    let can_end = match life.status() {
+        TaskStatus::Done | TaskStatus::Cancelled => false,
+        TaskStatus::Failed => state == State::Cancelled,
+        _ => true,
+    };
+    if !can_end {
+        return Err(Refused::Over);
+    }
+    let how = ended_as(&state);
+    let escalated = life.state == State::Escalated;
+    let mut effects = Vec::new();
+    if escalated || life.hold().is_some() {
+        let cancelled = state == State::Cancelled;
+        let outcome = if cancelled { AttemptOutcome::Cancelled } else { AttemptOutcome::Failed };
+        effects.push(Effect::CloseAttempt { outcome, reason: reason.clone(), silent_until: None });
+    }
+    effects.extend(life.worker().map(|worker| Effect::FreeWorker { worker, ended: Ended::Released }));
+    if life.awaits_verdict() {
+        let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        effects.push(Effect::RefusePending { reason: format!("the task {how} before this was judged{why}") });
+    }
+    effects.push(Effect::BlockDependants);
+    if life.asked {
+        let why = if how == "failed" { "the task failed" } else { "the task was cancelled" };
+        effects.push(Effect::SettleQuestions { why });
+    }
+    effects.extend(life.session().map(|session| Effect::StopSession { session }));
+    effects.push(Effect::LookAtActivity);
+    if escalated {
+        effects.push(Effect::DropOutput { how });
+    }
+    Ok(Step { life: Life { state, reason, asked: false, ..life }, effects })
+}
+
+fn dependency_done(life: Life, now: Timestamp) -> Life {
+    let life = Life { waits_for: life.waits_for.saturating_sub(1), ..life };
+    match (&life.state, life.waits_for) {
+        (State::Blocked, 0) => queued(life, None, now),
+        _ => life,
+    }
+}

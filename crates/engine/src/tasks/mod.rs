@@ -1,0 +1,11 @@
+//! Tasks: their life as one machine, and the decisions around it.
+
+pub mod conflict;
+pub mod criteria;
+pub mod files;
+pub mod graph;
+pub mod life;
+pub mod order;
+pub mod progress;
+pub mod retry;
+pub mod similar;

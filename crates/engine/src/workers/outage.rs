@@ -1,0 +1,164 @@
+//! When an agent cannot work on a machine, whatever its task is: how long its workers pause, and who tries again first.
+
+use domain::{HoldUp, Timestamp};
+
+use crate::workers::liveness::paused_until;
+
+/// An agent that cannot work on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    /// What holds it up.
+    pub cause: HoldUp,
+    /// How many sessions in a row were ended by it, each of which was the first to try again.
+    pub failures: u32,
+    /// Since when.
+    pub since: Timestamp,
+    /// When one worker tries again.
+    pub probe_at: Timestamp,
+}
+
+/// How long a session may be held up before its task is taken from it: longer than agents usually try again.
+const PATIENCE_MS: i64 = 120_000;
+/// How much longer after the time that a provider names.
+const GRACE_MS: i64 = 60_000;
+/// After how many failed starts a person hears of them.
+const START_UPS: u32 = 3;
+
+/// The outage after a session was ended by something that is no fault of its task. `probed`: the session was the one
+/// that tried again; others began before, and say nothing new.
+pub fn after_failure(
+    open: Option<Outage>,
+    probed: bool,
+    cause: HoldUp,
+    retry_after_seconds: Option<u64>,
+    now: Timestamp,
+) -> Outage {
+    let before = match open {
+        Some(open) if !probed => return open,
+        Some(open) => open,
+        None => Outage { cause, failures: 0, since: now, probe_at: now },
+    };
+    let probe_at = match retry_after_seconds {
+        Some(seconds) if cause == HoldUp::RateLimit => paused_until(now, Some(seconds)),
+        _ => now.plus_millis(delay_ms(cause, before.failures)),
+    };
+    Outage { cause, failures: before.failures.saturating_add(1), since: before.since, probe_at }
+}
+
+/// How long after a failure the next worker tries: twice as long after each, within reason.
+fn delay_ms(cause: HoldUp, failures: u32) -> i64 {
+    let (first, longest) = match cause {
+        HoldUp::StartUp => (2_000, 60_000),
+        HoldUp::RateLimit => (60_000, 900_000),
+        HoldUp::Auth | HoldUp::Overloaded | HoldUp::Network => (15_000, 900_000),
+    };
+    i64::min(first << failures.min(16), longest)
+}
+
+impl Outage {
+    /// Whether one worker may try again; `probing`: one does already.
+    pub fn may_probe(&self, probing: bool, now: Timestamp) -> bool {
+        !probing && now >= self.probe_at
+    }
+
+    /// Whether a person should hear of it: once, and of failed starts only when they go on.
+    pub fn is_news(&self) -> bool {
+        self.cause != HoldUp::StartUp || self.failures >= START_UPS
+    }
+}
+
+/// When a session that is held up since some time loses its task: it makes no progress. `until`: what its provider said.
+pub fn given_up_at(since: Timestamp, until: Option<Timestamp>) -> Timestamp {
+    let patience = since.plus_millis(PATIENCE_MS);
+    until.map_or(patience, |until| patience.max(until.plus_millis(GRACE_MS)))
+}
+
+/// What holds an agent up, in words for everybody who sees the project.
+pub fn in_words(cause: HoldUp, agent: &str, runner: &str) -> String {
+    match cause {
+        HoldUp::Auth => format!("`{agent}` on `{runner}` is not logged in: its provider refuses its login"),
+        HoldUp::RateLimit => format!("a provider's limit holds `{agent}` on `{runner}` up"),
+        HoldUp::Overloaded => format!("the provider of `{agent}` on `{runner}` answers with errors"),
+        HoldUp::Network => format!("the provider of `{agent}` on `{runner}` does not answer, or breaks off"),
+        HoldUp::StartUp => format!("`{agent}` could not start on `{runner}`"),
+    }
+}
+
+/// What a person can do about it.
+pub fn advice(cause: HoldUp, agent: &str, runner: &str, login: Option<&str>) -> String {
+    match (cause, login) {
+        (HoldUp::Auth, Some(login)) => format!("Log in to `{agent}` on `{runner}`: `{login}`."),
+        (HoldUp::Auth, None) => format!("Log in to `{agent}` on `{runner}`."),
+        (HoldUp::StartUp, _) => format!("Look at its session, and start `{agent}` on `{runner}` by hand."),
+        _ => "Nothing needs to be done if the provider recovers.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    #[test]
+    fn the_next_try_comes_later_after_each_that_failed() {
+        let first = after_failure(None, false, HoldUp::Overloaded, None, at(0));
+        assert_eq!((first.failures, first.probe_at), (1, at(15_000)));
+        assert!(!first.may_probe(false, at(14_999)) && first.may_probe(false, at(15_000)));
+        assert!(!first.may_probe(true, at(15_000)), "one at a time");
+        let other = after_failure(Some(first), false, HoldUp::Overloaded, None, at(1_000));
+        assert_eq!(other, first, "whoever began before says nothing new");
+        let second = after_failure(Some(first), true, HoldUp::Network, None, at(16_000));
+        assert_eq!((second.failures, second.probe_at, second.since), (2, at(46_000), at(0)));
+        assert_eq!(second.cause, HoldUp::Network);
+    }
+
+    #[test]
+    fn a_provider_that_says_when_is_asked_then() {
+        let limit = after_failure(None, false, HoldUp::RateLimit, Some(3_600), at(0));
+        assert_eq!(limit.probe_at, at(3_600_000));
+        assert_eq!(after_failure(None, false, HoldUp::RateLimit, None, at(0)).probe_at, at(60_000));
+        let start = after_failure(None, false, HoldUp::StartUp, Some(3_600), at(0));
+        assert_eq!((start.probe_at, start.is_news()), (at(2_000), false));
+    }
+
+    #[test]
+    fn a_person_hears_of_failed_starts_when_they_go_on() {
+        let mut open = None;
+        let mut news = Vec::new();
+        for _ in 0..4 {
+            let next = after_failure(open, open.is_some(), HoldUp::StartUp, None, at(0));
+            news.push(next.is_news());
+            open = Some(next);
+        }
+        assert_eq!(news, [false, false, true, true]);
+        assert!(after_failure(None, false, HoldUp::Auth, None, at(0)).is_news());
+    }
+
+    #[test]
+    fn what_makes_no_progress_is_given_up() {
+        assert_eq!(given_up_at(at(0), None), at(120_000));
+        assert_eq!(given_up_at(at(0), Some(at(30_000))), at(120_000));
+        assert_eq!(given_up_at(at(0), Some(at(3_600_000))), at(3_660_000));
+    }
+
+    #[test]
+    fn whoever_must_log_in_is_told_how() {
+        let login = advice(HoldUp::Auth, "codex", "here", Some("codex login"));
+        assert_eq!(login, "Log in to `codex` on `here`: `codex login`.");
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_always_tried_again(failures in 0_u32..200, cause in 0..HoldUp::ALL.len()) {
+            let (cause, now) = (HoldUp::ALL[cause], at(1_000));
+            let open = Outage { cause, failures, since: at(0), probe_at: at(0) };
+            let next = after_failure(Some(open), true, cause, None, now);
+            prop_assert!(next.probe_at > now && next.probe_at <= now.plus_millis(900_000));
+            prop_assert!(next.may_probe(false, next.probe_at));
+        }
+    }
+}

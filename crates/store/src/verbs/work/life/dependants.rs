@@ -1,0 +1,107 @@
+//! Tasks that wait for a task: what its end, or its new beginning, means for them.
+
+use std::collections::{HashSet, VecDeque};
+
+use domain::{TaskId, TaskStatus};
+use engine::tasks::life::{Event, Rules, State, step};
+use engine::tasks::retry::Limits;
+
+use crate::StoreError;
+use crate::tx::Tx;
+use crate::verbs::work::tasks::row::TaskRow;
+
+/// The maximum number of dependants that one transaction marks as unreachable, or as reachable again.
+const MARKED: usize = 1000;
+
+/// Lets something happen to a task that waits for another. Such events have no effects.
+fn happens(tx: &mut Tx<'_>, row: TaskRow, event: Event) {
+    let rules = Rules { now: tx.now, limits: Limits::default() };
+    if let Ok(step) = step(row.life().clone(), event, &rules) {
+        tx.put_task(row.with_life(step.life));
+    }
+}
+
+/// A task is done: those that wait for it wait for one less, and those that wait for nothing become ready.
+pub(super) async fn free(tx: &mut Tx<'_>, task: TaskId) -> Result<(), StoreError> {
+    for row in tx.dependants(task).await? {
+        happens(tx, row, Event::DependencyDone);
+    }
+    Ok(())
+}
+
+/// Transitive dependants, breadth-first, each with the dependency that leads to it; at most [`MARKED`].
+async fn all(tx: &mut Tx<'_>, of: &TaskRow) -> Result<Vec<(TaskRow, TaskRow)>, StoreError> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::from([of.id]));
+    let mut level = vec![of.clone()];
+    while !level.is_empty() && found.len() < MARKED {
+        // All of one distance are read together.
+        tx.know_dependants(&level.iter().map(|dep| dep.id).collect::<Vec<_>>()).await?;
+        let mut waiting = Vec::new();
+        for (at, dep) in level.iter().enumerate() {
+            let ids = tx.book().dependants_of(dep.id).to_vec();
+            waiting.extend(ids.into_iter().filter(|id| seen.insert(*id)).map(|id| (id, at)));
+        }
+        waiting.truncate(MARKED - found.len());
+        tx.tasks(&waiting.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?;
+        let mut next = Vec::new();
+        for (id, at) in waiting {
+            if let Some(row) = tx.task(id).await?.filter(|row| row.status() == TaskStatus::Blocked) {
+                found.push((row.clone(), level[at].clone()));
+                next.push(row);
+            }
+        }
+        level = next;
+    }
+    Ok(found)
+}
+
+/// A task failed or was cancelled: its dependants, and theirs, say that they cannot be done.
+pub(super) async fn block(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
+    for (row, dep) in all(tx, of).await? {
+        let unreachable = Some(because(&dep, of));
+        happens(tx, row, Event::DependenciesChange { unreachable });
+    }
+    Ok(())
+}
+
+/// Why a task that waits for `dep` cannot be done: `dead` has ended.
+fn because(dep: &TaskRow, dead: &TaskRow) -> String {
+    let named = dead.named();
+    let ended = if dead.state == State::Cancelled { "was cancelled" } else { "failed" };
+    match dep.id == dead.id {
+        true => {
+            let why = dead.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("waits for {named}, which {ended}{why}")
+        }
+        false => format!("waits for {}, which cannot be done: {named} {ended}", dep.named()),
+    }
+}
+
+/// A task was retried: its dependants, and theirs, can be done after all.
+pub(super) async fn unblock(tx: &mut Tx<'_>, of: &TaskRow) -> Result<(), StoreError> {
+    for (row, _) in all(tx, of).await? {
+        if row.reason.is_some() {
+            let unreachable = unreachable(tx, &row.deps).await?;
+            happens(tx, row, Event::DependenciesChange { unreachable });
+        }
+    }
+    Ok(())
+}
+
+/// Why a task with these dependencies cannot be done, if so: one of them has ended, or cannot be done itself.
+pub(crate) async fn unreachable(tx: &mut Tx<'_>, deps: &[TaskId]) -> Result<Option<String>, StoreError> {
+    let direct = tx.tasks(deps).await?;
+    let mut seen: HashSet<TaskId> = deps.iter().copied().collect();
+    let mut next: VecDeque<(usize, TaskRow)> = direct.iter().cloned().enumerate().collect();
+    while let Some((at, row)) = next.pop_front() {
+        if matches!(row.state, State::Failed | State::Cancelled) {
+            return Ok(Some(because(&direct[at], &row)));
+        }
+        // A blocked task without a reason is still reachable.
+        if row.status() == TaskStatus::Blocked && row.reason.is_some() && seen.len() < MARKED {
+            let further: Vec<TaskId> = row.deps.iter().copied().filter(|dep| seen.insert(*dep)).collect();
+            next.extend(tx.tasks(&further).await?.into_iter().map(|dep| (at, dep)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,56 @@
+//! The life of a task in the database: loads it, lets `engine::tasks::life` decide, saves it, and performs the effects,
+//! all in the caller's transaction. Access is for the calling verb to check.
+//!
+//! Changed tasks wait in the transaction's book until it ends, or until a query reads their tables. One event tells
+//! clients about all tasks that a transaction changed; callers announce nothing.
+
+mod attempt;
+mod dependants;
+mod moves;
+mod perform;
+
+pub(crate) use dependants::unreachable;
+pub(crate) use moves::{held, let_go, renew, retry, start, take, work_in, zombie};
+
+use domain::TaskStatus;
+use engine::tasks::life::{self, Event, Refused, Rules, Step};
+use engine::tasks::retry::Limits;
+
+use super::tasks::row::TaskRow;
+use crate::StoreError;
+use crate::tx::Tx;
+
+/// One step of a task's life: saves the task as it is after the event, and performs what follows. Answers with the task as
+/// it is then.
+///
+/// Other changes to the row are saved with it.
+pub(crate) async fn step(tx: &mut Tx<'_>, row: TaskRow, event: Event) -> Result<TaskRow, StoreError> {
+    let settings = tx.work_settings(row.project).await?;
+    let limits = Limits { per_worker: settings.tries_per_worker, workers: settings.workers_per_task };
+    let before = row.life().clone();
+    let decided = life::step(before.clone(), event, &Rules { now: tx.now, limits });
+    let Step { life, effects } = decided.map_err(|refused| refusal(&row, refused))?;
+    let (id, quiet) = (row.id, life.looks_like(&before));
+    let row = row.with_life(life);
+    match quiet {
+        true => tx.put_task_quietly(row.clone()),
+        false => tx.put_task(row.clone()),
+    }
+    if effects.is_empty() {
+        return Ok(row);
+    }
+    for effect in effects {
+        perform::perform(tx, &row, effect).await?;
+    }
+    tx.known_task(id).await
+}
+
+/// An event that cannot happen now, in words for whoever sent it.
+fn refusal(row: &TaskRow, refused: Refused) -> StoreError {
+    let (named, status) = (row.named(), row.status());
+    StoreError::Conflict(match refused {
+        Refused::Reported => format!("{named} was reported already and is being checked"),
+        Refused::Over if status == TaskStatus::Done => format!("{named} is done"),
+        _ => format!("{named} is {status}: {refused}"),
+    })
+}

@@ -1,0 +1,291 @@
+//! Asking a person, and what the answer does.
+
+use domain::{AnswerAct, EscalationId, EscalationKind, SessionId, TaskId, TaskStatus, UserId};
+use engine::tasks::life::{Event, Hold};
+use engine::workers::decision::Decision;
+use protocol::{Escalation, EscalationContext, EscalationOption, UserRef};
+
+use super::evidence::announce;
+use super::{judge, questions};
+use crate::StoreError;
+use crate::sql::{Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::users;
+use crate::verbs::work::life::{retry, step};
+use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
+use crate::verbs::work::workers::log::decided;
+use crate::verbs::work::workers::outage;
+
+/// Reads escalations with the titles of their tasks and the names of those who answered.
+pub(crate) const COLUMNS: &str = "SELECT e.id, e.project, e.task, t.title, e.kind, e.worker, e.session, e.question, \
+    e.options, e.context, e.created_at, e.answered_by, u.name AS answered_by_name, e.answered_at, e.answer, e.act, \
+    COALESCE(s.owner, k.owner) AS execution_of, e.other_owner FROM escalations e JOIN tasks t ON t.id = e.task \
+    LEFT JOIN users u ON u.id = e.answered_by LEFT JOIN sessions s ON s.id = e.session \
+    LEFT JOIN workers k ON k.id = e.worker";
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) kind: EscalationKind,
+    pub(crate) question: String,
+    pub(crate) options: Vec<EscalationOption>,
+    pub(crate) context: EscalationContext,
+    /// Whose work the other one of two outputs is.
+    pub(crate) other_owner: Option<UserId>,
+}
+
+impl Ask {
+    /// With the options that fit the kind.
+    pub(crate) fn new(kind: EscalationKind, question: impl Into<String>, context: EscalationContext) -> Self {
+        let option = |label: &str, act| EscalationOption { label: label.into(), act };
+        let options = match kind {
+            EscalationKind::Question => vec![],
+            EscalationKind::Outage => vec![option("Try again now", AnswerAct::Retry)],
+            EscalationKind::GaveUp => vec![
+                option("Try again", AnswerAct::Retry),
+                option("Let it fail", AnswerAct::Fail),
+                option("Cancel it", AnswerAct::Cancel),
+            ],
+            EscalationKind::Refused
+            | EscalationKind::Stuck
+            | EscalationKind::Judgement
+            | EscalationKind::SameLines
+            | EscalationKind::Contradiction
+            | EscalationKind::Uncheckable => vec![
+                option("Accept it", AnswerAct::Accept),
+                option("Do it again", AnswerAct::Retry),
+                option("Let it fail", AnswerAct::Fail),
+                option("Cancel it", AnswerAct::Cancel),
+            ],
+        };
+        Self { kind, question: question.into(), options, context, other_owner: None }
+    }
+
+    /// Whether somebody may work on the task before there is an answer.
+    fn keeps_hold(&self) -> bool {
+        matches!(self.kind, EscalationKind::Question | EscalationKind::Outage)
+    }
+
+    /// Whether the attempt is still to be judged: it ends with the answer.
+    fn judges(&self) -> bool {
+        use EscalationKind::{Contradiction, Judgement, SameLines, Uncheckable};
+        matches!(self.kind, Judgement | SameLines | Contradiction | Uncheckable)
+    }
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn escalation(row: &Row) -> Result<Escalation, StoreError> {
+    let answered = row.text_or_none("answered_by")?.is_some();
+    let act = row.text_or_none("act")?;
+    let act = act.map(|word| word.parse().map_err(|error| StoreError::Corrupt(format!("act: {error}")))).transpose()?;
+    Ok(Escalation {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        task: row.parsed("task")?,
+        title: row.text("title")?,
+        kind: row.parsed("kind")?,
+        worker: id_or_none(row, "worker")?,
+        session: id_or_none(row, "session")?,
+        question: row.text("question")?,
+        options: row.json("options")?,
+        context: row.json("context")?,
+        created_at: row.time("created_at")?,
+        answered_by: if answered { Some(users::reference(row, "answered_by")?) } else { None },
+        answered_at: row.time_or_none("answered_at")?,
+        answer: row.text_or_none("answer")?,
+        act,
+    })
+}
+
+/// Asks a person about a task. A question or an outage keeps the hold as it is; with any other kind nobody works on the task
+/// until there is an answer: the hold ends and the worker is free.
+pub(crate) async fn escalate(tx: &mut Tx<'_>, task: TaskId, ask: Ask) -> Result<Escalation, StoreError> {
+    let row = tx.known_task(task).await?;
+    let hold = row.hold().cloned();
+    let event = match ask.keeps_hold() {
+        true => Event::Ask,
+        false => Event::Escalate { question: ask.question.clone(), verdict_open: ask.judges() },
+    };
+    let row = step(tx, row, event).await?;
+    write(tx, &row, ask, hold.as_ref()).await
+}
+
+/// Writes down what a person is asked, and tells clients; `hold`: whose work it is about.
+pub(crate) async fn write(
+    tx: &mut Tx<'_>,
+    row: &TaskRow,
+    ask: Ask,
+    hold: Option<&Hold>,
+) -> Result<Escalation, StoreError> {
+    let (worker, session) = (hold.map(|hold| hold.worker), hold.and_then(|hold| hold.session));
+    let task = row.id;
+    let asked = Escalation {
+        id: EscalationId::generate(),
+        project: row.project,
+        task,
+        title: row.title.clone(),
+        kind: ask.kind,
+        worker,
+        session,
+        question: ask.question,
+        options: ask.options,
+        context: ask.context,
+        created_at: tx.now,
+        answered_by: None,
+        answered_at: None,
+        answer: None,
+        act: None,
+    };
+    let head = "INSERT INTO escalations (id, project, task, kind, worker, session, question, options, context, created_at, \
+         other_owner)";
+    let values = args![
+        asked.id.to_string(),
+        asked.project.to_string(),
+        asked.task.to_string(),
+        asked.kind.word(),
+        asked.worker.map(|id| id.to_string()),
+        asked.session.map(|id| id.to_string()),
+        &asked.question,
+        to_json(&asked.options),
+        to_json(&asked.context),
+        tx.now,
+        ask.other_owner.map(|id| id.to_string()),
+    ];
+    tx.later(head, values);
+    announce(tx, &asked).await?;
+    let decision = Decision::Escalated { kind: asked.kind, question: asked.question.clone() };
+    decided(tx, asked.project, worker, Some(task), decision).await?;
+    Ok(asked)
+}
+
+/// What a session has asked about a task and nobody has answered: its first question.
+pub(crate) async fn open_question(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    session: SessionId,
+) -> Result<Option<String>, StoreError> {
+    let asked = |open: &Escalation| open.kind == EscalationKind::Question && open.session == Some(session);
+    Ok(all_open(tx, task).await?.into_iter().find(asked).map(|open| open.question))
+}
+
+/// The worker of a task asked and left without a report: nobody works on the task until there is an answer.
+pub(crate) async fn wait_for_answer(tx: &mut Tx<'_>, task: TaskId, question: &str) -> Result<(), StoreError> {
+    let row = tx.known_task(task).await?;
+    let (project, worker) = (row.project, row.worker());
+    step(tx, row, Event::Escalate { question: question.to_owned(), verdict_open: false }).await?;
+    let decision = Decision::WaitsForAnswer { question: question.to_owned() };
+    decided(tx, project, worker, Some(task), decision).await
+}
+
+/// Writes an answer down, does what it says with the task, and tells clients. The caller checked that it is open.
+pub(crate) async fn answer(
+    tx: &mut Tx<'_>,
+    open: Escalation,
+    act: AnswerAct,
+    words: &str,
+    by: UserRef,
+) -> Result<Escalation, StoreError> {
+    let mut row = tx.known_task(open.task).await?;
+    if !words.is_empty() && open.kind != EscalationKind::Outage {
+        row.context = with_answer(&row, &open.question, words, &by.name);
+        tx.put_task(row.clone());
+    }
+    let reason = decision(act, words, &by.name);
+    // First: what ends with the task is what nobody answered.
+    let closed = close(tx, open, act, words, Some(by)).await?;
+    let task = closed.task;
+    if closed.kind == EscalationKind::Outage {
+        outage::try_now(tx, closed.id).await?;
+    }
+    match act {
+        AnswerAct::Accept => judge::accept_last(tx, task).await?,
+        AnswerAct::Fail => {
+            let known = questions::known_reason(closed.kind, &closed.question);
+            let reason = Some(known.map_or_else(|| reason.clone(), |known| format!("{known} {reason}")));
+            let row = tx.known_task(task).await?;
+            step(tx, row, Event::Fail { reason }).await?;
+        }
+        AnswerAct::Cancel => {
+            let row = tx.known_task(task).await?;
+            step(tx, row, Event::Cancel { reason: Some(reason) }).await?;
+        }
+        AnswerAct::Retry | AnswerAct::Tell if row.status() == TaskStatus::Escalated => {
+            retry(tx, task, Some(reason)).await?;
+        }
+        AnswerAct::Retry | AnswerAct::Tell => {}
+    }
+    Ok(closed)
+}
+
+/// What somebody decided, as the reason of what follows.
+fn decision(act: AnswerAct, words: &str, by: &str) -> String {
+    let did = match act {
+        _ if !words.is_empty() => return format!("{by}: {words}"),
+        AnswerAct::Fail => "let it fail",
+        AnswerAct::Cancel => "cancelled it",
+        AnswerAct::Accept | AnswerAct::Retry | AnswerAct::Tell => "decided",
+    };
+    format!("{by} {did}")
+}
+
+/// The task's context with a question and its answer at the end.
+fn with_answer(row: &TaskRow, question: &str, words: &str, by: &str) -> String {
+    with_words(row, &format!("Question: {question}\nAnswer by {by}: {words}"))
+}
+
+/// The task's context with these words at the end.
+pub(crate) fn with_words(row: &TaskRow, words: &str) -> String {
+    let before = row.context.trim_end();
+    let gap = if before.is_empty() { "" } else { "\n\n" };
+    format!("{before}{gap}{words}")
+}
+
+/// Marks an escalation as answered; by nobody when it settled itself.
+pub(crate) async fn close(
+    tx: &mut Tx<'_>,
+    open: Escalation,
+    act: AnswerAct,
+    words: &str,
+    by: Option<UserRef>,
+) -> Result<Escalation, StoreError> {
+    let closed = Escalation {
+        answered_by: by,
+        answered_at: Some(tx.now),
+        answer: (!words.is_empty()).then(|| words.to_owned()),
+        act: Some(act),
+        ..open
+    };
+    let sql = "UPDATE escalations SET answered_by = $1, answered_at = $2, answer = $3, act = $4 WHERE id = $5";
+    let by = closed.answered_by.as_ref().map(|by| by.id.to_string());
+    tx.run(sql, args![by, tx.now, closed.answer.clone(), act.word(), closed.id.to_string()]).await?;
+    announce(tx, &closed).await?;
+    Ok(closed)
+}
+
+/// Answers what is still asked about a task by what somebody did with it.
+pub(crate) async fn answer_all(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    act: AnswerAct,
+    words: &str,
+    by: &UserRef,
+) -> Result<(), StoreError> {
+    for open in all_open(tx, task).await? {
+        close(tx, open, act, words, Some(by.clone())).await?;
+    }
+    Ok(())
+}
+
+/// What is still asked about a task that has ended needs nobody any more.
+pub(crate) async fn settle_all(tx: &mut Tx<'_>, task: TaskId, why: &str) -> Result<(), StoreError> {
+    for open in all_open(tx, task).await? {
+        close(tx, open, AnswerAct::Tell, why, None).await?;
+    }
+    Ok(())
+}
+
+/// What is asked about a task and not answered.
+async fn all_open(tx: &mut Tx<'_>, task: TaskId) -> Result<Vec<Escalation>, StoreError> {
+    let sql = format!("{COLUMNS} WHERE e.task = $1 AND e.answered_at IS NULL ORDER BY e.created_at, e.id");
+    tx.read().all(&sql, vec![text(task)]).await?.iter().map(escalation).collect()
+}

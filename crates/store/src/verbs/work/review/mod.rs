@@ -1,0 +1,17 @@
+//! What workers hand in and ask: checks, verdicts, conflicts, and what people decide.
+
+pub(crate) mod ask;
+mod away;
+mod changes;
+pub(crate) mod checks;
+pub(crate) mod conflicts;
+pub(crate) mod evidence;
+mod fill_in;
+pub(crate) mod judge;
+pub(crate) mod place;
+pub(crate) mod questions;
+mod sweep;
+
+pub use away::GiveUpChecks;
+pub use evidence::{ShowEvidence, Unseen};
+pub use sweep::SweptCheck;

@@ -1,0 +1,117 @@
+//! What an earlier worker left behind for the next one.
+
+use domain::{AttemptOutcome, ReportVerdict, SessionId, TaskId, WorkspaceId};
+use protocol::link::StartFrom;
+use protocol::{Handover, Report, Veil};
+
+use super::before;
+use super::brief::Work;
+use super::row::{TaskRow, id_or_none};
+use crate::sql::{Row, args, text};
+use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::sight::{self, Sight};
+use crate::verbs::work::review::judge;
+use crate::verbs::work::workers::rows;
+use crate::verbs::workspaces::{self, json_or_none};
+use crate::{Caller, StoreError};
+
+/// What the last worker of a task left, and why the last report was refused, if it was.
+pub(crate) async fn of(tx: &mut Tx<'_>, task: &TaskRow) -> Result<(Option<Handover>, Option<String>), StoreError> {
+    let sql = format!("{} WHERE r.task = $1 AND r.verdict <> 'late' ORDER BY r.at, r.id", judge::COLUMNS);
+    let rows = tx.read().all(&sql, vec![text(task.id)]).await?;
+    let mut reports: Vec<Report> = rows.iter().map(judge::report).collect::<Result<_, _>>()?;
+    let reader = reader(tx, task).await?;
+    let facts = projects::facts_of(tx.read(), task.project).await?.ok_or(StoreError::NotFound("project"))?;
+    let sight = Sight::on(tx.read(), &reader, facts).await?;
+    let checkers = sight::checkers(tx.read(), task.id).await?;
+    for report in &mut reports {
+        let checked = checkers.get(&report.id).copied();
+        sight.report(task.project, &task.acceptance, report, checked);
+    }
+    let refused = match reports.last().filter(|report| report.verdict == ReportVerdict::Refused) {
+        Some(report) if was_judged(tx, report).await? => report.reason.clone(),
+        _ => None,
+    };
+    let sql = "SELECT number, worker, worker_name, outcome, reason, workspace, branch, sessions FROM attempts \
+               WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
+    let Some(row) = tx.read().first(sql, args![task.id.to_string(), task.attempt]).await? else {
+        return Ok((None, refused));
+    };
+    let number = row.count("number")?;
+    let sessions: Vec<SessionId> = row.json("sessions")?;
+    let report = reports.into_iter().rev().find(|report| report.attempt == number);
+    let branch = match left_in(tx, task.id, &row, sessions.last()).await? {
+        // Whoever was asked by nobody to work there says itself where its work is.
+        None => row.text_or_none("branch")?.or(report.as_ref().and_then(|report| report.deliverables.branch.clone())),
+        Some(workspace) => workspaces::branch_in(tx.read(), workspace).await?,
+    };
+    let handover = Handover {
+        worker_name: row.text("worker_name")?,
+        outcome: row.parsed("outcome")?,
+        reason: row.text_or_none("reason")?,
+        workspace: id_or_none(&row, "workspace")?,
+        branch,
+        session: sessions.last().copied(),
+        report,
+    };
+    let seen = sight.by(task.project, Some(row.parsed("worker")?));
+    Ok((Some(if seen { handover } else { handover.veiled() }), refused))
+}
+
+/// Who reads what is handed over: the owner of the worker that has the task now.
+pub(super) async fn reader(tx: &mut Tx<'_>, task: &TaskRow) -> Result<Caller, StoreError> {
+    let owner = match task.worker() {
+        Some(worker) => rows::get(tx, worker).await?.map(|slot| slot.owner.id),
+        None => None,
+    };
+    Ok(owner.map_or_else(|| tx.caller.clone(), sight::as_person))
+}
+
+/// Whether a refused report was looked at. Of one whose task was cancelled or taken over before there is nothing to mend.
+async fn was_judged(tx: &mut Tx<'_>, report: &Report) -> Result<bool, StoreError> {
+    let sql = "SELECT outcome FROM attempts WHERE task = $1 AND number = $2";
+    let row = tx.read().first(sql, args![report.task.to_string(), report.attempt]).await?;
+    let outcome = row.map(|row| row.parsed("outcome")).transpose()?;
+    Ok(!matches!(outcome, Some(AttemptOutcome::TakenOver | AttemptOutcome::Cancelled)))
+}
+
+/// The workspace of an attempt, if a session that was started for the task was its last: what is checked out there is
+/// its work. In a session of a person's that may be anything by now.
+async fn left_in(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    attempt: &Row,
+    last: Option<&SessionId>,
+) -> Result<Option<WorkspaceId>, StoreError> {
+    let (Some(workspace), Some(session)) = (id_or_none(attempt, "workspace")?, last) else { return Ok(None) };
+    let sql = "SELECT 1 FROM sessions WHERE id = $1 AND task = $2";
+    let own = tx.read().first(sql, vec![text(session), text(task)]).await?;
+    Ok(own.map(|_| workspace))
+}
+
+/// Everything that an agent needs to know about a task that it is given, to be worked on in this workspace.
+pub(crate) async fn brief_of(tx: &mut Tx<'_>, task: TaskId, here: WorkspaceId) -> Result<String, StoreError> {
+    let task = tx.known_task(task).await?;
+    let (handover, refused) = of(tx, &task).await?;
+    let work = match &handover {
+        Some(left) => work(tx, left, here).await?,
+        None => Work::Elsewhere,
+    };
+    let before = before::of(tx, &task).await?;
+    Ok(super::brief::brief(&task.view(), &before, handover.as_ref(), work, refused.as_deref()))
+}
+
+/// Where the next worker finds what an earlier one did.
+async fn work(tx: &mut Tx<'_>, left: &Handover, here: WorkspaceId) -> Result<Work, StoreError> {
+    if left.workspace == Some(here) {
+        return Ok(Work::Here);
+    }
+    let sql = "SELECT start_from FROM workspaces WHERE id = $1";
+    let row = tx.read().first(sql, vec![text(here)]).await?;
+    let from = row.map(|row| json_or_none(&row, "start_from")).transpose()?.flatten();
+    Ok(match from {
+        Some(StartFrom::Bundle { .. }) => Work::Brought,
+        _ => Work::Elsewhere,
+    })
+}

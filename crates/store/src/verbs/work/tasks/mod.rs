@@ -1,0 +1,27 @@
+//! Tasks: what is to be done, who holds it, what was handed back.
+
+mod add;
+pub(crate) mod before;
+mod book;
+pub(crate) mod brief;
+pub(crate) mod check;
+pub(crate) mod handover;
+mod lease;
+mod people;
+pub(crate) mod reach;
+pub(crate) mod reads;
+mod report;
+pub(crate) mod row;
+mod similar;
+pub(crate) mod take;
+mod tried;
+mod turn;
+mod wanted;
+mod window;
+
+pub(crate) use book::Book;
+pub(crate) use handover::brief_of;
+pub use lease::ExpireLeases;
+pub(crate) use reach::list;
+pub use report::Reported;
+pub use wanted::Wanted;

@@ -1,0 +1,331 @@
+//! The row of a task: the one truth about it, lease included.
+
+use domain::text::title;
+use domain::{ActivityId, AuthorKind, ProjectId, SessionId, TaskId, TaskStatus, Timestamp, WorkspaceId};
+use engine::tasks::life::{Hold, Life, State};
+use engine::tasks::order::queue_key;
+use protocol::{Criterion, Lease, Task, TaskAdd, TaskLine, UserRef, WrittenBy};
+
+use crate::StoreError;
+use crate::sql::{Row, Value, args, to_json};
+use crate::verbs::approvals::author;
+use crate::verbs::users;
+
+/// The priority of a task that names none.
+const PRIORITY: u8 = 5;
+
+/// Reads tasks with the name of the person who added them.
+pub(crate) const COLUMNS: &str = "SELECT t.id, t.project, t.activity, t.title, t.description, t.context, t.acceptance, \
+    t.files, t.needs, t.deps, t.priority, t.status, t.reason, t.waiting, t.attempt, t.fence, t.worker, t.lease_until, \
+    t.session, t.workspace, t.progress, t.refusals, t.workers_tried, t.not_by, t.waits_for, t.ready_at, t.taken_at, \
+    t.asked, t.author_session, t.by_agent, t.created_by, u.name AS created_by_name, t.created_at, t.updated_at \
+    FROM tasks t JOIN users u ON u.id = t.created_by";
+
+/// Names the columns that [`TaskRow::inserted`] gives values for.
+pub(crate) const INSERT: &str = "INSERT INTO tasks (id, project, title, description, acceptance, files, needs, deps, \
+    priority, created_by, author_session, by_agent, created_at, activity, context, status, reason, waiting, attempt, \
+    fence, worker, lease_until, session, workspace, progress, refusals, workers_tried, not_by, waits_for, ready_at, \
+    taken_at, asked, updated_at)";
+
+/// The columns that change, in the order of [`TaskRow::changing`].
+pub(crate) const CHANGING: &[&str] = &[
+    "activity",
+    "context",
+    "status",
+    "reason",
+    "waiting",
+    "attempt",
+    "fence",
+    "worker",
+    "lease_until",
+    "session",
+    "workspace",
+    "progress",
+    "refusals",
+    "workers_tried",
+    "not_by",
+    "waits_for",
+    "ready_at",
+    "taken_at",
+    "asked",
+    "updated_at",
+];
+
+/// A task as it is in the database. Its life changes only by [`TaskRow::with_life`], which the machine's steps call.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskRow {
+    pub(crate) id: TaskId,
+    pub(crate) project: ProjectId,
+    pub(crate) activity: Option<ActivityId>,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) context: String,
+    pub(crate) acceptance: Vec<Criterion>,
+    pub(crate) files: Vec<String>,
+    pub(crate) needs: Vec<String>,
+    pub(crate) deps: Vec<TaskId>,
+    pub(crate) priority: u8,
+    /// Where it was worked on last; stays, so that the next worker can continue there.
+    pub(crate) workspace: Option<WorkspaceId>,
+    pub(crate) created_by: UserRef,
+    /// The session whose agent added it on their behalf.
+    pub(crate) author_session: Option<SessionId>,
+    /// Whether an agent added it, in a session or with their own token.
+    pub(crate) by_agent: bool,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    life: Life,
+}
+
+impl std::ops::Deref for TaskRow {
+    type Target = Life;
+
+    fn deref(&self) -> &Life {
+        &self.life
+    }
+}
+
+/// A text column that may hold an id.
+pub(crate) fn id_or_none<T: std::str::FromStr<Err: std::fmt::Display>>(
+    row: &Row,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    let parse = |text: String| text.parse().map_err(|error| StoreError::Corrupt(format!("{column}: {error}")));
+    row.text_or_none(column)?.map(parse).transpose()
+}
+
+/// Reads where a task is, with what exists there.
+fn state(row: &Row) -> Result<State, StoreError> {
+    let broken = |what: &str| StoreError::Corrupt(format!("a held task has no {what}"));
+    let hold = || {
+        let worker = id_or_none(row, "worker")?.ok_or_else(|| broken("worker"))?;
+        let taken_at = row.time_or_none("taken_at")?.ok_or_else(|| broken("time"))?;
+        let waiting = row.text_or_none("waiting")?;
+        Ok::<_, StoreError>(Hold { worker, session: id_or_none(row, "session")?, taken_at, waiting })
+    };
+    let lease = || row.time_or_none("lease_until")?.ok_or_else(|| broken("lease"));
+    Ok(match row.parsed("status")? {
+        TaskStatus::Blocked => State::Blocked,
+        TaskStatus::Ready => State::Ready { unassigned: row.text_or_none("waiting")? },
+        TaskStatus::Assigned => State::Assigned { hold: hold()?, lease_until: lease()? },
+        TaskStatus::Running => {
+            State::Running { hold: hold()?, lease_until: lease()?, progress: row.text_or_none("progress")? }
+        }
+        TaskStatus::Reported => State::Reported { hold: hold()? },
+        TaskStatus::Validating => State::Validating { hold: hold()? },
+        TaskStatus::Escalated => State::Escalated,
+        TaskStatus::Done => State::Done,
+        TaskStatus::Failed => State::Failed,
+        TaskStatus::Cancelled => State::Cancelled,
+    })
+}
+
+fn life(row: &Row) -> Result<Life, StoreError> {
+    Ok(Life {
+        state: state(row)?,
+        reason: row.text_or_none("reason")?,
+        attempt: row.count("attempt")?,
+        fence: row.integer("fence")?.cast_unsigned(),
+        waits_for: row.count("waits_for")?,
+        ready_at: row.time_or_none("ready_at")?,
+        refusals: row.count("refusals")?,
+        workers_tried: row.count("workers_tried")?,
+        not_by: row.json("not_by")?,
+        asked: row.flag("asked")?,
+    })
+}
+
+impl TaskRow {
+    /// Reads a row of [`COLUMNS`].
+    pub(crate) fn read(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.parsed("id")?,
+            project: row.parsed("project")?,
+            activity: id_or_none(row, "activity")?,
+            title: row.text("title")?,
+            description: row.text("description")?,
+            context: row.text("context")?,
+            acceptance: row.json("acceptance")?,
+            files: row.json("files")?,
+            needs: row.json("needs")?,
+            deps: row.json("deps")?,
+            priority: u8::try_from(row.count("priority")?).unwrap_or(u8::MAX),
+            workspace: id_or_none(row, "workspace")?,
+            created_by: users::reference(row, "created_by")?,
+            author_session: id_or_none(row, "author_session")?,
+            by_agent: row.flag("by_agent")?,
+            created_at: row.time("created_at")?,
+            updated_at: row.time("updated_at")?,
+            life: life(row)?,
+        })
+    }
+
+    /// A task that somebody adds.
+    pub(crate) fn new(
+        id: TaskId,
+        project: ProjectId,
+        task: &TaskAdd,
+        author: WrittenBy,
+        deps: Vec<TaskId>,
+        life: Life,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            project,
+            activity: task.activity,
+            title: title(&task.description),
+            description: task.description.clone(),
+            context: task.context.clone(),
+            acceptance: task.acceptance.clone(),
+            files: task.files.clone(),
+            needs: task.needs.clone(),
+            deps,
+            priority: task.priority.unwrap_or(PRIORITY),
+            workspace: None,
+            created_by: author.user,
+            author_session: author.agent,
+            by_agent: author.by_agent,
+            created_at: now,
+            updated_at: now,
+            life,
+        }
+    }
+
+    /// The task after a step of its life.
+    pub(crate) fn with_life(self, life: Life) -> Self {
+        Self { life, ..self }
+    }
+
+    /// Its life, for the next step.
+    pub(crate) fn life(&self) -> &Life {
+        &self.life
+    }
+
+    /// Who added it, and with whose hand.
+    pub(crate) fn writer(&self) -> WrittenBy {
+        WrittenBy { user: self.created_by.clone(), agent: self.author_session, by_agent: self.by_agent }
+    }
+
+    /// What it needs and somebody with these abilities lacks.
+    pub(crate) fn lacks(&self, abilities: &[String]) -> Vec<&str> {
+        self.needs.iter().filter(|need| !abilities.contains(need)).map(String::as_str).collect()
+    }
+
+    /// Its place in the queue, if it is in there.
+    pub(crate) fn place(&self) -> Option<i64> {
+        let since = self.ready_at.filter(|_| self.status() == TaskStatus::Ready)?;
+        Some(queue_key(since, self.priority))
+    }
+
+    /// Values for [`INSERT`].
+    pub(crate) fn inserted(&self) -> Vec<Value> {
+        let mut values = args![
+            self.id.to_string(),
+            self.project.to_string(),
+            &self.title,
+            &self.description,
+            to_json(&self.acceptance),
+            to_json(&self.files),
+            to_json(&self.needs),
+            to_json(&self.deps),
+            u32::from(self.priority),
+            self.created_by.id.to_string(),
+            self.author_session.map(|id| id.to_string()),
+            self.by_agent,
+            self.created_at,
+        ];
+        values.extend(self.changing());
+        values
+    }
+
+    /// Values for [`CHANGING`].
+    pub(crate) fn changing(&self) -> Vec<Value> {
+        let waiting = match &self.state {
+            State::Ready { unassigned } => unassigned.clone(),
+            _ => self.hold().and_then(|hold| hold.waiting.clone()),
+        };
+        args![
+            self.activity.map(|id| id.to_string()),
+            &self.context,
+            self.status().word(),
+            self.reason.clone(),
+            waiting,
+            self.attempt,
+            self.fence,
+            self.worker().map(|id| id.to_string()),
+            self.lease_until(),
+            self.session().map(|id| id.to_string()),
+            self.workspace.map(|id| id.to_string()),
+            self.progress().map(str::to_owned),
+            self.refusals,
+            self.workers_tried,
+            to_json(&self.not_by),
+            self.waits_for,
+            self.ready_at,
+            self.hold().map(|hold| hold.taken_at),
+            self.asked,
+            self.updated_at,
+        ]
+    }
+
+    /// The hold on it, while somebody works.
+    pub(crate) fn lease(&self) -> Option<Lease> {
+        let (worker, expires_at) = (self.worker()?, self.lease_until()?);
+        Some(Lease { worker, fence: self.fence, expires_at })
+    }
+
+    /// As boards and lists show it.
+    pub(crate) fn line(&self) -> TaskLine {
+        TaskLine {
+            id: self.id,
+            project: self.project,
+            activity: self.activity,
+            title: self.title.clone(),
+            status: self.status(),
+            reason: self.why(),
+            priority: self.priority,
+            attempt: self.attempt,
+            assigned_to: self.worker(),
+            session: self.session(),
+            progress: self.progress().map(str::to_owned),
+            deps: self.deps.clone(),
+            waits_for: self.waits_for,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        }
+    }
+
+    /// As its worker and its page see it.
+    pub(crate) fn view(&self) -> Task {
+        Task {
+            id: self.id,
+            project: self.project,
+            activity: self.activity,
+            description: self.description.clone(),
+            context: self.context.clone(),
+            acceptance: self.acceptance.clone(),
+            files: self.files.clone(),
+            deps: self.deps.clone(),
+            priority: self.priority,
+            needs: self.needs.clone(),
+            status: self.status(),
+            reason: self.why(),
+            attempt: self.attempt,
+            lease: self.lease(),
+            assigned_to: self.worker(),
+            session: self.session(),
+            progress: self.progress().map(str::to_owned),
+            created_by: self.created_by.clone(),
+            author_kind: if author(&self.writer()).agent { AuthorKind::Agent } else { AuthorKind::User },
+            author_session: self.author_session,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        }
+    }
+
+    /// How it is named in words for people.
+    pub(crate) fn named(&self) -> String {
+        format!("`{}` ({})", self.title, self.id)
+    }
+}

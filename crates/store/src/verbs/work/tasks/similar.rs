@@ -1,0 +1,149 @@
+//! Near-duplicates: open tasks that say nearly the same as those that are added.
+//!
+//! Each text is shortened to a few numbers; nearly equal texts are likely to share one. However many tasks there are,
+//! only the newest few that share a number are looked at.
+
+use std::collections::HashMap;
+
+use domain::text::title;
+use domain::{ProjectId, TaskId};
+use engine::tasks::similar::Gist;
+use protocol::{SimilarTask, TaskAdd};
+
+use super::wanted::Wanted;
+use crate::StoreError;
+use crate::sql::{Value, args};
+use crate::tx::Tx;
+
+/// How many tasks that share a number are looked at.
+pub(super) const LOOK: usize = 8;
+
+/// How much of a text is compared.
+const COMPARED: usize = 2000;
+
+/// Something that a new task is like: another of the list, or one that is there.
+#[derive(Debug)]
+pub(super) enum Like {
+    New(usize),
+    Old(TaskId, String),
+}
+
+/// What is known of the texts of a list before it is added.
+#[derive(Debug)]
+pub(super) struct Similar {
+    numbers: Vec<[i64; 2]>,
+    like: Vec<(usize, Like)>,
+}
+
+fn gist(description: &str, files: &[String]) -> Gist {
+    Gist::of(&description.chars().take(COMPARED).collect::<String>(), files)
+}
+
+/// Says which numbers the tasks of a list have, for reading many at once.
+pub(super) fn foresee(project: ProjectId, tasks: &[TaskAdd], wanted: &mut Wanted) {
+    for task in tasks.iter().take(256) {
+        wanted.gists.extend(gist(&task.description, &task.files).numbers().map(|number| (project, number)));
+    }
+}
+
+/// Looks for tasks that say nearly the same as those of a list.
+pub(super) async fn find(tx: &mut Tx<'_>, project: ProjectId, tasks: &[TaskAdd]) -> Result<Similar, StoreError> {
+    let gists: Vec<Gist> = tasks.iter().map(|task| gist(&task.description, &task.files)).collect();
+    let numbers: Vec<[i64; 2]> = gists.iter().map(Gist::numbers).collect();
+    let wanted: Vec<(ProjectId, i64)> = numbers.iter().flatten().map(|number| (project, *number)).collect();
+    tx.know_gists(&wanted).await?;
+    let mut near: Vec<Vec<TaskId>> = Vec::with_capacity(tasks.len());
+    for pair in &numbers {
+        let mut ids: Vec<TaskId> = Vec::new();
+        for number in pair {
+            let found = tx.book().gists.get(&(project, *number)).into_iter().flatten();
+            ids.extend(found.rev().take(LOOK).copied().collect::<Vec<_>>());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        near.push(ids);
+    }
+    let all: Vec<TaskId> = near.iter().flatten().copied().collect();
+    tx.tasks(&all).await?;
+    let mut like = Vec::new();
+    let mut seen: HashMap<i64, Vec<usize>> = HashMap::new();
+    for (at, gist) in gists.iter().enumerate() {
+        let twins = numbers[at].iter().flat_map(|number| seen.get(number).into_iter().flatten());
+        if let Some(twin) = twins.copied().find(|twin| gists[*twin].is_near(gist)) {
+            like.push((at, Like::New(twin)));
+        }
+        for number in numbers[at] {
+            let places = seen.entry(number).or_default();
+            if places.len() < LOOK {
+                places.push(at);
+            }
+        }
+        for id in &near[at] {
+            let Some(old) = tx.book().tasks.get(id).filter(|old| !old.status().is_over()) else { continue };
+            if self::gist(&old.description, &old.files).is_near(gist) {
+                like.push((at, Like::Old(old.id, old.title.clone())));
+            }
+        }
+    }
+    // In one list the titles of others are at hand.
+    Ok(Similar { numbers, like })
+}
+
+/// Remembers the texts of tasks that were added, and says what they are like.
+pub(super) fn keep(tx: &mut Tx<'_>, project: ProjectId, ids: &[TaskId], found: Similar) -> Vec<SimilarTask> {
+    for (id, [one, other]) in ids.iter().zip(&found.numbers) {
+        let second = (one != other).then_some(other);
+        for number in [Some(one), second].into_iter().flatten() {
+            let row: Vec<Value> = args![project.to_string(), *number, id.to_string()];
+            tx.later("INSERT INTO task_gists (project, gist, task)", row);
+            if let Some(known) = tx.change().gists.get_mut(&(project, *number)) {
+                known.push(*id);
+            }
+        }
+    }
+    let title_of = |tx: &mut Tx<'_>, id: TaskId| {
+        tx.book().tasks.get(&id).map_or_else(String::new, |task| title(&task.description))
+    };
+    let mut similar = Vec::with_capacity(found.like.len());
+    for (at, like) in found.like {
+        let (to, title) = match like {
+            Like::New(twin) => (ids[twin], title_of(tx, ids[twin])),
+            Like::Old(id, title) => (id, title),
+        };
+        similar.push(SimilarTask { task: ids[at], to, title });
+    }
+    similar
+}
+
+impl Tx<'_> {
+    /// Reads the newest tasks that share these numbers, all at once.
+    pub(super) async fn know_gists(&mut self, wanted: &[(ProjectId, i64)]) -> Result<(), StoreError> {
+        let mut missing: Vec<(ProjectId, i64)> =
+            wanted.iter().filter(|key| !self.book().gists.contains_key(key)).copied().collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for some in missing.chunks(64) {
+            let size = some.len().next_power_of_two();
+            let one = |at: usize| {
+                let (project, gist) = (2 * at + 1, 2 * at + 2);
+                format!(
+                    "SELECT * FROM (SELECT gist, project, task FROM task_gists WHERE project = ${project} AND gist = ${gist} \
+                     ORDER BY task DESC LIMIT {LOOK}) AS g{at}"
+                )
+            };
+            let sql = (0..size).map(one).collect::<Vec<_>>().join(" UNION ");
+            let values = (0..size).map(|at| some[at.min(some.len() - 1)]);
+            let values = values.flat_map(|(project, gist)| args![project.to_string(), gist]).collect();
+            let rows = self.stored().all(&sql, values).await?;
+            for key in some {
+                self.book().gists.insert(*key, Vec::new());
+            }
+            for row in &rows {
+                let key = (row.parsed("project")?, row.integer("gist")?);
+                let task: TaskId = row.parsed("task")?;
+                self.book().gists.entry(key).or_default().push(task);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! Handing out: who takes which of the ready tasks, decided and written in one transaction.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::{ProjectId, RunnerId, TaskId, TaskStatus, WorkerId, WorkerKind, WorkerStatus};
+use engine::tasks::life::{Event, State};
+use engine::workers::assign::{self, Lack, Plan, Ready, WhyNot, assign};
+use engine::workers::decision::Decision;
+use protocol::WorkSettings;
+use serde::{Deserialize, Serialize};
+
+use super::log::decided;
+use super::moving::{self, Work};
+use super::rows::{self, WorkerRow, get, put};
+use super::{able, launch, outage, settings, tend};
+use crate::sql::args;
+use crate::tx::Tx;
+use crate::verbs::projects;
+use crate::verbs::work::life::{self, step};
+use crate::verbs::work::tasks::reach::{AHEAD, FAR};
+use crate::verbs::work::tasks::row::TaskRow;
+use crate::{Command, StoreError};
+
+/// Hands out a project's ready tasks to its managed workers.
+#[derive(Debug, Serialize)]
+pub struct Dispatch {
+    /// Which project.
+    pub project: ProjectId,
+    /// The runners that are there.
+    #[serde(skip)]
+    pub connected: Vec<RunnerId>,
+    /// Those of them that are heard from by whoever asks: their workers come back.
+    #[serde(skip)]
+    pub heard: Vec<RunnerId>,
+}
+
+/// What handing out came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatched {
+    /// How many tasks were handed out.
+    pub handed: u32,
+}
+
+impl Command for Dispatch {
+    type Output = Dispatched;
+    const VERB: &'static str = "work.dispatch";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Dispatched, StoreError> {
+        if projects::facts_of(tx.read(), self.project).await?.is_none() {
+            return Ok(Dispatched { handed: 0 });
+        }
+        let settings = tx.work_settings(self.project).await?;
+        tend::tend(tx, self.project, &settings, &self.connected, &self.heard).await?;
+        let slots = rows::of(tx, Some(self.project)).await?;
+        let able = able::able(tx, self.project, &settings, &slots, &self.connected).await?;
+        let handed = Round { settings, slots, able, connected: &self.connected }.run(tx, self.project).await?;
+        Ok(Dispatched { handed })
+    }
+}
+
+/// One round of handing out.
+struct Round<'a> {
+    settings: WorkSettings,
+    slots: Vec<WorkerRow>,
+    able: able::Able,
+    connected: &'a [RunnerId],
+}
+
+impl Round<'_> {
+    async fn run(mut self, tx: &mut Tx<'_>, project: ProjectId) -> Result<u32, StoreError> {
+        let stealing = self.settings.strategy == domain::AssignStrategy::Stealing;
+        let waiting = self.queues(tx, stealing).await?;
+        let queued: BTreeSet<TaskId> = waiting.values().flatten().map(|task| task.id).collect();
+        let mut ready = tx.ready(project, AHEAD).await?;
+        if ready.len() == AHEAD && !ready.iter().any(|task| self.suits_somebody(task)) {
+            // What nobody can do who is there holds nothing up that comes after it.
+            ready = tx.ready(project, FAR).await?;
+        }
+        ready.retain(|task| !queued.contains(&task.id));
+        let known: HashMap<TaskId, TaskRow> =
+            ready.iter().chain(waiting.values().flatten()).map(|task| (task.id, task.clone())).collect();
+        if known.is_empty() {
+            return Ok(0);
+        }
+        let mut given = Vec::new();
+        let workers: Vec<assign::Worker> = self
+            .slots
+            .iter()
+            .map(|slot| {
+                let mut queue: Vec<Ready> = waiting[&slot.id].iter().map(|task| self.wish(task)).collect();
+                let outside = slot.kind == WorkerKind::External;
+                // Whoever takes tasks itself is nobody to hand one to, or to let one wait at.
+                let later = self.able.alive.contains(&slot.id) && !(outside && stealing);
+                let takes = self.takes(slot) || later;
+                let mut busy = slot.task.is_some() || outside;
+                // Whoever has tasks waiting begins with the first of them.
+                if !busy && takes && !queue.is_empty() {
+                    given.push((queue.remove(0).id, slot.id));
+                    busy = true;
+                }
+                let abilities = slot.abilities.iter().cloned().collect();
+                let done = u64::from(slot.done) + u64::from(slot.failed);
+                assign::Worker { id: slot.id, abilities, takes, busy, queue, done }
+            })
+            .collect();
+        let running = tx.running_files(project).await?;
+        let wishes: Vec<Ready> = ready.iter().map(|task| self.wish(task)).collect();
+        let turn = settings::turn(tx.read(), project).await?;
+        let mut plan = assign(strategy(self.settings.strategy), turn, &wishes, &workers, &running);
+        given.append(&mut plan.given);
+        given.extend(plan.stolen.iter().map(|steal| (steal.task, steal.to)));
+        if plan.turn != turn {
+            settings::ensure(tx, project).await?;
+            let sql = "UPDATE work_settings SET turn = $1 WHERE project = $2";
+            tx.run(sql, args![plan.turn % (1 << 32), project.to_string()]).await?;
+        }
+        self.requeue(tx, &waiting, &plan, &given).await?;
+        let handed = u32::try_from(given.len()).unwrap_or(u32::MAX);
+        for (task, worker) in given {
+            self.hand(tx, task, worker).await?;
+        }
+        self.explain(tx, &known, plan.left).await?;
+        Ok(handed)
+    }
+
+    /// Whether a worker that would take a task now can do this one.
+    fn suits_somebody(&self, task: &TaskRow) -> bool {
+        self.slots.iter().any(|slot| self.takes(slot) && task.lacks(&slot.abilities).is_empty())
+    }
+
+    fn takes(&self, slot: &WorkerRow) -> bool {
+        self.able.free.contains(&slot.id)
+    }
+
+    /// The tasks that wait at each worker and still can; those of workers that take nothing go back to all.
+    async fn queues(
+        &mut self,
+        tx: &mut Tx<'_>,
+        stealing: bool,
+    ) -> Result<BTreeMap<WorkerId, Vec<TaskRow>>, StoreError> {
+        let mut queues = BTreeMap::new();
+        for slot in &self.slots {
+            let mut tasks = Vec::new();
+            if stealing && (self.takes(slot) || self.able.alive.contains(&slot.id)) {
+                tasks = tx.tasks(&slot.queue).await?;
+                tasks.retain(|task| task.status() == TaskStatus::Ready && task.project == slot.project);
+            }
+            queues.insert(slot.id, tasks);
+        }
+        Ok(queues)
+    }
+
+    /// What a task asks of its worker; whoever failed at it is left out while there are others.
+    fn wish(&self, task: &TaskRow) -> Ready {
+        let needs = task.needs.iter().cloned().collect();
+        let not_by = if self.others(task) { task.not_by.iter().copied().collect() } else { BTreeSet::new() };
+        Ready { id: task.id, needs, not_by, files: task.files.clone() }
+    }
+
+    /// Whether somebody could take the task who has not failed at it.
+    fn others(&self, task: &TaskRow) -> bool {
+        let could = |slot: &&WorkerRow| {
+            let skilled = task.lacks(&slot.abilities).is_empty();
+            skilled && !task.not_by.contains(&slot.id) && (self.takes(slot) || self.able.alive.contains(&slot.id))
+        };
+        !task.not_by.is_empty() && self.slots.iter().any(|slot| could(&slot))
+    }
+
+    /// Writes what waits at whom from now on.
+    async fn requeue(
+        &self,
+        tx: &mut Tx<'_>,
+        before: &BTreeMap<WorkerId, Vec<TaskRow>>,
+        plan: &Plan,
+        given: &[(TaskId, WorkerId)],
+    ) -> Result<(), StoreError> {
+        let gone: BTreeSet<TaskId> = given.iter().map(|(task, _)| *task).collect();
+        for slot in &self.slots {
+            let kept = before[&slot.id].iter().map(|task| task.id).filter(|task| !gone.contains(task));
+            let fresh = plan.queued.iter().filter(|(_, worker)| *worker == slot.id).map(|(task, _)| *task);
+            let queue: Vec<TaskId> = kept.chain(fresh).collect();
+            if queue != slot.queue
+                && let Some(mut slot) = get(tx, slot.id).await?
+            {
+                slot.queue = queue;
+                put(tx, slot);
+            }
+        }
+        Ok(())
+    }
+
+    async fn hand(&self, tx: &mut Tx<'_>, task: TaskId, worker: WorkerId) -> Result<(), StoreError> {
+        let Some(before) = get(tx, worker).await? else { return Ok(()) };
+        let until = settings::lease_end(&self.settings, tx.now, Some(tx.now));
+        let fence = life::take(tx, task, worker, until).await?;
+        if before.status == WorkerStatus::Offline {
+            decided(tx, before.project, Some(worker), Some(task), Decision::BreakerTrial).await?;
+        }
+        outage::probes(tx, &before, task).await?;
+        let row = tx.known_task(task).await?;
+        let work = match before.runner {
+            Some(runner) => moving::work_of(tx, &row, runner, self.connected).await?,
+            None => Work::Here,
+        };
+        let made = launch::launch(tx, &before, task, fence, launch::How::default()).await?;
+        match work {
+            Work::At(from) => moving::begin(tx, task, &made, from).await,
+            Work::Here | Work::Away => Ok(()),
+        }
+    }
+
+    /// Says at tasks that stay why they do, when it is not just that everybody is busy.
+    async fn explain(
+        &self,
+        tx: &mut Tx<'_>,
+        known: &HashMap<TaskId, TaskRow>,
+        left: Vec<(TaskId, WhyNot)>,
+    ) -> Result<(), StoreError> {
+        for (id, why) in left.into_iter().take(AHEAD) {
+            let unassigned = match why {
+                WhyNot::AllBusy => None,
+                WhyNot::Nobody => Some(format!("no worker takes it: {}", self.able.why_nobody())),
+                WhyNot::Incapable(lacks) => Some(format!("no worker takes it: {}", self.lacking(lacks))),
+            };
+            if known.get(&id).is_some_and(|before| before.state != State::Ready { unassigned: unassigned.clone() }) {
+                let task = tx.known_task(id).await?;
+                step(tx, task, Event::Pass { unassigned }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lacking(&self, lacks: Vec<(WorkerId, Vec<Lack>)>) -> String {
+        let name = |id: WorkerId| self.slots.iter().find(|slot| slot.id == id).map_or("?", |slot| slot.name.as_str());
+        let each = lacks.into_iter().map(|(worker, words)| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            format!("`{}` lacks {}", name(worker), words.join(", "))
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn strategy(word: domain::AssignStrategy) -> assign::Strategy {
+    match word {
+        domain::AssignStrategy::RoundRobin => assign::Strategy::RoundRobin,
+        domain::AssignStrategy::LeastLoaded => assign::Strategy::LeastLoaded,
+        domain::AssignStrategy::Capability => assign::Strategy::Capability,
+        domain::AssignStrategy::Stealing => assign::Strategy::Stealing,
+    }
+}

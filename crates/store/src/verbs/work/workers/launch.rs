@@ -1,0 +1,176 @@
+//! The session that works on a task: its activity, its workspace, its row, and going on after a refusal.
+
+use domain::text::plain;
+use domain::{Action, ActivityStatus, RunnerId, SessionId, SessionMode, TaskId, WorkspaceStatus};
+use engine::tasks::life::{Leaving, Why};
+use engine::workers::decision::Decision;
+use protocol::link::StartFrom;
+use protocol::{Activity, Project, RunnerAbout, Sandbox, Session, SessionWorker, Workspace};
+
+use super::log::decided;
+use super::rows::{WorkerRow, get};
+use super::{able, activity as activities_of_tasks, moving};
+use crate::sql::text;
+use crate::tx::Tx;
+use crate::verbs::activities::Begun;
+use crate::verbs::approvals::others_in_sandbox;
+use crate::verbs::sessions::spawn::{self, Plan, Start, make_workspace};
+use crate::verbs::work::life;
+use crate::verbs::work::tasks::brief_of;
+use crate::verbs::work::tasks::row::TaskRow;
+use crate::verbs::workspaces::{self, json_or_none};
+use crate::verbs::{activities, projects, sessions};
+use crate::{Caller, StoreError};
+
+/// How a task's session begins.
+#[derive(Debug, Default)]
+pub(crate) struct How {
+    /// The session whose conversation it goes on with.
+    pub(crate) resumes: Option<SessionId>,
+    /// Work that a fresh workspace goes on with.
+    pub(crate) from: Option<StartFrom>,
+}
+
+/// Whoever a worker works for, as the activity and the session name them.
+pub(crate) fn owner_of(slot: &WorkerRow) -> Caller {
+    Caller::user(slot.owner.id, false, &slot.owner.name, format!("worker `{}`", slot.name))
+}
+
+/// Starts the session of a task that was just handed to a managed worker, or came back to it.
+pub(crate) async fn launch(
+    tx: &mut Tx<'_>,
+    slot: &WorkerRow,
+    task: TaskId,
+    fence: u64,
+    how: How,
+) -> Result<Session, StoreError> {
+    let runner = slot.runner.ok_or_else(|| StoreError::Corrupt(format!("{} has no runner", slot.id)))?;
+    let row = tx.known_task(task).await?;
+    let hub = Caller::hub("worker");
+    let project = projects::find(tx.read(), &hub, row.project, Action::Write).await?;
+    let activity = activity(tx, slot, &row).await?;
+    let place = match how.from {
+        Some(from) => fresh(tx, slot, &project, &activity, runner, Some(from)).await?,
+        None => match usable(tx, slot, &row, runner).await? {
+            Some(workspace) => workspace,
+            None => fresh(tx, slot, &project, &activity, runner, None).await?,
+        },
+    };
+    let resumed = match how.resumes {
+        Some(id) => sessions::get(tx.read(), id).await?.map(|(_, row)| row.text_or_none("conversation")).transpose()?,
+        None => None,
+    }
+    .flatten();
+    let prompt = brief_of(tx, task, place.id).await?;
+    let asked_by = row.writer();
+    let contained = others_in_sandbox(tx, runner, row.project, Some(&asked_by)).await?;
+    let plan = Plan {
+        agent: slot.agent.clone(),
+        mode: mode(tx, runner, &slot.agent).await?,
+        model: slot.model.clone(),
+        title: row.title.clone(),
+        prompt,
+        argv: slot.argv.clone(),
+        sandbox: Sandbox::both(slot.sandbox.as_ref(), contained.as_ref()),
+        asked_by: Some(asked_by),
+        asked_for: None,
+        record_input: false,
+        cols: 120,
+        rows: 32,
+        resumes: resumed.is_some().then_some(how.resumes).flatten(),
+        conversation: resumed,
+        task: Some((task, fence)),
+        worker: Some(SessionWorker { id: slot.id, name: slot.name.clone(), colour: slot.colour }),
+    };
+    let caller = owner_of(slot);
+    let made = spawn::add(&mut tx.acting(&caller), plan, &activity, &place).await?;
+    let branch = workspaces::branch_in(tx.read(), place.id).await?;
+    life::work_in(tx, task, fence, made.id, place.id, branch).await?;
+    Ok(made)
+}
+
+/// The task goes back to its worker, whose session is over: another one in the same workspace, with the reasons. If that
+/// worker may not go on, the task goes back into the queue.
+pub(crate) async fn again(tx: &mut Tx<'_>, row: &TaskRow, after: SessionId) -> Result<(), StoreError> {
+    let Some(slot) = (match row.worker() {
+        Some(worker) => get(tx, worker).await?,
+        None => None,
+    }) else {
+        return Ok(());
+    };
+    if let Some(why) = able::may_not_go_on(tx, &slot).await? {
+        life::let_go(tx, row.id, Leaving::Released, Why::open(Some(why.clone()))).await?;
+        return decided(tx, slot.project, Some(slot.id), Some(row.id), Decision::LetGo { why }).await;
+    }
+    let how = How { resumes: Some(after), from: None };
+    launch(tx, &slot, row.id, row.fence, how).await.map(|_| ())
+}
+
+/// The activity of a task; one is started with its first session. It is the worker's owner's line of work, and its text is
+/// its author's: an agent's or a colleague's words are not recorded as the owner's.
+pub(crate) async fn activity(tx: &mut Tx<'_>, slot: &WorkerRow, row: &TaskRow) -> Result<Activity, StoreError> {
+    let hub = Caller::hub(format!("worker `{}`", slot.name));
+    if let Some(id) = row.activity {
+        let found = activities::find(tx.read(), &hub, id, Action::Write).await?;
+        if found.status == ActivityStatus::Active {
+            return Ok(found);
+        }
+        return activities::turn(&mut tx.acting(&hub), id, ActivityStatus::Active, "a worker goes on with its task")
+            .await;
+    }
+    let begun = Begun {
+        project: row.project,
+        owner: slot.owner.clone(),
+        by: row.writer(),
+        status: ActivityStatus::Active,
+        content: plain(&row.description, 60_000),
+        links: Vec::new(),
+    };
+    let made = activities::begin(&mut tx.acting(&hub), begun);
+    let mut row = row.clone();
+    row.activity = Some(made.id);
+    tx.put_task(row);
+    activities_of_tasks::began(tx, made.id).await?;
+    Ok(made)
+}
+
+/// Where the task was worked on before, if this worker can go on there.
+async fn usable(
+    tx: &mut Tx<'_>,
+    slot: &WorkerRow,
+    row: &TaskRow,
+    runner: RunnerId,
+) -> Result<Option<Workspace>, StoreError> {
+    let Some(id) = row.workspace else { return Ok(None) };
+    let fits = |found: &Workspace| found.runner == runner && found.owner.id == slot.owner.id;
+    let sql = "SELECT 1 FROM sessions WHERE workspace = $1 AND task = $2";
+    let ours = tx.read().first(sql, vec![text(id), text(row.id)]).await?.is_some();
+    let making = |found: &Workspace| ours && found.status == WorkspaceStatus::Preparing && fits(found);
+    match workspaces::get(tx.read(), id).await?.filter(making) {
+        Some(making) => Ok(Some(making)),
+        None => Ok(moving::last_place(tx, row).await?.filter(fits)),
+    }
+}
+
+async fn fresh(
+    tx: &mut Tx<'_>,
+    slot: &WorkerRow,
+    project: &Project,
+    activity: &Activity,
+    runner: RunnerId,
+    from: Option<StartFrom>,
+) -> Result<Workspace, StoreError> {
+    let start = Start { from, ..Default::default() };
+    make_workspace(tx, activity, &slot.owner, runner, project.repositories.first().cloned(), start).await
+}
+
+/// Alone, unless the agent cannot work alone.
+async fn mode(tx: &mut Tx<'_>, runner: RunnerId, agent: &str) -> Result<SessionMode, StoreError> {
+    let row = tx.read().first("SELECT about FROM runners WHERE id = $1", vec![text(runner)]).await?;
+    let about: Option<RunnerAbout> = row.as_ref().map(|row| json_or_none(row, "about")).transpose()?.flatten();
+    let known = about.as_ref().and_then(|about| about.agents.iter().find(|found| found.name == agent));
+    Ok(match known {
+        Some(found) if !found.headless => SessionMode::Interactive,
+        _ => SessionMode::Headless,
+    })
+}

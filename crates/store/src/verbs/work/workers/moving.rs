@@ -1,0 +1,247 @@
+//! Work on its way from one runner to another: the new session waits until it is there, or cannot come.
+//!
+//! What is under way is a column of the new workspace, so that any hub goes on with it after a restart.
+
+use domain::trust::brought;
+use domain::{RunnerId, SessionId, TaskId, UserId, WorkspaceId, WorkspaceStatus};
+use engine::workers::decision::Decision;
+use protocol::link::StartFrom;
+use protocol::{Session, Workspace};
+use serde::Serialize;
+
+use super::log::decided;
+use super::stop;
+use crate::sql::{Connection, Row, args, text, to_json};
+use crate::tx::Tx;
+use crate::verbs::sessions::{contain_waiting, sandbox_of};
+use crate::verbs::work::tasks::brief_of;
+use crate::verbs::work::tasks::row::{TaskRow, id_or_none};
+use crate::verbs::workspaces;
+use crate::{Command, Store, StoreError};
+
+/// Work that is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moving {
+    /// The workspace that it goes to.
+    pub workspace: WorkspaceId,
+    /// The runner that it goes to.
+    pub to: RunnerId,
+    /// The workspace that has it.
+    pub from: WorkspaceId,
+    /// The runner that has it.
+    pub at: RunnerId,
+    /// Sessions of the task that are not over where it comes from: they may still write.
+    pub live: Vec<SessionId>,
+    /// Whether a session still waits for it.
+    pub wanted: bool,
+}
+
+const COLUMNS: &str = "SELECT w.id, w.runner, w.moves_from, o.runner AS at, (SELECT COUNT(*) FROM sessions s WHERE \
+    s.workspace = w.id AND s.ended_at IS NULL AND s.stop IS NULL) AS waiting FROM workspaces w \
+    JOIN workspaces o ON o.id = w.moves_from";
+
+async fn moving(c: &mut Connection<'_>, row: &Row) -> Result<Moving, StoreError> {
+    let from: WorkspaceId = row.parsed("moves_from")?;
+    let sessions = live(c, from).await?;
+    Ok(Moving {
+        workspace: row.parsed("id")?,
+        to: row.parsed("runner")?,
+        from,
+        at: row.parsed("at")?,
+        live: sessions,
+        wanted: row.count("waiting")? > 0,
+    })
+}
+
+async fn live(c: &mut Connection<'_>, workspace: WorkspaceId) -> Result<Vec<SessionId>, StoreError> {
+    let sql = "SELECT id FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND task IS NOT NULL ORDER BY id";
+    c.all(sql, vec![text(workspace)]).await?.iter().map(|row| row.parsed("id")).collect()
+}
+
+impl Store {
+    /// All work that is on its way.
+    pub async fn moving(&self) -> Result<Vec<Moving>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let rows = c.all(&format!("{COLUMNS} WHERE w.moves_from IS NOT NULL ORDER BY w.id"), args![]).await?;
+        let mut all = Vec::with_capacity(rows.len());
+        for row in &rows {
+            all.push(moving(&mut c, row).await?);
+        }
+        Ok(all)
+    }
+
+    /// What is on its way into a workspace, if anything is.
+    pub async fn moving_to(&self, workspace: WorkspaceId) -> Result<Option<Moving>, StoreError> {
+        let mut reader = self.readers.snapshot().await?;
+        let mut c = reader.borrow();
+        let sql = format!("{COLUMNS} WHERE w.id = $1 AND w.moves_from IS NOT NULL");
+        match c.first(&sql, vec![text(workspace)]).await? {
+            Some(row) => moving(&mut c, &row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Where a task's work is, for whoever goes on with it on a runner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// There, or nowhere.
+    Here,
+    /// In a workspace on another runner.
+    At(WorkspaceId),
+    /// On a runner that is away.
+    Away,
+}
+
+/// Where the work of a task is, seen from the runner that goes on with it.
+pub(super) async fn work_of(
+    tx: &mut Tx<'_>,
+    row: &TaskRow,
+    runner: RunnerId,
+    connected: &[RunnerId],
+) -> Result<Work, StoreError> {
+    let place = last_place(tx, row).await?.filter(|place| place.runner != runner);
+    Ok(match place {
+        Some(place) if connected.contains(&place.runner) => Work::At(place.id),
+        Some(_) => Work::Away,
+        None => Work::Here,
+    })
+}
+
+/// The last workspace in which a session of the task worked, if it is there; whoever took the task in a session of a
+/// person's worked in what is theirs.
+pub(super) async fn last_place(tx: &mut Tx<'_>, row: &TaskRow) -> Result<Option<Workspace>, StoreError> {
+    if row.workspace.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT w.id FROM sessions s JOIN workspaces w ON w.id = s.workspace \
+               WHERE s.task = $1 AND w.status = 'ready' ORDER BY s.created_at DESC, s.id DESC LIMIT 1";
+    let Some(found) = tx.read().first(sql, vec![text(row.id)]).await? else { return Ok(None) };
+    workspaces::get(tx.read(), found.parsed("id")?).await
+}
+
+/// Lets a session that was just added wait for the work of another workspace, which stays the task's until then.
+pub(super) async fn begin(
+    tx: &mut Tx<'_>,
+    task: TaskId,
+    session: &Session,
+    from: WorkspaceId,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE workspaces SET moves_from = $1 WHERE id = $2";
+    tx.run(sql, args![from.to_string(), session.workspace.to_string()]).await?;
+    let mut row = tx.known_task(task).await?;
+    row.workspace = Some(from);
+    let (project, worker) = (row.project, row.worker());
+    tx.put_task(row);
+    decided(tx, project, worker, Some(task), Decision::WorkMoves).await
+}
+
+/// Stops by force whoever did not stop when asked, where work is to be brought from.
+#[derive(Debug, Serialize)]
+pub struct HurryMove {
+    /// The workspace that the work goes to.
+    pub workspace: WorkspaceId,
+}
+
+impl Command for HurryMove {
+    type Output = ();
+    const VERB: &'static str = "work.hurry";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let Some(from) = source(tx, self.workspace).await? else { return Ok(()) };
+        let waits = "SELECT 1 FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND stop IS NULL";
+        if tx.read().first(waits, vec![text(self.workspace)]).await?.is_none() {
+            return Ok(());
+        }
+        for session in live(tx.read(), from).await? {
+            stop::session(tx, session, true).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The work has arrived, or cannot: the session that waits for it begins.
+#[derive(Debug, Serialize)]
+pub struct EndMove {
+    /// The workspace that the work goes to.
+    pub workspace: WorkspaceId,
+    /// What its runner was given; absent: it starts afresh.
+    pub bundle: Option<String>,
+    /// What the next worker should know about it.
+    pub note: Option<String>,
+}
+
+impl Command for EndMove {
+    type Output = ();
+    const VERB: &'static str = "work.moved";
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        let Some(source) = source(tx, self.workspace).await? else { return Ok(()) };
+        let whose = match self.bundle {
+            Some(_) => whose_work(tx, source, self.workspace).await?.map(|by| by.to_string()),
+            None => None,
+        };
+        let contained = sandbox_of(tx.read(), source).await?;
+        if let Some(sandbox) = contained.as_ref().filter(|_| self.bundle.is_some()) {
+            contain_waiting(tx, self.workspace, sandbox).await?;
+        }
+        let from = self.bundle.clone().map(|bundle| to_json(&StartFrom::Bundle { bundle, contained }));
+        let sql = "UPDATE workspaces SET moves_from = NULL, start_from = $1, code_by = $2 WHERE id = $3";
+        tx.run(sql, args![from, whose, self.workspace.to_string()]).await?;
+        let sql = "SELECT id, task, fence, runner FROM sessions WHERE workspace = $1 AND ended_at IS NULL AND \
+                   stop IS NULL AND task IS NOT NULL";
+        let Some(waits) = tx.read().first(sql, vec![text(self.workspace)]).await? else {
+            return nobody_wants(tx, self.workspace).await;
+        };
+        let (session, task): (SessionId, TaskId) = (waits.parsed("id")?, waits.parsed("task")?);
+        let mut row = tx.known_task(task).await?;
+        if row.session() == Some(session) && row.fence == waits.integer("fence")?.cast_unsigned() {
+            row.workspace = Some(self.workspace);
+            let (project, worker, attempt) = (row.project, row.worker(), row.attempt);
+            tx.put_task(row);
+            if let Some(note) = &self.note {
+                say(tx, task, attempt, note).await?;
+                decided(tx, project, worker, Some(task), Decision::WorkMoved { note: note.clone() }).await?;
+            }
+            let brief = brief_of(tx, task, self.workspace).await?;
+            tx.run("UPDATE sessions SET prompt = $1 WHERE id = $2", args![brief, session.to_string()]).await?;
+        }
+        tx.desire(waits.parsed("runner")?).await
+    }
+}
+
+/// Who answers for the work that comes from one workspace into another: it runs on nobody else's machine unasked.
+async fn whose_work(tx: &mut Tx<'_>, from: WorkspaceId, to: WorkspaceId) -> Result<Option<UserId>, StoreError> {
+    let sql = "SELECT s.owner AS source, s.code_by, t.owner AS target FROM workspaces s, workspaces t \
+               WHERE s.id = $1 AND t.id = $2";
+    let row = tx.read().first(sql, vec![text(from), text(to)]).await?.ok_or(StoreError::NotFound("workspace"))?;
+    Ok(brought(row.parsed("source")?, id_or_none(&row, "code_by")?, row.parsed("target")?))
+}
+
+/// The workspace whose work is on its way into this one.
+async fn source(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<Option<WorkspaceId>, StoreError> {
+    let sql = "SELECT moves_from FROM workspaces WHERE id = $1 AND moves_from IS NOT NULL";
+    tx.read().first(sql, vec![text(workspace)]).await?.map(|row| row.parsed("moves_from")).transpose()
+}
+
+/// A workspace that was never made, because its session was stopped before.
+async fn nobody_wants(tx: &mut Tx<'_>, workspace: WorkspaceId) -> Result<(), StoreError> {
+    match workspaces::get(tx.read(), workspace).await? {
+        Some(before) => workspaces::update(tx, Workspace { status: WorkspaceStatus::Cleaned, ..before }).await,
+        None => Ok(()),
+    }
+}
+
+/// Adds to what the attempt before this one left behind.
+async fn say(tx: &mut Tx<'_>, task: TaskId, attempt: u32, note: &str) -> Result<(), StoreError> {
+    let sql = "SELECT number, reason FROM attempts WHERE task = $1 AND number < $2 ORDER BY number DESC LIMIT 1";
+    let Some(row) = tx.read().first(sql, args![task.to_string(), attempt]).await? else { return Ok(()) };
+    let reason = row.text_or_none("reason")?.map_or(note.to_owned(), |reason| match reason.split_once('\n') {
+        // The first line is for everybody, and so is the note.
+        Some((open, detail)) => format!("{open}; {note}\n{detail}"),
+        None => format!("{reason}; {note}"),
+    });
+    let sql = "UPDATE attempts SET reason = $1 WHERE task = $2 AND number = $3";
+    tx.run(sql, args![reason, task.to_string(), row.count("number")?]).await.map(|_| ())
+}
