@@ -43,7 +43,7 @@ test("workers are started, do tasks, and are stopped", async ({ floor }) => {
     const task = page.getByRole("complementary", { name: "Task" });
     await expect(task.getByRole("region", { name: "Attempts" })).toContainText("command");
     await expect(task.getByRole("link", { name: "Recording" }).first()).toBeVisible();
-    await task.getByRole("button", { name: "Accept it" }).click();
+    await task.getByRole("button", { name: "Accept", exact: true }).click();
     await has(page, "Done", "First", "Judge it");
   });
 

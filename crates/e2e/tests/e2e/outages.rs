@@ -116,7 +116,7 @@ async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_onc
     assert!(entry.reason.contains("a provider's limit holds `codex` on `here` up"), "{}", entry.reason);
     model.then((0..4).map(|_| Turn::say("It is done.")));
     let open = asked(&floor).await.remove(0);
-    let input = EscalationAnswer { option: Some("Try again now".into()), ..Default::default() };
+    let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let call = Call::EscalationAnswer { escalation: open.id, input };
     let _: Escalation = floor.ann.ask(call).await.unwrap();
     for task in tasks {

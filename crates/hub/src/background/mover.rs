@@ -29,9 +29,9 @@ const AWAY: Duration = Duration::from_secs(30);
 /// How often it is tried.
 const TRIES: u32 = 3;
 
-const IS_AWAY: &str = "the runner that has the work went away, and it starts afresh";
-const IS_ELSEWHERE: &str = "the runner that has the work is connected to another hub, and it starts afresh";
-const NOT_BROUGHT: &str = "the work could not be brought along, and starts afresh";
+const IS_AWAY: &str = "the runner that has the work went away, so the task starts over";
+const IS_ELSEWHERE: &str = "the runner that has the work is connected to another hub, so the task starts over";
+const NOT_BROUGHT: &str = "the work could not be brought along, so the task starts over";
 const WRITES_ON: &str = "its session did not end in time: what it wrote since stayed behind";
 
 /// Works until the hub stops.

@@ -4,10 +4,10 @@ import { actsOffered, answerTold, choicesOf, inPlace, isFree, nextOf, otherName 
 import { escalation } from "../testing/samples";
 
 const FOUR: EscalationOption[] = [
-  { label: "Accept it", act: "accept" },
-  { label: "Do it again", act: "retry" },
-  { label: "Let it fail", act: "fail" },
-  { label: "Cancel it", act: "cancel" },
+  { label: "Accept", act: "accept" },
+  { label: "Retry", act: "retry" },
+  { label: "Mark failed", act: "fail" },
+  { label: "Cancel task", act: "cancel" },
 ];
 const primary = (kind: EscalationKind, options = FOUR) =>
   choicesOf({ kind, options })
@@ -16,13 +16,13 @@ const primary = (kind: EscalationKind, options = FOUR) =>
 
 describe("the choices", () => {
   it("do not suggest accepting rejected work", () => {
-    expect(primary("stuck")).toEqual(["Do it again"]);
-    expect(primary("refused")).toEqual(["Do it again"]);
+    expect(primary("stuck")).toEqual(["Retry"]);
+    expect(primary("refused")).toEqual(["Retry"]);
     expect(primary("gave_up", [])).toEqual(["Retry"]);
   });
 
   it("suggest accepting for a review, and nothing for a conflict", () => {
-    expect(primary("judgement")).toEqual(["Accept it"]);
+    expect(primary("judgement")).toEqual(["Accept"]);
     for (const kind of ["same_lines", "contradiction", "uncheckable"] as const)
       expect(primary(kind), kind).toEqual([]);
   });

@@ -185,7 +185,7 @@ async fn why_it_was_given_up_is_said_and_stays(floor: Floor) {
     }
     let asked = detail(&floor, id).await.escalations[0].clone();
     assert_eq!(asked.question, "The task could not be done: there is no compiler. What should happen?");
-    let input = EscalationAnswer { option: Some("Let it fail".into()), act: None, text: None };
+    let input = EscalationAnswer { option: Some("Mark failed".into()), act: None, text: None };
     floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked.id, input }).await;
     let reason = detail(&floor, id).await.task.reason.unwrap();
     assert_eq!(reason, "The task could not be done: there is no compiler. Bo let it fail");

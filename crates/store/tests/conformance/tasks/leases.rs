@@ -53,7 +53,7 @@ async fn a_task_that_loses_everybody_goes_to_a_person(floor: Floor) {
     }
     let shown = detail(&floor, id).await;
     assert_eq!((shown.task.status, shown.escalations[0].kind), (TaskStatus::Escalated, EscalationKind::Stuck));
-    assert!(shown.escalations[0].question.contains("was lost, 5 times in a row"), "{:?}", shown.escalations[0]);
+    assert!(shown.escalations[0].question.contains("5 workers in a row were lost"), "{:?}", shown.escalations[0]);
 }
 
 async fn a_zombie_writes_nothing(floor: Floor) {

@@ -40,14 +40,14 @@ async fn words_are_for_a_person_to_judge(floor: Floor) {
     let asked = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
     assert_eq!((asked[0].kind, asked[0].task), (EscalationKind::Judgement, id));
     assert_eq!(status(&floor, id).await, TaskStatus::Escalated);
-    let again = EscalationAnswer { option: Some("Do it again".into()), act: None, text: Some("too dry".into()) };
+    let again = EscalationAnswer { option: Some("Retry".into()), act: None, text: Some("too dry".into()) };
     floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked[0].id, input: again }).await;
     let held = taken(&floor, project, "a").await;
     assert_eq!(held.refused.as_deref(), Some("Bo: too dry"));
     assert!(held.brief.contains("too dry"), "{}", held.brief);
     finish(&floor, &held).await;
     let asked = floor.store.escalations(&floor.bo, EscalationFilter::default()).await.unwrap();
-    let accept = EscalationAnswer { option: Some("Accept it".into()), act: None, text: None };
+    let accept = EscalationAnswer { option: Some("Accept".into()), act: None, text: None };
     let answered = floor.done(&floor.bo, verbs::EscalationAnswer { escalation: asked[0].id, input: accept }).await;
     assert_eq!(answered.act, Some(AnswerAct::Accept));
     let shown = detail(&floor, id).await;

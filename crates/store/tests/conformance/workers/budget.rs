@@ -92,7 +92,7 @@ async fn a_budget_that_cannot_be_kept_is_said_so_once(floor: Floor) {
     let said: Vec<&str> =
         log.iter().filter(|entry| entry.what.word() == "budget_blind").map(|entry| entry.reason.as_str()).collect();
     assert_eq!(said.len(), 1);
-    assert!(said[0].contains("its agent `codex` tells tokens but no cost"), "{said:?}");
+    assert!(said[0].contains("its agent `codex` reports tokens and no cost"), "{said:?}");
 }
 
 async fn what_was_reported_is_judged_though_it_spent_the_budget(floor: Floor) {

@@ -79,7 +79,7 @@ async fn whoever_stops_everything_or_thaws_is_in_the_history(floor: Floor) {
     shop.floor.done(&shop.floor.ada, verbs::FloorFreeze { input: everywhere() }).await;
     shop.floor.done(&shop.floor.ada, verbs::FloorThaw { input: everywhere() }).await;
     for worker in workers {
-        let frozen = "Ada stopped everything: it takes nothing until Ada thaws it";
+        let frozen = "Ada stopped everything: it takes no tasks until Ada thaws it";
         assert_eq!(shop.history(worker.id, "frozen").await, [frozen]);
         assert_eq!(shop.history(worker.id, "thawed").await, ["Ada thawed it: it takes tasks again"]);
     }

@@ -210,7 +210,7 @@ async fn a_task_whose_sessions_are_lost_again_and_again_goes_to_a_person(floor: 
     let detail = shop.detail(task).await;
     assert!(detail.attempts.iter().all(|attempt| attempt.outcome == AttemptOutcome::Lost));
     let question = &detail.escalations[0].question;
-    assert!(question.starts_with("Whoever took this task was lost, 5 times in a row"), "{question}");
+    assert!(question.starts_with("5 workers in a row were lost while they worked on this task"), "{question}");
     assert_eq!(shop.dispatch().await, 0);
 }
 
@@ -248,6 +248,6 @@ async fn whoever_hangs_loses_its_lease_though_it_is_heard(floor: Floor) {
     assert_eq!(shop.floor.done(&hub(), ExpireLeases { heard: vec![shop.runner] }).await, [task]);
     let detail = shop.detail(task).await;
     assert_eq!((detail.task.status, detail.attempts[0].outcome), (TaskStatus::Ready, AttemptOutcome::Lost));
-    assert_eq!(detail.task.reason, Some(format!("`{}` had it for 5 min, which is the longest", worker.name)));
+    assert_eq!(detail.task.reason, Some(format!("`{}` had the task for 5 min, the longest allowed", worker.name)));
     assert!(show(&shop.floor, &shop.floor.ada, session).await.stopping);
 }

@@ -131,7 +131,7 @@ async fn a_person_hears_once_and_may_have_it_tried_at_once(floor: Floor) {
     assert!(question.contains("Log in to `codex` on `box`: `codex login`."), "{question}");
     assert_eq!(shop.task(open[0].task).await.status, TaskStatus::Ready, "the task waits for nobody");
     assert_eq!(shop.dispatch().await, 0);
-    let input = EscalationAnswer { option: Some("Try again now".into()), ..Default::default() };
+    let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let command = verbs::EscalationAnswer { escalation: open[0].id, input };
     let answered = shop.floor.done(&shop.floor.ada, command).await;
     assert!(answered.answered_by.is_some());

@@ -88,8 +88,8 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
             .collect()
     };
     let expected = [
-        (Some(held), Some(task), "Ada stopped it: it takes nothing until it is restarted".to_owned()),
-        (Some(other), None, "Ada stopped it by force: it takes nothing until it is restarted".to_owned()),
+        (Some(held), Some(task), "Ada stopped it: it takes no tasks until it is restarted".to_owned()),
+        (Some(other), None, "Ada stopped it by force: it takes no tasks until it is restarted".to_owned()),
     ];
     assert_eq!(said().await, expected);
     shop.floor.done(ada, verbs::WorkerStopAll { project, input: WorkerStop { force: false } }).await;

@@ -271,7 +271,7 @@ async fn who_is_away_has_nothing_to_bring(floor: Floor) {
     assert_eq!(half.shop.floor.store.moving().await.unwrap(), []);
     let desired = half.desired().await;
     assert_eq!(desired[0].workspace.from, None);
-    assert!(desired[0].prompt.contains("away, and it starts afresh"), "{}", desired[0].prompt);
+    assert!(desired[0].prompt.contains("away, so the task starts over"), "{}", desired[0].prompt);
     let reason = half.shop.detail(half.task).await.attempts[0].reason.clone().unwrap();
     assert!(reason.contains("away"), "{reason}");
 }

@@ -40,11 +40,11 @@ impl Ask {
         let option = |label: &str, act| EscalationOption { label: label.into(), act };
         let options = match kind {
             EscalationKind::Question => vec![],
-            EscalationKind::Outage => vec![option("Try again now", AnswerAct::Retry)],
+            EscalationKind::Outage => vec![option("Retry now", AnswerAct::Retry)],
             EscalationKind::GaveUp => vec![
-                option("Try again", AnswerAct::Retry),
-                option("Let it fail", AnswerAct::Fail),
-                option("Cancel it", AnswerAct::Cancel),
+                option("Retry", AnswerAct::Retry),
+                option("Mark failed", AnswerAct::Fail),
+                option("Cancel task", AnswerAct::Cancel),
             ],
             EscalationKind::Refused
             | EscalationKind::Stuck
@@ -52,10 +52,10 @@ impl Ask {
             | EscalationKind::SameLines
             | EscalationKind::Contradiction
             | EscalationKind::Uncheckable => vec![
-                option("Accept it", AnswerAct::Accept),
-                option("Do it again", AnswerAct::Retry),
-                option("Let it fail", AnswerAct::Fail),
-                option("Cancel it", AnswerAct::Cancel),
+                option("Accept", AnswerAct::Accept),
+                option("Retry", AnswerAct::Retry),
+                option("Mark failed", AnswerAct::Fail),
+                option("Cancel task", AnswerAct::Cancel),
             ],
         };
         Self { kind, question: question.into(), options, context, other_owner: None }

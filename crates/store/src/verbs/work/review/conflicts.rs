@@ -136,8 +136,8 @@ pub(super) fn question(changes: &Changes, other: Other) -> Ask {
         ..Default::default()
     };
     let question = match kind {
-        EscalationKind::Contradiction => format!("The work contradicts what `{}` did. Which is right?", other.title),
-        _ => format!("The work changes the same lines as `{}`. Is it accepted all the same?", other.title),
+        EscalationKind::Contradiction => format!("Contradicts `{}`. Which is right?", other.title),
+        _ => format!("Conflicts with `{}`. Accept anyway?", other.title),
     };
     Ask { other_owner: other.owner, ..Ask::new(kind, question, context) }
 }

@@ -24,7 +24,7 @@ pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &st
         other => format!("- {}", crate::verbs::work::tasks::brief::words(other)),
     });
     let question =
-        format!("Does this report meet what only a person can judge?\n{}", left.collect::<Vec<_>>().join("\n"));
+        format!("Please review: does this report meet the following?\n{}", left.collect::<Vec<_>>().join("\n"));
     let met = results.iter().any(|result| result.passed == Some(true));
     let met = if met { "All that can be checked is met.\n\n" } else { "" };
     let context = EscalationContext { text: format!("{met}{summary}"), ..Default::default() };
@@ -34,7 +34,7 @@ pub(super) fn judgement(row: &TaskRow, results: &[CriterionResult], summary: &st
 /// Whether an agent that said nothing did anything: nobody could look.
 pub(crate) fn silence(why: &str) -> Ask {
     let context = EscalationContext { text: why.to_owned(), ..Default::default() };
-    let question = "The agent said nothing, and whether it changed anything could not be found out. Is the task done?";
+    let question = "The agent said nothing, and no runner could see whether it changed anything. Is the task done?";
     Ask::new(EscalationKind::Judgement, question, context)
 }
 
