@@ -2,6 +2,7 @@
 import type { ProjectId } from "./ProjectId";
 import type { TaskId } from "./TaskId";
 import type { Timestamp } from "./Timestamp";
+import type { WorkDecision } from "./WorkDecision";
 import type { WorkerId } from "./WorkerId";
 
 /**
@@ -29,9 +30,9 @@ worker: WorkerId | null,
  */
 task: TaskId | null, 
 /**
- * What: `lease_lost`, `breaker_open`, `breaker_trial`, `scaled_up`, `scaled_down`, `paused`, `resumed`, `budget_spent`, `stuck`, …
+ * What was decided.
  */
-what: string, 
+what: WorkDecision, 
 /**
  * Why, in words.
  */

@@ -169,6 +169,7 @@ export type { Version } from "./Version";
 export type { VersionPage } from "./VersionPage";
 export type { Visibility } from "./Visibility";
 export type { WorkConfigure } from "./WorkConfigure";
+export type { WorkDecision } from "./WorkDecision";
 export type { WorkEntry } from "./WorkEntry";
 export type { WorkLogPage } from "./WorkLogPage";
 export type { WorkSettings } from "./WorkSettings";
