@@ -107,7 +107,7 @@ async fn who_stopped_a_worker_is_in_the_log(floor: Floor) {
         .map(|e| e.reason.as_str())
         .collect();
     let expected = [
-        "Ada stopped everything of theirs: no worker takes anything until Ada thaws it",
+        "Ada stopped everything of theirs: no worker takes tasks until Ada thaws it",
         "Ada thawed what they had stopped: none of their workers waited for it",
     ];
     assert_eq!(frozen, expected, "each once, and not of workers that were stopped before");
