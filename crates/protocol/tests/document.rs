@@ -1,6 +1,6 @@
 //! docs/protocol.md is in step with the types.
 
-use protocol::verbs::Field;
+use protocol::verbs::{Field, Schemas};
 use protocol::{Answer, Call, Change, CloseCode, FromHub, MAX_FRAME, PROTOCOL, ProblemKind, ToHub};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -36,7 +36,9 @@ fn check_named(what: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
 
 /// The fields of an input, as a reader wants them: `{content, status?}`.
 fn shape(field: &Field) -> String {
-    let RefOr::T(Schema::Object(object)) = field.schema() else { return format!("`{}`", field.name) };
+    let RefOr::T(Schema::Object(object)) = field.schema(&mut Schemas::new()) else {
+        return format!("`{}`", field.name);
+    };
     if object.properties.is_empty() {
         return format!("`{}`", field.name);
     }

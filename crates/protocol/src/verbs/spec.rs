@@ -4,10 +4,11 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::PartialSchema;
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::Answer;
+use super::part::Schemas;
 
 /// What is declared of a verb.
 #[derive(Debug)]
@@ -77,16 +78,17 @@ pub struct Field {
     pub name: &'static str,
     /// The part of an HTTP request that carries it.
     pub role: Role,
-    pub(super) schema: fn() -> RefOr<Schema>,
+    pub(super) schema: fn(&mut Schemas) -> RefOr<Schema>,
 }
 
 impl Field {
-    /// The OpenAPI schema of its type.
-    pub fn schema(&self) -> RefOr<Schema> {
-        (self.schema)()
+    /// The OpenAPI schema of its type; the schemas that it refers to are added to `schemas`.
+    pub fn schema(&self, schemas: &mut Schemas) -> RefOr<Schema> {
+        (self.schema)(schemas)
     }
 
-    pub(super) fn schema_of<T: PartialSchema>() -> RefOr<Schema> {
+    pub(super) fn schema_of<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
+        T::schemas(schemas);
         T::schema()
     }
 }

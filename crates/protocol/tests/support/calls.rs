@@ -1,58 +1,81 @@
-//! One call of each verb, made from what its type says it needs.
+//! Calls of each verb, made from its declaration.
+#![allow(dead_code, reason = "several tests share this file, and each uses a part of it")]
 
-use protocol::Call;
-use serde_json::{Value, json};
+use protocol::verbs::Schemas;
+use protocol::{Call, Spec};
+use serde_json::{Map, Value, json};
 
 /// One call of each verb, about things that do not exist.
 pub(crate) fn one_of_each() -> Vec<Call> {
-    Call::VERBS.iter().map(|verb| smallest(verb)).collect()
+    let call = |spec: &&Spec| serde_json::from_value(smallest(spec, &mut |_, _, _| None));
+    Call::SPECS.iter().map(|spec| call(spec).unwrap_or_else(|error| panic!("{}: {error}", spec.name))).collect()
 }
 
-/// Adds what the decoder says is missing until it is content.
-fn smallest(verb: &str) -> Call {
-    let mut call = json!({ "verb": verb });
-    for _ in 0..10 {
-        let missing = match serde_json::from_value::<Call>(call.clone()) {
-            Ok(call) => return call,
-            Err(error) => error.to_string(),
-        };
-        let field = missing.split('`').nth(1).unwrap_or_else(|| panic!("{verb}: {missing}")).to_owned();
-        let holders = ["input", "range", "page", "filter", "query"];
-        let holder = holders.into_iter().find(|name| call.get(name).is_some());
-        let place = match holder {
-            Some(name) if !holders.contains(&field.as_str()) => &mut call[name],
-            _ => &mut call,
-        };
-        place[&field] = value(&field);
+/// What a field is filled with instead of what its schema suggests, by its name, its schema, and whether it is required.
+pub(crate) type Fill<'a> = &'a mut dyn FnMut(&str, &Value, bool) -> Option<Value>;
+
+/// The call of a verb with what it requires, and with what `fill` has for its other fields.
+pub(crate) fn smallest(spec: &Spec, fill: Fill<'_>) -> Value {
+    let mut call = Map::from_iter([("verb".to_owned(), json!(spec.name))]);
+    for field in spec.fields {
+        let mut schemas = Schemas::new();
+        let schema = json!(field.schema(&mut schemas));
+        let schemas: Map<String, Value> = schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
+        call.insert(field.name.to_owned(), example(field.name, &schema, &schemas, fill));
     }
-    panic!("{verb} cannot be made: {call}")
+    Value::Object(call)
 }
 
-fn value(field: &str) -> Value {
-    let id = |prefix: &str| json!(format!("{prefix}_01a1e119f7ce75098aed4a97f220a95d"));
-    match field {
-        "user" => id("usr"),
-        "project" => id("prj"),
-        "activity" => id("act"),
-        "message" => id("msg"),
-        "token" => id("tok"),
-        "login" => id("lgn"),
-        "invite" => id("inv"),
-        "observer" => id("obs"),
-        "runner" => id("run"),
-        "session" => id("ses"),
-        "workspace" => id("wsp"),
-        "task" => id("tsk"),
-        "worker" => id("wrk"),
-        "escalation" => id("esc"),
-        "approval" => id("apr"),
-        "grant" => id("gnt"),
-        "answer" => json!("once"),
-        "tasks" => json!([]),
-        "input" | "range" | "page" | "filter" | "query" => json!({}),
-        "number" | "fence" => json!(1),
-        "content" | "name" | "agent" | "text" | "summary" | "question" => json!("text"),
-        "keep" => json!(true),
-        other => panic!("this test does not know the field {other}"),
+/// Puts what `from` has over what `into` has.
+pub(crate) fn merge(into: &mut Value, from: &Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            from.iter().for_each(|(name, value)| merge(into.entry(name.clone()).or_insert(Value::Null), value));
+        }
+        (into, from) => *into = from.clone(),
+    }
+}
+
+/// The smallest value that a schema allows.
+fn example(name: &str, schema: &Value, schemas: &Map<String, Value>, fill: Fill<'_>) -> Value {
+    if let Some(target) = schema["$ref"].as_str() {
+        let target = target.rsplit('/').next().unwrap_or(target);
+        let schema = schemas.get(target).unwrap_or_else(|| panic!("{name} refers to {target}, which has no schema"));
+        return example(name, schema, schemas, fill);
+    }
+    if let Some(value) = fill(name, schema, true) {
+        return value;
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let required =
+                |field: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == field));
+            let mut object = Map::new();
+            for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
+                let value = match required(field) {
+                    true => Some(example(field, schema, schemas, fill)),
+                    false => fill(field, schema, false),
+                };
+                object.extend(value.map(|value| (field.clone(), value)));
+            }
+            Value::Object(object)
+        }
+        Some("array") => json!([example(name, &schema["items"], schemas, fill)]),
+        Some("string") => text(schema),
+        Some("integer") => json!(1),
+        Some("boolean") => json!(true),
+        _ => panic!("a required field has no type that an example can be made of: {name}: {schema}"),
+    }
+}
+
+fn text(schema: &Value) -> Value {
+    match (schema["enum"].get(0), schema["pattern"].as_str()) {
+        (Some(first), _) => first.clone(),
+        // An id: `^prj_[0-9a-f]{32}$`.
+        (None, Some(pattern)) => {
+            let prefix = pattern.trim_start_matches('^').split('[').next().unwrap_or_default();
+            json!(format!("{prefix}01a1e119f7ce75098aed4a97f220a95d"))
+        }
+        (None, None) => json!("text"),
     }
 }

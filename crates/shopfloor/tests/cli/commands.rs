@@ -3,128 +3,112 @@
 use clap::Command;
 use protocol::Call;
 
-/// The command that asks each verb.
-const VERBS: &[(&str, &str)] = &[
+/// Verbs whose command has another name: `chat.send` is `chat send`, and `worker.stop_all` is `worker stop-all`.
+const RENAMED: &[(&str, &str)] = &[
     ("me", "doctor"),
-    ("me.rename", "user rename bo"),
-    ("user.list", "user list"),
-    ("user.show", "user show ann"),
-    ("user.disable", "user disable ann"),
-    ("user.enable", "user enable ann"),
-    ("project.list", "project list"),
-    ("project.show", "project show P"),
-    (
-        "project.create",
-        "project create text --visibility read-write --repo u#main --setup make --teardown x --copy .env --ports 1-2",
-    ),
-    ("project.update", "project update P - --expected-version 3 --retention-days never"),
-    ("project.delete", "project delete P"),
-    ("project.versions", "project history P"),
-    ("project.diff", "project diff P --from 1 --to 2"),
-    ("activity.list", "activity list --project P --status blocked"),
-    ("activity.show", "activity show A"),
-    ("activity.create", "activity create P --file F --link branch=x"),
-    ("activity.update", "activity update A --status completed --no-links"),
-    ("activity.versions", "activity history A"),
-    ("activity.diff", "activity diff A"),
-    ("chat.history", "chat list P --before 9 --limit 3"),
-    ("chat.send", "chat send P hello"),
-    ("chat.edit", "chat edit msg_00000000000000000000000000000000 hello"),
-    ("chat.delete", "chat delete msg_00000000000000000000000000000000"),
-    ("chat.read", "chat read P --number 4"),
-    ("chat.unread", "chat unread"),
-    ("token.list", "token list"),
-    ("token.create", "token create ci --expires 30d"),
-    ("token.revoke", "token revoke ci"),
-    ("login.list", "login list"),
+    ("me.rename", "user rename"),
+    ("project.versions", "project history"),
+    ("activity.versions", "activity history"),
+    ("chat.history", "chat list"),
     ("login.link", "login"),
-    ("login.revoke", "login revoke lgn_00000000000000000000000000000000"),
-    ("login.revoke_all", "login revoke-all"),
-    ("invite.list", "invite list"),
-    ("invite.create", "invite create bo --expires 2030-01-01T00:00:00Z"),
-    ("invite.revoke", "invite revoke bo"),
-    ("observer.list", "observer list P"),
-    ("observer.create", "observer create P boss"),
-    ("observer.revoke", "observer revoke obs_00000000000000000000000000000000"),
-    ("runner.list", "runner list"),
-    ("runner.create", "runner create laptop"),
-    ("runner.update", "runner update laptop --policy ask --sandbox-others"),
-    ("runner.remove", "runner remove laptop"),
-    ("approval.list", "approval list --project P --all"),
-    ("approval.show", "approval show A"),
-    ("approval.answer", "approval deny A"),
+    ("approval.answer", "approval deny"),
     ("grant.list", "approval grants"),
-    ("grant.revoke", "approval revoke G"),
-    ("session.list", "session list --project P --activity A --all"),
-    ("session.show", "session show S"),
-    (
-        "session.spawn",
-        "session spawn --activity A --agent codex --prompt text --headless --sandbox --no-network --home",
-    ),
-    ("session.stop", "session stop S --force"),
-    ("session.resume", "session resume S"),
-    ("session.send", "session send S text --no-submit"),
-    ("session.log", "session log S --lines 5 --setup"),
-    ("workspace.list", "workspace list --all"),
-    ("workspace.show", "workspace show W"),
-    ("workspace.diff", "workspace diff W --stat"),
-    ("workspace.saves", "workspace saves W"),
-    ("workspace.restore", "workspace restore W --save abc"),
-    ("workspace.clean", "workspace clean W"),
-    ("recording.list", "recording list --project P"),
-    ("recording.show", "recording show S"),
-    ("recording.part", "recording play S --speed 2 --idle-limit 1 --from 30"),
-    ("recording.search", "recording search S text"),
-    ("recording.keep", "recording keep S --no"),
-    ("task.list", "task list --project P --activity A --worker W --status ready --status blocked"),
-    ("task.export", "task export --project P --open"),
-    ("task.show", "task show T"),
-    (
-        "task.add",
-        "task add --project P text --context c --accept committed --files a,b --dep T --priority 9 --need rust",
-    ),
-    ("task.cancel", "task cancel T --reason why"),
-    ("task.retry", "task retry T --reason how"),
-    ("task.take", "task take --project P --task T --worker w --ability a --wait 60"),
-    ("task.heartbeat", "task heartbeat T --fence 3 --progress half"),
-    (
-        "task.report",
-        "task report T --fence 3 summary --deliverable a --branch b --commit c --context-score 5 --input-tokens 1 --cost 0.05",
-    ),
-    ("task.turn", "task turn --project P --file turn.json"),
-    ("task.release", "task release T --fence 3 --reason why"),
-    ("task.ask", "task ask T --fence 3 question --option a --option b --context c --give-up"),
-    ("task.take_over", "task take-over T --runner r --agent codex"),
-    ("escalation.list", "escalation list --project P --all"),
-    ("escalation.show", "escalation show E"),
-    ("escalation.answer", "escalation answer E words --act retry"),
-    ("worker.list", "worker list --project P"),
-    ("worker.show", "worker show W"),
-    (
-        "worker.start",
-        "worker start --project P --agent codex --count 4 --role r --model m --budget 5.00 --ability a --runner r --sandbox",
-    ),
-    ("worker.update", "worker update W --name n --budget 7 --ability a"),
-    ("worker.stop", "worker stop W --force"),
-    ("worker.restart", "worker restart W"),
-    ("worker.remove", "worker remove W"),
-    ("worker.stop_all", "worker stop-all --project P --force"),
-    ("work.log", "worker log --project P --worker W --task T --before 9 --limit 3"),
-    ("work.settings", "work settings --project P"),
-    (
-        "work.configure",
-        "work configure --project P --strategy stealing --lease 90 --breaker 3 --scale-most 8 --budget 20",
-    ),
-    ("work.metrics", "metrics --project P --hours 48"),
-    ("work.doing", "work doing --project P"),
-    ("floor.freeze", "stop-everything --project P"),
+    ("grant.revoke", "approval revoke"),
+    ("recording.part", "recording play"),
+    ("work.log", "worker log"),
+    ("work.metrics", "metrics"),
+    ("floor.freeze", "stop-everything"),
     ("floor.thaw", "thaw"),
-    ("audit.list", "audit list --project P --before 9 --limit 3"),
     ("presence.list", "presence"),
 ];
 
-/// Commands that ask several verbs, or none.
-const OTHERS: &[&str] = &[
+/// Commands as people write them.
+const LINES: &[&str] = &[
+    "user rename bo",
+    "user show ann",
+    "user disable ann",
+    "user enable ann",
+    "project show P",
+    "project create text --visibility read-write --repo u#main --setup make --teardown x --copy .env --ports 1-2",
+    "project update P - --expected-version 3 --retention-days never",
+    "project delete P",
+    "project history P",
+    "project diff P --from 1 --to 2",
+    "activity list --project P --status blocked",
+    "activity show A",
+    "activity create P --file F --link branch=x",
+    "activity update A --status completed --no-links",
+    "activity history A",
+    "activity diff A",
+    "chat list P --before 9 --limit 3",
+    "chat send P hello",
+    "chat edit msg_00000000000000000000000000000000 hello",
+    "chat delete msg_00000000000000000000000000000000",
+    "chat read P --number 4",
+    "token create ci --expires 30d",
+    "token revoke ci",
+    "login revoke lgn_00000000000000000000000000000000",
+    "invite create bo --expires 2030-01-01T00:00:00Z",
+    "invite revoke bo",
+    "observer list P",
+    "observer create P boss",
+    "observer revoke obs_00000000000000000000000000000000",
+    "runner create laptop",
+    "runner update laptop --policy ask --sandbox-others",
+    "runner remove laptop",
+    "approval list --project P --all",
+    "approval show A",
+    "approval deny A",
+    "approval revoke G",
+    "session list --project P --activity A --all",
+    "session show S",
+    "session spawn --activity A --agent codex --prompt text --headless --sandbox --no-network --home",
+    "session stop S --force",
+    "session resume S",
+    "session send S text --no-submit",
+    "session log S --lines 5 --setup",
+    "workspace list --all",
+    "workspace show W",
+    "workspace diff W --stat",
+    "workspace saves W",
+    "workspace restore W --save abc",
+    "workspace clean W",
+    "recording list --project P",
+    "recording show S",
+    "recording play S --speed 2 --idle-limit 1 --from 30",
+    "recording search S text",
+    "recording keep S --no",
+    "task list --project P --activity A --worker W --status ready --status blocked",
+    "task export --project P --open",
+    "task show T",
+    "task add --project P text --context c --accept committed --files a,b --dep T --priority 9 --need rust",
+    "task cancel T --reason why",
+    "task retry T --reason how",
+    "task take --project P --task T --worker w --ability a --wait 60",
+    "task heartbeat T --fence 3 --progress half",
+    "task report T --fence 3 summary --deliverable a --branch b --commit c --context-score 5 --input-tokens 1 --cost 0.05",
+    "task turn --project P --file turn.json",
+    "task release T --fence 3 --reason why",
+    "task ask T --fence 3 question --option a --option b --context c --give-up",
+    "task take-over T --runner r --agent codex",
+    "escalation list --project P --all",
+    "escalation show E",
+    "escalation answer E words --act retry",
+    "worker list --project P",
+    "worker show W",
+    "worker start --project P --agent codex --count 4 --role r --model m --budget 5.00 --ability a --runner r --sandbox",
+    "worker update W --name n --budget 7 --ability a",
+    "worker stop W --force",
+    "worker restart W",
+    "worker remove W",
+    "worker stop-all --project P --force",
+    "worker log --project P --worker W --task T --before 9 --limit 3",
+    "work settings --project P",
+    "work configure --project P --strategy stealing --lease 90 --breaker 3 --scale-most 8 --budget 20",
+    "metrics --project P --hours 48",
+    "work doing --project P",
+    "stop-everything --project P",
+    "audit list --project P --before 9 --limit 3",
     "session spawn --project P --json -- make test",
     "session spawn --project P --agent shell --attach --record-input --runner r --label a --label b",
     "session spawn --activity A --agent claude --prompt-file - --model m --base b --branch c --repository u",
@@ -158,9 +142,17 @@ const OTHERS: &[&str] = &[
 ];
 
 #[test]
-fn every_other_command_is_read() {
-    for line in OTHERS {
+fn every_line_is_read() {
+    for line in LINES {
         parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        // What every command takes may stand anywhere.
+        let all = ["--json", "--hub http://h", "--token t", "--data-dir D", "--color never"];
+        let more = all.into_iter().filter(|one| !line.contains(one.split(' ').next().unwrap_or(one)));
+        let more = more.collect::<Vec<_>>().join(" ");
+        let after = if line.contains(" -- ") { (*line).to_owned() } else { format!("{line} {more}") };
+        for line in [format!("{more} {line}"), after] {
+            parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
     }
 }
 
@@ -168,16 +160,25 @@ fn parse(line: &str) -> Result<clap::ArgMatches, clap::Error> {
     shopfloor::command().try_get_matches_from(std::iter::once("shopfloor").chain(line.split(' ')))
 }
 
+/// The command with this name, and those that it is under.
+fn find<'a>(all: &'a Command, path: &str) -> Option<&'a Command> {
+    path.split(' ').try_fold(all, |command, word| command.find_subcommand(word))
+}
+
 #[test]
 fn every_verb_has_a_command() {
+    let mut all = shopfloor::command();
+    all.build();
     for verb in Call::VERBS {
-        let (_, line) =
-            VERBS.iter().find(|(known, _)| known == verb).unwrap_or_else(|| panic!("no command for {verb}"));
-        // What every command takes may stand anywhere.
-        for line in [format!("{line} --json --hub http://h --token t"), format!("--data-dir D --color never {line}")] {
-            parse(&line).unwrap_or_else(|error| panic!("{verb}: {error}"));
-        }
+        let own = verb.replace('.', " ").replace('_', "-");
+        let renamed = RENAMED.iter().find(|(known, _)| known == verb);
+        let path = renamed.map_or(own.as_str(), |(_, path)| path);
+        let command = find(&all, path).unwrap_or_else(|| panic!("{verb} has no command `{path}`"));
+        assert!(command.get_arguments().any(|arg| arg.get_long() == Some("json")), "{path} has no `--json`");
+        assert!(renamed.is_none() || find(&all, &own).is_none(), "{verb} has the command `{own}`: it is not renamed");
     }
+    let unknown: Vec<_> = RENAMED.iter().filter(|(verb, _)| !Call::VERBS.contains(verb)).collect();
+    assert!(unknown.is_empty(), "no verbs: {unknown:?}");
 }
 
 #[test]

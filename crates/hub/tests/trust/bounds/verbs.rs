@@ -1,138 +1,92 @@
 //! Verbs: what they take is one frame or body, how often is counted, and what they answer has an end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::limits::{MAX_OBSERVERS, MAX_OPEN_INVITES, MAX_OPEN_LOGIN_LINKS, MAX_RUNNERS};
 use protocol::{
     Call, FromHub, InviteCreate, MAX_FRAME, ObserverCreate, ProblemKind, ProjectCreate, RunnerCreate, ToHub,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::TestHub;
 
 use super::{OFTEN, strict};
 use crate::support::{Socket, ann, begin, call, calls, operations, send, view};
 
-/// What bounds the answer of each verb. `one`: one thing, or that it is done. `pages N`: N at most, and asking for more is
-/// refused. `cut at N`: asking for more gets N. `newest`: the newest 10,000. `fits`: the newest, 10,000 of them and 8 Mi
-/// characters at most. `at most N`: one more is not made. `runner`: what fits into a runner's frame. `recent`: one thing with the
-/// newest 200 of what belongs to it.
+/// What bounds the answer of each verb that reads a list, and of others whose answer can be long; the rest answer one thing,
+/// or that it is done. `pages N`: N at most, and asking for more is refused. `cut at N`: asking for more gets N. `newest`: the
+/// newest 10,000. `fits`: the newest, 10,000 of them and 8 Mi characters at most. `at most N`: one more is not made.
+/// `runner`: what fits into a runner's frame. `recent`: one thing with the newest 200 of what belongs to it.
 /// `made`: what people have made, each with a request of its own, and with texts of bounded length.
 const TABLE: &str = "
-    me                   one
-    me.rename            one
     user.list            made
-    user.show            one
-    user.disable         one
-    user.enable          one
     project.list         fits
-    project.show         one
-    project.create       one
-    project.update       one
-    project.delete       one
     project.versions     pages 100
-    project.diff         one
     activity.list        fits
-    activity.show        one
-    activity.create      one
-    activity.update      one
     activity.versions    pages 100
-    activity.diff        one
     chat.history         pages 200
-    chat.send            one
-    chat.edit            one
-    chat.delete          one
-    chat.read            one
     chat.unread          made
     token.list           at most 200
-    token.create         one
-    token.revoke         one
     login.list           made
-    login.link           one
-    login.revoke         one
-    login.revoke_all     one
     invite.list          newest
-    invite.create        one
-    invite.revoke        one
     observer.list        at most 200
-    observer.create      one
-    observer.revoke      one
     runner.list          fits
-    runner.create        one
-    runner.update        one
-    runner.remove        one
     approval.list        cut at 500
-    approval.show        one
-    approval.answer      one
     grant.list           at most 2000
-    grant.revoke         one
     session.list         newest
-    session.show         one
-    session.spawn        one
-    session.stop         one
-    session.resume       one
-    session.send         one
     session.log          runner
     workspace.list       newest
-    workspace.show       one
     workspace.diff       runner
     workspace.saves      runner
-    workspace.restore    one
-    workspace.clean      one
     recording.list       newest
     recording.show       runner
     recording.part       runner
     recording.search     runner
-    recording.keep       one
     task.list            pages 1000
     task.export          pages 200
     task.show            recent
-    task.add             one
-    task.cancel          one
-    task.retry           one
-    task.take            one
-    task.heartbeat       one
-    task.report          one
-    task.turn            one
-    task.release         one
-    task.ask             one
-    task.take_over       one
     escalation.list      fits
-    escalation.show      one
-    escalation.answer    one
     worker.list          made
-    worker.show          one
-    worker.start         one
-    worker.update        one
-    worker.stop          one
-    worker.restart       one
-    worker.remove        one
-    worker.stop_all      one
     work.log             cut at 500
-    work.settings        one
-    work.configure       one
-    work.metrics         one
     work.doing           made
-    floor.freeze         one
-    floor.thaw           one
     audit.list           pages 500
     presence.list        made
 ";
 
 fn table() -> BTreeMap<&'static str, &'static str> {
     let rows = TABLE.lines().map(str::trim).filter(|line| !line.is_empty());
-    rows.map(|row| row.split_once(' ').map(|(verb, bound)| (verb, bound.trim())).expect("two columns")).collect()
+    let split = |row: &'static str| row.split_once(' ').map(|(verb, bound)| (verb, bound.trim())).expect("two columns");
+    let (count, table) = (rows.clone().count(), rows.map(split).collect::<BTreeMap<_, _>>());
+    assert_eq!(table.len(), count, "a verb has two rows");
+    table
+}
+
+/// The verbs that read a list, by the schemas of their answers.
+fn lists() -> BTreeSet<String> {
+    let document = json!(hub::openapi_document());
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let reads = paths.map(|(_, methods)| &methods["get"]).filter(|operation| operation.is_object());
+    let listed = |operation: &&Value| {
+        let responses = operation["responses"].as_object().into_iter().flatten();
+        responses
+            .map(|(_, response)| &response["content"]["application/json"]["schema"])
+            .any(|it| it["type"] == "array")
+    };
+    reads.filter(listed).filter_map(|operation| operation["operationId"].as_str().map(str::to_owned)).collect()
 }
 
 #[test]
-fn every_verb_has_its_bound() {
-    let table = table();
-    for verb in Call::VERBS {
-        assert!(table.contains_key(verb), "say in `TABLE` what bounds the answer of {verb}");
+fn every_list_has_its_bound() {
+    let (table, lists) = (table(), lists());
+    assert!(lists.len() > 10 && lists.contains("task.list"), "{lists:?}");
+    for verb in &lists {
+        assert!(table.contains_key(verb.as_str()), "say in `TABLE` what bounds the list that {verb} answers");
     }
-    assert_eq!(table.len(), Call::VERBS.len(), "a row is about no verb");
-    let known = ["one", "newest", "made", "runner", "fits", "recent"];
+    let words = ["newest", "made", "runner", "fits", "recent"];
     let counted = |bound: &str| ["pages ", "at most ", "cut at "].iter().any(|word| bound.starts_with(word));
-    assert!(table.values().all(|bound| known.contains(bound) || counted(bound)), "{table:?}");
+    for (verb, bound) in table {
+        assert!(Call::VERBS.contains(&verb), "the row of {verb} is about no verb");
+        assert!(words.contains(&bound) || counted(bound), "`{bound}` of {verb} bounds nothing; one thing needs no row");
+    }
 }
 
 #[tokio::test]
