@@ -2,10 +2,10 @@
 
 use client::Client;
 use domain::{ProjectId, TaskId};
+use plan::{Format, Plan};
 use protocol::{AddedTasks, Call, Deliverables, Escalation, Report, Taken, TaskAsk, TaskReport, TaskTake, TasksAdd};
 
-use crate::task_file::{self, Format};
-use crate::{Failure, task_file::TaskFile};
+use crate::Failure;
 
 /// What a worker has done with a task.
 enum Act {
@@ -77,8 +77,8 @@ async fn play(client: &Client, project: ProjectId, task: TaskId, worker: &str, a
     Ok(())
 }
 
-fn read(list: &str) -> TaskFile {
-    task_file::read(list.as_bytes(), "example", Some(Format::Markdown))
+fn read(list: &str) -> Plan {
+    plan::read(list.as_bytes(), "example", Some(Format::Markdown))
 }
 
 #[cfg(test)]

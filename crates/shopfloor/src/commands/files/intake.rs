@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use client::ClientError;
+use plan::Plan;
 use protocol::{AddedTasks, Call, TaskAdd, TasksAdd};
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use super::paper::{Paper, plain_name};
 use super::settle::Looks;
 use super::tree::{Folder, is_there};
 use super::{Desk, Trouble, passes};
-use crate::task_file::{self, TaskFile};
+use crate::task_file;
 
 impl Desk<'_> {
     /// Adds what was put into `pending/`, and finishes what was begun before a kill.
@@ -86,7 +87,7 @@ impl Desk<'_> {
             // It was put in the place of what was read.
             Found::Odd(why) => return self.refuse(claimed, name, &why),
         };
-        let TaskFile { tasks, faults, .. } = self.read(Path::new(name), &bytes);
+        let Plan { tasks, faults, .. } = self.read(Path::new(name), &bytes);
         if !faults.is_empty() {
             // It could be read when it was claimed; a newer program may see it otherwise.
             return self.refuse(claimed, name, &faults[0].to_string());
@@ -134,7 +135,7 @@ impl Desk<'_> {
     }
 
     /// Reads a file as the CLI does; a dependency may also be the name of another file.
-    fn read(&self, path: &Path, bytes: &[u8]) -> TaskFile {
+    fn read(&self, path: &Path, bytes: &[u8]) -> Plan {
         let name = path.display().to_string();
         let known = |dep: &str| self.papers.get(dep).map(|(_, paper)| paper.mark.task.to_string());
         let values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>().collect::<Result<Vec<_>, _>>();

@@ -1,6 +1,7 @@
 //! `shopfloor task add` and `check`: from files and arguments to tasks in the queue.
 
 use client::{Client, ClientError};
+use plan::{Fault, Plan};
 use protocol::{Activity, AddedTasks, Call, FieldError, Problem, ProblemKind, Project, TaskAdd, TasksAdd};
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use crate::commands::words;
 use crate::output::clean;
 use crate::pick::{pick, pick_if};
 use crate::table::Table;
-use crate::task_file::{self, Fault, TaskFile};
+use crate::task_file;
 use crate::{Context, Exit, Failure, Output};
 
 /// More errors than this help nobody.
@@ -27,7 +28,7 @@ struct Checked<'a> {
 /// Says everything that is wrong in a file.
 pub(crate) fn check(args: &CheckArgs, out: &Output) -> Result<Exit, Failure> {
     let (name, bytes) = (task_file::name_of(&args.file), task_file::bytes_of(&args.file)?);
-    let TaskFile { tasks, faults, mut notes, similar } = task_file::read(&bytes, &name, args.format);
+    let Plan { tasks, faults, mut notes, similar, .. } = task_file::read(&bytes, &name, args.format);
     notes.extend(similar);
     let checked = Checked { file: &name, tasks: tasks.len(), errors: &faults, notes: &notes };
     out.show(&checked, |_| verdict(&checked))?;
@@ -77,7 +78,7 @@ pub(crate) async fn run(args: AddArgs, context: &Context) -> Result<(), Failure>
         None => {
             let task = one(args, &client).await?;
             let open = usize::from(task.acceptance.is_empty());
-            task_file::no_acceptance(open).iter().for_each(|note| out.note(&format!("note: {note}")));
+            plan::no_acceptance(open).iter().for_each(|note| out.note(&format!("note: {note}")));
             vec![task]
         }
     };

@@ -8,7 +8,7 @@ use protocol::Criterion;
 
 use super::worker_args::{AskArgs, HeartbeatArgs, ReleaseArgs, ReportArgs, TURNS, TakeArgs, TurnArgs};
 use crate::commands::words;
-use crate::task_file::{self, Format};
+use crate::task_file::Format;
 
 /// Everything that can be done with tasks.
 #[derive(Debug, Subcommand)]
@@ -135,7 +135,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     pub(crate) context: Option<String>,
     /// What the report must meet; may be repeated
-    #[arg(long = "accept", value_name = "CRITERION", value_parser = task_file::criterion, conflicts_with = "file")]
+    #[arg(long = "accept", value_name = "CRITERION", value_parser = plan::criterion, conflicts_with = "file")]
     pub(crate) acceptance: Vec<Criterion>,
     /// The files that it means to change, separated by commas; may be repeated
     #[arg(long, value_name = "PATH", value_delimiter = ',', conflicts_with = "file")]

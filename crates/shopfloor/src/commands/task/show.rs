@@ -10,7 +10,6 @@ use super::nobody::Nobody;
 use crate::commands::words;
 use crate::output::clean;
 use crate::table::{Style, fields};
-use crate::task_file::say_criterion;
 use crate::{Context, Failure, Output, when};
 
 /// Shows one task.
@@ -88,7 +87,7 @@ fn criterion_line(criterion: &Criterion, result: Option<&CriterionResult>, out: 
     };
     let why = result.filter(|result| result.passed != Some(true)).map(|result| result.reason.as_str());
     let why = why.filter(|why| !why.is_empty()).map(|why| format!("\n{}", deeper(why, 15))).unwrap_or_default();
-    format!("  {}  {}{why}", style.paint(mark, out.color), clean(&say_criterion(criterion)).replace('\n', " "))
+    format!("  {}  {}{why}", style.paint(mark, out.color), clean(&plan::say_criterion(criterion)).replace('\n', " "))
 }
 
 fn other(task: &TaskLine, out: &Output) -> String {

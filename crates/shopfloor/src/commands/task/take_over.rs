@@ -9,7 +9,7 @@ use protocol::{Call, Me, ProblemKind, Runner, Sandbox, SessionDetail, Task, Task
 use super::args::TakeOverArgs;
 use crate::output::clean;
 use crate::pick::pick_if;
-use crate::{Context, Failure, task_file};
+use crate::{Context, Failure};
 
 /// Takes a task over.
 pub(super) async fn run(args: TakeOverArgs, context: &Context) -> Result<(), Failure> {
@@ -44,7 +44,7 @@ async fn theirs(client: &Client, task: TaskId, yes: bool) -> Result<Vec<String>,
     if found.session.agent != "command" || mine {
         return Ok(Vec::new());
     }
-    let (owner, line) = (&found.session.owner.name, task_file::line_of(&found.argv));
+    let (owner, line) = (&found.session.owner.name, plan::line_of(&found.argv));
     let shown = clean(&format!("your runner would run what {owner} chose:\n  {}", line.replace('\n', "\n  ")));
     if yes {
         crate::output::say(&shown);

@@ -34,7 +34,7 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Words as one line that [`split`] takes apart again.
-pub(crate) fn join(words: &[String]) -> String {
+pub fn join(words: &[String]) -> String {
     let plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./:=@%+,*?[]{}".contains(c));
     let quoted = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) };

@@ -186,6 +186,7 @@ impl Reader {
                 found.faults.extend(faults);
             }
         }
+        found.ticked = ticked;
         if ticked > 0 {
             found.notes.push(format!("{ticked} ticked off, passed over"));
         }

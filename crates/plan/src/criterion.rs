@@ -17,7 +17,7 @@ pub(super) fn is_one(line: &str) -> bool {
 }
 
 /// Reads a criterion.
-pub(crate) fn parse(text: &str) -> Result<Criterion, String> {
+pub fn parse(text: &str) -> Result<Criterion, String> {
     let text = text.trim();
     if text.starts_with('{') {
         return serde_json::from_str(text).map_err(|error| format!("it is not a criterion: {error}"));
@@ -72,7 +72,7 @@ fn format(word: &str) -> Result<FileFormat, String> {
 }
 
 /// A criterion in words.
-pub(crate) fn say(criterion: &Criterion) -> String {
+pub fn say(criterion: &Criterion) -> String {
     match criterion {
         Criterion::FileExists { path } => format!("{path} exists"),
         Criterion::FileMatches { path, regex, not_regex, min_words, json_schema, parses } => {

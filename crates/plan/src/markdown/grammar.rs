@@ -1,7 +1,7 @@
 //! The lines of a list: how deep they stand, and whether they are items, fields or neither.
 
-use crate::task_file::criterion;
-use crate::task_file::near::nearest;
+use crate::criterion;
+use crate::near::nearest;
 
 /// The names of fields, with other ways to say them.
 const FIELDS: &[(&str, Field)] = &[

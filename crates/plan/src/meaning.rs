@@ -154,7 +154,7 @@ fn outside(path: &str) -> Option<String> {
 }
 
 /// What it means that so many tasks have no acceptance; nothing when all have.
-pub(crate) fn no_acceptance(count: usize) -> Option<String> {
+pub fn no_acceptance(count: usize) -> Option<String> {
     let (tasks, have) = if count == 1 { ("task", "has") } else { ("tasks", "have") };
     (count > 0).then(|| format!("{count} {tasks} {have} no acceptance: whatever is reported counts"))
 }

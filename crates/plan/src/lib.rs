@@ -1,4 +1,6 @@
-//! Task files: from JSON, JSONL or a Markdown list to tasks, with every error and where it is. Asks no hub.
+//! Plans: from JSON, JSONL or a Markdown list to tasks, with every error and where it is.
+//!
+//! The grammar is here once, for the CLI and for the hub, which reads for the page. This crate opens no file and asks no hub.
 
 mod criterion;
 mod json;
@@ -12,43 +14,37 @@ mod words;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Read;
 use std::path::Path;
 
-use clap::ValueEnum;
 use protocol::TaskAdd;
 use serde::Serialize;
 
-pub(crate) use criterion::{parse as criterion, say as say_criterion};
-pub(crate) use meaning::no_acceptance;
-pub(crate) use words::join as line_of;
+pub use criterion::{parse as criterion, say as say_criterion};
+pub use meaning::no_acceptance;
+pub use words::join as line_of;
 
-use crate::Failure;
 use lines::Lines;
 
-/// More than any hub takes at once, so that a wrong file is no matter of memory.
-const LIMIT: u64 = 64 * 1024 * 1024;
-
 /// How tasks are written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// One task, a list of tasks, or an object with a list `tasks`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One task, a list of tasks, or an object with a list `tasks`.
     Json,
-    /// One task on each line
+    /// One task on each line.
     Jsonl,
-    /// A list of `- [ ]` items with indented details
+    /// A list of `- [ ]` items with indented details.
     Markdown,
 }
 
-/// Something wrong in a file.
+/// Something wrong in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The line, from 1, where one can be named.
-    pub(crate) line: Option<usize>,
+    pub line: Option<usize>,
     /// The place in the file, as `tasks[3].deps[0]`.
-    pub(crate) path: String,
+    pub path: String,
     /// What is wrong, and what to do.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 impl Fault {
@@ -68,15 +64,17 @@ impl fmt::Display for Fault {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub(crate) struct TaskFile {
+pub struct Plan {
     /// The tasks, in their order; only those that could be read.
-    pub(crate) tasks: Vec<TaskAdd>,
+    pub tasks: Vec<TaskAdd>,
     /// Everything that is wrong.
-    pub(crate) faults: Vec<Fault>,
+    pub faults: Vec<Fault>,
     /// What is worth knowing and not wrong.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Tasks that say nearly the same; a hub says it of those that it takes.
-    pub(crate) similar: Vec<String>,
+    pub similar: Vec<String>,
+    /// How many tasks are ticked off, and not among the tasks.
+    pub ticked: usize,
 }
 
 /// A task with where it was written.
@@ -113,15 +111,16 @@ struct Found {
     faults: Vec<Fault>,
     notes: Vec<String>,
     similar: Vec<String>,
+    ticked: usize,
     /// Names of tasks that are done already, which others may wait for.
     done: Vec<String>,
 }
 
-/// Reads the bytes of a file called `name`.
-pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile {
+/// Reads the bytes of a file called `name`; without a `format`, by the name's ending, else by the text.
+pub fn read(bytes: &[u8], name: &str, format: Option<Format>) -> Plan {
     let text = match decode(bytes) {
         Ok(text) => text,
-        Err(fault) => return TaskFile { faults: vec![fault], ..TaskFile::default() },
+        Err(fault) => return Plan { faults: vec![fault], ..Plan::default() },
     };
     let format = format.unwrap_or_else(|| guess(name, text));
     let mut found = match format {
@@ -140,28 +139,7 @@ pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile
     meaning::check(&mut found);
     found.faults.sort_by_key(|fault| fault.line);
     let tasks = found.entries.into_iter().map(|entry| entry.task).collect();
-    TaskFile { tasks, faults: found.faults, notes: found.notes, similar: found.similar }
-}
-
-/// The bytes of a file; `-` is standard input.
-pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
-    let shown = name_of(path);
-    let unreadable = |error: std::io::Error| Failure::usage(format!("could not read {shown}: {error}"));
-    let source: Box<dyn Read> = match path.to_str() {
-        Some("-") => Box::new(std::io::stdin().lock()),
-        _ => Box::new(std::fs::File::open(path).map_err(unreadable)?),
-    };
-    let mut bytes = Vec::new();
-    source.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(Failure::usage(format!("{shown} has more than {LIMIT} bytes")).advise("split it"));
-    }
-    Ok(bytes)
-}
-
-/// What a file is called in errors.
-pub(crate) fn name_of(path: &Path) -> String {
-    if path.to_str() == Some("-") { "standard input".to_owned() } else { path.display().to_string() }
+    Plan { tasks, faults: found.faults, notes: found.notes, similar: found.similar, ticked: found.ticked }
 }
 
 fn decode(bytes: &[u8]) -> Result<&str, Fault> {
