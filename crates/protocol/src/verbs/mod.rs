@@ -11,7 +11,8 @@
 //!
 //! that is: its type, its name, method and path, its fields with the part of the request that carries each, the status and
 //! the type of its answer, who may ask for it ([`Access`]), and `unaudited` if the audit trail has no entry of it.
-//! A `GET` reads; every other verb changes something. A type that has the name of a verb is written `crate::Name`.
+//! A `GET` reads, and so does a verb that is marked `reads`, because it takes more than a query string holds; every other verb
+//! changes something. A type that has the name of a verb is written `crate::Name`.
 
 mod part;
 mod spec;
@@ -99,15 +100,24 @@ macro_rules! role {
     };
 }
 
-macro_rules! audited {
+macro_rules! changes {
     (GET) => {
         false
     };
+    ($method:ident reads) => {
+        false
+    };
+    ($method:ident $($unaudited:ident)?) => {
+        true
+    };
+}
+
+macro_rules! audited {
     ($method:ident unaudited) => {
         false
     };
-    ($method:ident) => {
-        true
+    ($method:ident $($reads:ident)?) => {
+        changes!($method $($reads)?)
     };
 }
 
@@ -119,7 +129,7 @@ macro_rules! define {
             $(#[doc = $doc:literal])+
             $name:ident $verb:literal $method:ident $path:literal
                 { $($(#[$on:meta])* $role:ident $field:ident: $type:ty),* } -> $status:literal $answer:ty, $access:ident
-                $(, $unaudited:ident)?;
+                $(, $mark:ident)?;
         )* }
     })*) => {
         /// What a client asks for; every verb of the product that a socket carries.
@@ -188,7 +198,8 @@ macro_rules! define {
                         schema: Field::schema_of::<$type>,
                     }),*],
                     access: Access::$access,
-                    audited: audited!($method $($unaudited)?),
+                    changes: changes!($method $($mark)?),
+                    audited: audited!($method $($mark)?),
                     answer: <$answer as View>::KIND,
                     decode: view::decode::<$answer>,
                 };

@@ -29,6 +29,7 @@ pub struct Spec {
     pub fields: &'static [Field],
     /// Who may ask for it.
     pub access: Access,
+    pub(super) changes: bool,
     /// Whether the audit trail has an entry of it.
     pub audited: bool,
     /// The kind of its answer, as the variant of [`Answer`] is named.
@@ -39,7 +40,7 @@ pub struct Spec {
 impl Spec {
     /// Whether the verb changes anything; such a verb takes an idempotency key.
     pub const fn changes(&self) -> bool {
-        !matches!(self.method.as_bytes(), b"GET")
+        self.changes
     }
 
     /// The kind of its answer, as frames name it.
