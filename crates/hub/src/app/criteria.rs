@@ -1,4 +1,5 @@
 //! Whether the criteria of tasks to be added can be used. To find out takes its time, so that no transaction waits for it.
+//! Whoever looks at criteria takes turns.
 
 use std::time::Duration;
 
@@ -23,21 +24,31 @@ pub(super) async fn usable(input: TasksAdd) -> Result<TasksAdd, AppError> {
     if input.tasks.iter().all(|task| task.acceptance.iter().all(plain)) {
         return Ok(input);
     }
-    // A thread cannot be ended. If one takes for ever, the others are still looked at; and if all do, nobody waits for them:
-    // a runner finds out in a process that can be ended.
-    let Ok(Ok(turn)) = tokio::time::timeout(LOOK, TURNS.acquire()).await else { return Ok(input) };
     let same = input.clone();
+    match in_turn("tasks", move || fault(&same)).await? {
+        // If all turns take for ever, nobody waits for them: a runner finds out in a process that can be ended.
+        None | Some(None) => Ok(input),
+        Some(Some(message)) => Err(StoreError::invalid("tasks", message).into()),
+    }
+}
+
+/// What looking at the criteria of `field` finds; `None` without a turn. A thread cannot be ended: if one takes for ever, the
+/// others are still looked at.
+pub(super) async fn in_turn<T: Send + 'static>(
+    field: &'static str,
+    look: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>, AppError> {
+    let Ok(Ok(turn)) = tokio::time::timeout(LOOK, TURNS.acquire()).await else { return Ok(None) };
     let looking = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        fault(&same)
+        look()
     });
     match tokio::time::timeout(LOOK, looking).await {
-        Ok(Ok(None)) => Ok(input),
-        Ok(Ok(Some(message))) => Err(StoreError::invalid("tasks", message).into()),
+        Ok(Ok(found)) => Ok(Some(found)),
         Ok(Err(error)) => Err(AppError::Internal(error.into())),
         Err(_) => {
             let message = format!("its criteria took longer than {} s to look at: make them simpler", LOOK.as_secs());
-            Err(StoreError::invalid("tasks", message).into())
+            Err(StoreError::invalid(field, message).into())
         }
     }
 }
