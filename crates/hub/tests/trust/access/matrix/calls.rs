@@ -99,6 +99,7 @@ pub(super) fn exceptions(on: &Targets) -> Vec<(&'static str, Value)> {
         ("worker.update", update("name", json!(fresh("worker")))),
         ("work.configure", update("missed", json!(5))),
         ("session.spawn", json!({ "input": { "project": on.project, "agent": "codex", "prompt": "more work" } })),
+        ("task.turn", json!({ "input": { "takes": [{ "worker": "one more worker" }] } })),
         ("task.release", json!({ "task": spare })),
         ("task.cancel", json!({ "task": on.idle })),
         ("task.retry", json!({ "task": on.idle })),
