@@ -88,7 +88,7 @@ test-api: page ## every documented operation, with good and bad input
 	scripts/schemathesis
 
 protocol: ## write the page's types anew from the protocol
-	UPDATE_TYPES=1 cargo test --quiet -p protocol --test typescript --test document
+	UPDATE_TYPES=1 cargo test --quiet -p protocol --test typescript --test document fresh
 
 openapi: ## write docs/openapi.json anew from the handlers
 	UPDATE_OPENAPI=1 cargo nextest run -p hub --all-features openapi
