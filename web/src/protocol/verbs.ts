@@ -70,6 +70,7 @@ export const ANSWER_KIND = {
   "task.export": "tasks",
   "task.show": "task_detail",
   "task.add": "added_tasks",
+  "task.check": "plan",
   "task.cancel": "task",
   "task.retry": "task",
   "task.take": "taken",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::AnswerAct;
 use protocol::link::RunnerAsk;
-use protocol::{Escalation, ProblemKind, Taken, TaskTake, verbs};
+use protocol::{Escalation, Plan, PlanError, ProblemKind, Taken, TaskTake, verbs};
 use store::{Caller, Placed, Reported, StoreError};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -15,6 +15,10 @@ use crate::hub::Hub;
 
 /// How long one may wait for a task, in seconds.
 const WAIT: u32 = 60;
+/// How long a plan may be, in bytes.
+const LONGEST_PLAN: usize = 256 * 1024;
+/// How many errors of a plan are shown.
+const SHOWN: usize = 50;
 
 stored! { TaskCancel TaskRetry TaskHeartbeat TaskTurn TaskRelease TaskAsk }
 
@@ -28,6 +32,11 @@ handle! {
     TaskAdd(verb, asked) {
         let input = criteria::usable(verb.input).await?;
         asked.commit(verbs::TaskAdd { project: verb.project, input }).await
+    }
+
+    TaskCheck(verb, asked) {
+        asked.hub.store.may_add_tasks(asked.caller, verb.project).await?;
+        check(verb.input.text).await
     }
 
     TaskTake(verb, asked) { take(asked, verb).await }
@@ -58,6 +67,21 @@ handle! {
         tell(hub, &answered).await;
         Ok(answered)
     }
+}
+
+/// Reads a plan, without a transaction and in turn with others: its author chooses how much there is to look at.
+async fn check(text: String) -> Result<Plan, AppError> {
+    if text.len() > LONGEST_PLAN {
+        let message = format!("`text` has {} bytes; the limit is {LONGEST_PLAN}: split the plan", text.len());
+        return Err(StoreError::invalid("text", message).into());
+    }
+    let read = criteria::in_turn("text", move || plan::read(text.as_bytes(), "", None)).await?;
+    let busy = || AppError::new(ProblemKind::Unavailable, "too many plans are being read: try again in a few seconds");
+    let read = read.ok_or_else(busy)?;
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let error = |fault: plan::Fault| PlanError { line: fault.line.map(number), path: fault.path, reason: fault.reason };
+    let errors = read.faults.into_iter().take(SHOWN).map(error).collect();
+    Ok(Plan { tasks: read.tasks, ticked: number(read.ticked), errors })
 }
 
 /// Takes a task, or waits until one is ready: tries again after each commit that makes one ready, and together with

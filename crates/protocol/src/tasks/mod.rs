@@ -16,6 +16,42 @@ pub use report::*;
 pub use task::*;
 pub use turn::*;
 
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use utoipa::ToSchema;
+
+use crate::shapes::{inputs, views};
+
+inputs! {
+    /// A plan as a person wrote it.
+    PlanText {
+        /// JSON, JSONL or a Markdown list; at most 256 KiB.
+        text: String,
+    }
+}
+
+views! {
+    /// Something wrong in a plan.
+    PlanError {
+        /// The line, from 1, where one can be named.
+        line: Option<u32>,
+        /// The place in the plan, as `tasks[3].deps[0]`; empty for the whole.
+        path: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    }
+
+    /// What a plan says.
+    Plan {
+        /// The tasks that could be read, as `task.add` takes them.
+        tasks: Vec<TaskAdd>,
+        /// How many are ticked off, and not among the tasks.
+        ticked: u32,
+        /// What is wrong: the first 50 errors, in the order of their lines.
+        errors: Vec<PlanError>,
+    }
+}
+
 /// What this subject adds to the protocol: see `verbs.rs`.
 macro_rules! tasks {
     ([$then:ident $($rest:tt)*] $($before:tt)*) => { $then! { [$($rest)*] $($before)* tasks {
@@ -30,6 +66,7 @@ macro_rules! tasks {
             Tasks(Vec<Task>),
             TaskDetail(TaskDetail),
             AddedTasks(AddedTasks),
+            Plan(Plan),
             Task(Task),
             Taken(Taken),
             Lease(Lease),
@@ -48,6 +85,9 @@ macro_rules! tasks {
             /// Adds tasks, all or none.
             TaskAdd "task.add" POST "/api/projects/{project}/tasks"
                 { path project: ProjectId, body input: TasksAdd } -> 201 AddedTasks, Write;
+            /// Reads a plan as `shopfloor task check` does: its tasks and its errors. Adds nothing.
+            TaskCheck "task.check" POST "/api/projects/{project}/tasks/check"
+                { path project: ProjectId, body input: PlanText } -> 200 Plan, Write, reads;
             /// Takes a task off the queue; who works on it stops.
             TaskCancel "task.cancel" POST "/api/tasks/{task}/cancel"
                 { path task: TaskId, body input: TaskReason } -> 200 Task, Decide;

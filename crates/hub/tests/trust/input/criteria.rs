@@ -1,4 +1,4 @@
-//! Criteria that could never be checked are refused when a task is added, with their place.
+//! Criteria that could never be checked are refused when a task is added, with their place; plans are read with their errors.
 
 use domain::Visibility;
 use protocol::{Call, ProblemKind};
@@ -30,5 +30,29 @@ async fn what_cannot_be_checked_is_not_added() {
         assert!(problem.kind == ProblemKind::Invalid && problem.detail.contains(said), "{problem:?}");
     }
     assert_eq!(add(schema(json!({ "type": "object" }))).await.unwrap().tasks.len(), 2);
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_plan_is_read_with_its_errors_and_nothing_is_added() {
+    let hub = TestHub::start().await;
+    let owner = hub.owner();
+    let project = project(&hub, &Credential::of(&owner), Visibility::Private, false).await;
+    let check = async |text: &str| {
+        owner.ask::<protocol::Plan>(Call::TaskCheck { project, input: protocol::PlanText { text: text.into() } }).await
+    };
+    let plan = check("- [x] a {#a}\n- [ ] b\n  - after: a\n  - priority: high\n  - only_touches: [\n").await.unwrap();
+    let errors: Vec<_> = plan.errors.iter().map(|error| (error.line, error.path.as_str())).collect();
+    assert_eq!(errors, [(Some(4), "tasks[0].priority"), (Some(5), "tasks[0].acceptance[0].globs")]);
+    assert_eq!((plan.tasks.len(), plan.ticked), (1, 1));
+    let plan = check(r#"[{"id": "a", "description": "x"}, {"description": "y", "deps": ["a"]}]"#).await.unwrap();
+    assert_eq!((plan.errors, plan.tasks[1].deps.as_slice()), (vec![], &["a".to_owned()][..]));
+    assert_eq!(check(&"- [ ]\n".repeat(100)).await.unwrap().errors.len(), 50, "nobody reads more");
+    let client::ClientError::Problem(problem) = check(&"x".repeat(256 * 1024 + 1)).await.unwrap_err() else {
+        panic!("a plan has an end");
+    };
+    assert!(problem.kind == ProblemKind::Invalid && problem.detail.contains("262144"), "{problem:?}");
+    let filter = protocol::TaskFilter::default();
+    assert_eq!(owner.ask::<Vec<protocol::TaskLine>>(Call::TaskList { filter }).await.unwrap(), []);
     hub.stop().await;
 }

@@ -98,6 +98,12 @@ async fn among(
 }
 
 impl Store {
+    /// Whether the caller may add tasks to a project.
+    pub async fn may_add_tasks(&self, caller: &Caller, project: ProjectId) -> Result<(), StoreError> {
+        let mut reader = self.readers.get().await?;
+        projects::check(&mut reader.borrow(), caller, project, Action::Write, "project").await.map(drop)
+    }
+
     /// The tasks that the caller may see, in the order of their ids.
     pub async fn tasks(&self, caller: &Caller, filter: &TaskFilter) -> Result<Vec<TaskLine>, StoreError> {
         let limit = page_size(filter.limit, PAGE)?;
