@@ -162,3 +162,18 @@ fn every_crate_says_what_it_is() {
         assert!(manifest.contains("[lints]\nworkspace = true"), "{} has other lints", entry.path().display());
     }
 }
+
+/// A verb is declared once, and the rest follows: adding one stays a matter of few files.
+#[test]
+fn a_verb_is_added_in_few_files() {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    for (what, most) in [("a verb that reads", 6), ("a verb that changes something", 8)] {
+        let (_, rest) = text.split_once(&format!("<!-- {what} -->\n")).unwrap();
+        let (list, _) = rest.split_once("<!-- end -->").unwrap();
+        let files: Vec<&str> = list.lines().map(|line| line.split('`').nth(1).unwrap()).collect();
+        assert!((2..=most).contains(&files.len()), "{what} touches {} files", files.len());
+        for file in files {
+            assert!(root().join(file).is_file(), "CONTRIBUTING.md names {file}, which does not exist");
+        }
+    }
+}
