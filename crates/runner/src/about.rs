@@ -10,7 +10,8 @@ use domain::SessionMode;
 use protocol::{AgentMode, FoundAgent, RunnerAbout};
 use tokio::sync::watch;
 
-use crate::floor::Floor;
+use crate::background::Background;
+use crate::machine::Machine;
 use crate::programs;
 
 /// How often it is looked whether an agent was installed, removed, or added by an adapter.
@@ -18,14 +19,14 @@ const LOOK: Duration = Duration::from_secs(20);
 
 /// What the runner says about itself, now and whenever it changes. At first without the versions of its agents: some take
 /// seconds to say theirs, and nobody waits for that.
-pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
-    let mut installed = installed(floor).await;
-    let about = watch::Sender::new(about(floor, floor.adapters.all().here(&floor.person)));
+pub(crate) async fn follow(machine: &Arc<Machine>, background: &Background) -> watch::Receiver<RunnerAbout> {
+    let mut installed = installed(machine).await;
+    let about = watch::Sender::new(about(machine, machine.adapters.all().here(&machine.person)));
     let told = about.subscribe();
-    let shared = floor.clone();
-    floor.spawn(async move {
+    let machine = machine.clone();
+    background.spawn(async move {
         loop {
-            let newest = self::about(&shared, shared.adapters.all().find(&shared.person).await);
+            let newest = self::about(&machine, machine.adapters.all().find(&machine.person).await);
             about.send_if_modified(|told| {
                 let news = *told != newest;
                 *told = newest;
@@ -33,9 +34,9 @@ pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
             });
             loop {
                 tokio::time::sleep(LOOK).await;
-                let floor = shared.clone();
-                let changed = tokio::task::spawn_blocking(move || floor.adapters.read_again()).await.unwrap_or(false);
-                let now = self::installed(&shared).await;
+                let known = machine.clone();
+                let changed = tokio::task::spawn_blocking(move || known.adapters.read_again()).await.unwrap_or(false);
+                let now = self::installed(&machine).await;
                 if changed || now != installed {
                     installed = now;
                     break;
@@ -47,18 +48,18 @@ pub(crate) async fn follow(floor: &Arc<Floor>) -> watch::Receiver<RunnerAbout> {
 }
 
 /// Where the agents' programs are; cheaper than asking them for their versions.
-async fn installed(floor: &Arc<Floor>) -> BTreeMap<String, PathBuf> {
-    let shared = floor.clone();
+async fn installed(machine: &Arc<Machine>) -> BTreeMap<String, PathBuf> {
+    let machine = machine.clone();
     let look = move || {
-        let adapters = shared.adapters.all();
+        let adapters = machine.adapters.all();
         let programs = adapters.iter().filter_map(|adapter| adapter.program());
-        programs.filter_map(|name| Some((name.clone(), programs::find(&name, &shared.person)?))).collect()
+        programs.filter_map(|name| Some((name.clone(), programs::find(&name, &machine.person)?))).collect()
     };
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-fn about(floor: &Floor, found: Vec<agents::FoundAgent>) -> RunnerAbout {
-    let adapters = floor.adapters.all();
+fn about(machine: &Machine, found: Vec<agents::FoundAgent>) -> RunnerAbout {
+    let adapters = machine.adapters.all();
     let agents = found.into_iter().map(|found| {
         let adapter = adapters.get(&found.name);
         let here = found.path.is_some() || found.any;
@@ -72,10 +73,10 @@ fn about(floor: &Floor, found: Vec<agents::FoundAgent>) -> RunnerAbout {
         }
     });
     RunnerAbout {
-        machine: machine(),
-        version: floor.options.version.clone(),
-        labels: floor.options.labels.clone(),
-        capacity: floor.options.capacity,
+        machine: host_name(),
+        version: machine.options.version.clone(),
+        labels: machine.options.labels.clone(),
+        capacity: machine.options.capacity,
         agents: agents.collect(),
     }
 }
@@ -94,7 +95,7 @@ fn modes(adapter: &Adapter, prices: &Prices) -> Vec<AgentMode> {
     can.map(told).collect()
 }
 
-fn machine() -> String {
+fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if name.is_empty() { "localhost".to_owned() } else { name }
 }

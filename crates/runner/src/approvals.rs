@@ -11,7 +11,7 @@ use protocol::link::{DesiredWorkspace, FactBody, StartFrom, Subject, Wish, WishA
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use crate::floor::Floor;
+use crate::journal::Journal;
 
 /// How long the texts of one request may be together: they travel in one frame.
 const LONGEST_REQUEST: usize = 1024 * 1024;
@@ -22,42 +22,50 @@ type Known = HashMap<Asked, bool>;
 type Asked = (Subject, ApprovalKind, String, Reach);
 
 /// What the hub said may run here, of what was asked.
-#[derive(Debug, Default)]
-pub(crate) struct Approvals(watch::Sender<Known>);
+#[derive(Debug)]
+pub(crate) struct Approvals {
+    journal: Arc<Journal>,
+    known: watch::Sender<Known>,
+}
 
 impl Approvals {
+    /// Nothing is answered yet; the hub is asked by facts in `journal`.
+    pub(crate) fn new(journal: Arc<Journal>) -> Self {
+        Self { journal, known: watch::Sender::default() }
+    }
+
     /// The hub said what may run; what it does not mention is over.
     pub(crate) fn take_in(&self, answers: &[WishAnswer]) {
         let key = |answer: &WishAnswer| -> Asked {
             (answer.subject, answer.kind, answer.sha256.clone(), Sandbox::reach(answer.sandbox.as_ref()))
         };
-        self.0.send_replace(answers.iter().map(|answer| (key(answer), answer.allowed)).collect());
+        self.known.send_replace(answers.iter().map(|answer| (key(answer), answer.allowed)).collect());
     }
-}
 
-/// Waits until all of it is answered, for the sandbox that it would run in; an error names what may not run.
-pub(crate) async fn allowed(
-    floor: &Arc<Floor>,
-    subject: Subject,
-    wishes: Vec<Wish>,
-    sandbox: Option<&Sandbox>,
-) -> Result<(), String> {
-    if wishes.is_empty() {
-        return Ok(());
-    }
-    let wishes: Vec<Wish> = shown(wishes)?.map(|wish| Wish { sandbox: sandbox.cloned(), ..wish }).collect();
-    let key =
-        |wish: &Wish| -> Asked { (subject, wish.kind, wish.sha256.clone(), Sandbox::reach(wish.sandbox.as_ref())) };
-    let mut answers = floor.approvals.0.subscribe();
-    let answered = |known: &Known| wishes.iter().all(|wish| known.contains_key(&key(wish)));
-    if !answered(&answers.borrow()) {
-        floor.journal.tell(FactBody::ApprovalWanted { subject, wishes: wishes.clone() }).await;
-    }
-    let known = answers.wait_for(answered).await.map_err(|_| "the runner ends".to_owned())?;
-    let denied = wishes.iter().filter(|wish| known.get(&key(wish)) == Some(&false));
-    match list(denied) {
-        None => Ok(()),
-        Some(denied) => Err(format!("the runner's owner did not allow {denied}")),
+    /// Waits until all of it is answered, for the sandbox that it would run in; an error names what may not run.
+    pub(crate) async fn allowed(
+        &self,
+        subject: Subject,
+        wishes: Vec<Wish>,
+        sandbox: Option<&Sandbox>,
+    ) -> Result<(), String> {
+        if wishes.is_empty() {
+            return Ok(());
+        }
+        let wishes: Vec<Wish> = shown(wishes)?.map(|wish| Wish { sandbox: sandbox.cloned(), ..wish }).collect();
+        let key =
+            |wish: &Wish| -> Asked { (subject, wish.kind, wish.sha256.clone(), Sandbox::reach(wish.sandbox.as_ref())) };
+        let mut answers = self.known.subscribe();
+        let answered = |known: &Known| wishes.iter().all(|wish| known.contains_key(&key(wish)));
+        if !answered(&answers.borrow()) {
+            self.journal.tell(FactBody::ApprovalWanted { subject, wishes: wishes.clone() }).await;
+        }
+        let known = answers.wait_for(answered).await.map_err(|_| "the runner ends".to_owned())?;
+        let denied = wishes.iter().filter(|wish| known.get(&key(wish)) == Some(&false));
+        match list(denied) {
+            None => Ok(()),
+            Some(denied) => Err(format!("the runner's owner did not allow {denied}")),
+        }
     }
 }
 

@@ -12,26 +12,33 @@ use domain::WorkspaceId;
 use protocol::link::{BUNDLE_PART, Bundle, BundlePart, MAX_BUNDLE};
 use protocol::{Problem, ProblemKind};
 use sha2::{Digest, Sha256};
+use worktree::Worktrees;
 
-use crate::floor::Floor;
+use crate::folders::Folders;
 use crate::workspaces::problem;
 
 /// What nobody came for by then is thrown away.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// The bundles of this runner.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Bundles {
+    folder: PathBuf,
     /// One at a time is written.
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Bundles {
+    /// The bundles in their folder, which is made when it is needed.
+    pub(crate) fn new(folders: &Folders) -> Self {
+        Self { folder: folders.bundles(), writing: Default::default() }
+    }
+
     /// Packs a workspace's branch and what is not committed.
-    pub(crate) async fn pack(&self, floor: &Floor, workspace: WorkspaceId) -> Result<Bundle, Problem> {
+    pub(crate) async fn pack(&self, worktrees: &Worktrees, workspace: WorkspaceId) -> Result<Bundle, Problem> {
         let _alone = self.writing.lock().await;
         let limit = usize::try_from(MAX_BUNDLE).unwrap_or(usize::MAX);
-        let packed = floor.workspaces.worktrees.pack(workspace, limit).await.map_err(|error| match error {
+        let packed = worktrees.pack(workspace, limit).await.map_err(|error| match error {
             worktree::Error::TooMuch { .. } => {
                 let why = format!("the work is larger than the {MAX_BUNDLE} bytes that can be moved");
                 Problem::new(ProblemKind::TooLarge, why)
@@ -40,15 +47,15 @@ impl Bundles {
         })?;
         let bundle = hex::encode(Sha256::digest(&packed.bytes));
         let bytes = packed.bytes.len() as u64;
-        let path = folder(floor)?.join(format!("{bundle}.packed"));
+        let path = self.folder()?.join(format!("{bundle}.packed"));
         let written = tokio::task::spawn_blocking(move || put(&path, 0, &packed.bytes)).await;
         written.map_err(internal)?.map_err(internal)?;
         Ok(Bundle { bundle, bytes, base: packed.base, head: packed.head })
     }
 
     /// A stretch of what was packed here.
-    pub(crate) fn part(&self, floor: &Floor, bundle: &str, offset: u64) -> Result<BundlePart, Problem> {
-        let path = folder(floor)?.join(format!("{}.packed", checked(bundle)?));
+    pub(crate) fn part(&self, bundle: &str, offset: u64) -> Result<BundlePart, Problem> {
+        let path = self.folder()?.join(format!("{}.packed", checked(bundle)?));
         let gone = |_| Problem::new(ProblemKind::NotFound, "there is no such bundle on this runner: pack it again");
         let mut file = File::open(path).map_err(gone)?;
         let mut bytes = Vec::new();
@@ -58,14 +65,7 @@ impl Bundles {
     }
 
     /// Takes a stretch of what another runner packed; the last one must make it whole.
-    pub(crate) async fn take(
-        &self,
-        floor: &Floor,
-        bundle: &str,
-        bytes: u64,
-        offset: u64,
-        data: &str,
-    ) -> Result<(), Problem> {
+    pub(crate) async fn take(&self, bundle: &str, bytes: u64, offset: u64, data: &str) -> Result<(), Problem> {
         let _alone = self.writing.lock().await;
         let invalid = |why: &str| Problem::new(ProblemKind::Invalid, why);
         let data = STANDARD.decode(data).map_err(|_| invalid("the stretch is not base64"))?;
@@ -75,7 +75,7 @@ impl Bundles {
         }
         let name = checked(bundle)?;
         let (whole, part) =
-            (folder(floor)?.join(format!("{name}.bundle")), folder(floor)?.join(format!("{name}.part")));
+            (self.folder()?.join(format!("{name}.bundle")), self.folder()?.join(format!("{name}.part")));
         if whole.exists() {
             return Ok(());
         }
@@ -97,27 +97,27 @@ impl Bundles {
     }
 
     /// The file of a bundle that was taken whole.
-    pub(crate) fn taken(&self, floor: &Floor, bundle: &str) -> Result<PathBuf, Problem> {
-        let path = folder(floor)?.join(format!("{}.bundle", checked(bundle)?));
+    pub(crate) fn taken(&self, bundle: &str) -> Result<PathBuf, Problem> {
+        let path = self.folder()?.join(format!("{}.bundle", checked(bundle)?));
         if path.is_file() {
             return Ok(path);
         }
         Err(Problem::new(ProblemKind::NotFound, "the work of the other runner did not arrive here: move it again"))
     }
-}
 
-/// Where they are, without those that nobody came for.
-fn folder(floor: &Floor) -> Result<PathBuf, Problem> {
-    let folder = floor.options.data_dir.join("bundles");
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(internal)?;
-    for entry in std::fs::read_dir(&folder).map_err(internal)?.flatten() {
-        let changed = entry.metadata().and_then(|file| file.modified());
-        let old = |at: SystemTime| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEPT);
-        if changed.is_ok_and(old) {
-            let _ = std::fs::remove_file(entry.path());
+    /// Where they are, without those that nobody came for.
+    fn folder(&self) -> Result<&Path, Problem> {
+        let folder = self.folder.as_path();
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(internal)?;
+        for entry in std::fs::read_dir(folder).map_err(internal)?.flatten() {
+            let changed = entry.metadata().and_then(|file| file.modified());
+            let old = |at: SystemTime| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEPT);
+            if changed.is_ok_and(old) {
+                let _ = std::fs::remove_file(entry.path());
+            }
         }
+        Ok(folder)
     }
-    Ok(folder)
 }
 
 /// Writes from an offset on; what was there after it is dropped.

@@ -8,11 +8,14 @@ use protocol::SessionState;
 use protocol::link::{DesiredCheck, DesiredSession, FactBody, Retention, WishAnswer};
 
 use crate::JournalError;
+use crate::approvals::Approvals;
+use crate::checks::Checker;
 use crate::clock::now;
-use crate::floor::Floor;
-use crate::journal::{Change, Memory, SessionRow, Step};
+use crate::folders::Folders;
+use crate::journal::{Change, Journal, Memory, SessionRow, Step};
 use crate::reconcile::{Action, Phase, Wish, reconcile};
-use crate::sessions::{Order, lease_of, left_a_trace, lost};
+use crate::recordings::Recordings;
+use crate::sessions::{Order, Sessions, Supervisor, lease_of, left_a_trace, lost};
 
 const NOT_HERE: &str = "its runner knows nothing of it: it was started with another data directory, or that is gone";
 
@@ -27,96 +30,106 @@ pub(crate) struct Wanted {
     pub(crate) answers: Vec<WishAnswer>,
 }
 
-/// Makes it true, or begins to. Safe to be told twice.
-pub(crate) async fn take_in(floor: &Arc<Floor>, wanted: &Wanted) -> Result<(), JournalError> {
-    let journal = &floor.journal;
-    let ids: Vec<_> = wanted.sessions.iter().map(|desired| desired.session).collect();
-    let rows: BTreeMap<_, _> = journal.known(&ids).await?.into_iter().map(|row| (row.session, row)).collect();
-    let mut known = BTreeMap::new();
-    for row in rows.values() {
-        known.insert(row.session, phase(floor, row).await?);
-    }
-    let wishes = wanted.sessions.iter().map(|desired| (desired.session, wish(floor, desired))).collect();
-    let actions = match reconcile(journal.head().await?.generation, wanted.generation, &wishes, &known) {
-        Ok(actions) => actions,
-        Err(older) => {
-            tracing::warn!(%older, "what the hub wants was refused");
-            return Ok(());
+/// Makes true what the hub wants of this runner.
+#[derive(Debug)]
+pub(crate) struct Reconciler {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) folders: Folders,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) supervisor: Arc<Supervisor>,
+    pub(crate) checker: Arc<Checker>,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) recordings: Arc<Recordings>,
+}
+
+impl Reconciler {
+    /// Makes it true, or begins to. Safe to be told twice.
+    pub(crate) async fn take_in(&self, wanted: &Wanted) -> Result<(), JournalError> {
+        let journal = &self.journal;
+        let ids: Vec<_> = wanted.sessions.iter().map(|desired| desired.session).collect();
+        let rows: BTreeMap<_, _> = journal.known(&ids).await?.into_iter().map(|row| (row.session, row)).collect();
+        let mut known = BTreeMap::new();
+        for row in rows.values() {
+            known.insert(row.session, self.phase(row).await?);
         }
-    };
-    let (mut changes, mut facts) = (vec![Change::Generation(wanted.generation)], Vec::new());
-    for desired in &wanted.sessions {
-        changes.push(Change::Desired(Box::new(desired.clone()), Step::Accepted));
-    }
-    changes.push(Change::Keep(wanted.keep.clone()));
-    changes.extend(wanted.checks.iter().map(|check| Change::Check(Box::new(check.clone()))));
-    changes.push(Change::OnlyChecks(wanted.checks.iter().map(|check| check.report).collect()));
-    for action in &actions {
-        match action {
-            Action::Decline(session) => {
-                let state = over("it was stopped before it started");
-                changes.push(Change::Step(*session, Step::Ended));
-                changes.push(remember(*session, &state));
-                facts.push(FactBody::SessionState { session: *session, state });
+        let wishes = wanted.sessions.iter().map(|desired| (desired.session, self.wish(desired))).collect();
+        let actions = match reconcile(journal.head().await?.generation, wanted.generation, &wishes, &known) {
+            Ok(actions) => actions,
+            Err(older) => {
+                tracing::warn!(%older, "what the hub wants was refused");
+                return Ok(());
             }
-            Action::Miss(session) => {
-                tracing::warn!(%session, "the session began, but not in this data directory: it is lost");
-                let state = lost(NOT_HERE);
-                changes.push(Change::Step(*session, Step::Ended));
-                changes.push(remember(*session, &state));
-                facts.push(FactBody::SessionState { session: *session, state });
-            }
-            Action::TellAgain(session) => {
-                let state = rows.get(session).and_then(|row| row.memory.state.clone());
-                let state = state.unwrap_or_else(|| over("how it ended was forgotten"));
-                facts.push(FactBody::SessionState { session: *session, state });
-            }
-            Action::Start(_) | Action::Stop { .. } => {}
+        };
+        let (mut changes, mut facts) = (vec![Change::Generation(wanted.generation)], Vec::new());
+        for desired in &wanted.sessions {
+            changes.push(Change::Desired(Box::new(desired.clone()), Step::Accepted));
         }
-    }
-    journal.write(&changes, &facts).await;
-    // Only now: what is to be kept is known.
-    let retention: BTreeMap<_, _> = wanted.retention.iter().map(|of| (of.project, of.days)).collect();
-    floor.retention.send_if_modified(|known| {
-        let differs = *known != retention;
-        *known = retention;
-        differs
-    });
-    floor.approvals.take_in(&wanted.answers);
-    for desired in &wanted.sessions {
-        floor.sessions.lease(desired.session, lease_of(desired));
-    }
-    for session in &wanted.keep {
-        floor.sessions.order(*session, Order::Keep);
-    }
-    for action in actions {
-        match action {
-            Action::Start(session) => {
-                if let Some(row) = journal.session(session).await? {
-                    floor.sessions.begin(floor, row);
+        changes.push(Change::Keep(wanted.keep.clone()));
+        changes.extend(wanted.checks.iter().map(|check| Change::Check(Box::new(check.clone()))));
+        changes.push(Change::OnlyChecks(wanted.checks.iter().map(|check| check.report).collect()));
+        for action in &actions {
+            match action {
+                Action::Decline(session) => {
+                    let state = over("it was stopped before it started");
+                    changes.push(Change::Step(*session, Step::Ended));
+                    changes.push(remember(*session, &state));
+                    facts.push(FactBody::SessionState { session: *session, state });
                 }
+                Action::Miss(session) => {
+                    tracing::warn!(%session, "the session began, but not in this data directory: it is lost");
+                    let state = lost(NOT_HERE);
+                    changes.push(Change::Step(*session, Step::Ended));
+                    changes.push(remember(*session, &state));
+                    facts.push(FactBody::SessionState { session: *session, state });
+                }
+                Action::TellAgain(session) => {
+                    let state = rows.get(session).and_then(|row| row.memory.state.clone());
+                    let state = state.unwrap_or_else(|| over("how it ended was forgotten"));
+                    facts.push(FactBody::SessionState { session: *session, state });
+                }
+                Action::Start(_) | Action::Stop { .. } => {}
             }
-            Action::Stop { session, force } => floor.sessions.stop(session, force),
-            Action::Decline(_) | Action::Miss(_) | Action::TellAgain(_) => {}
         }
+        journal.write(&changes, &facts).await;
+        // Only now: what is to be kept is known.
+        let retention: BTreeMap<_, _> = wanted.retention.iter().map(|of| (of.project, of.days)).collect();
+        self.recordings.retain(retention);
+        self.approvals.take_in(&wanted.answers);
+        for desired in &wanted.sessions {
+            self.sessions.lease(desired.session, lease_of(desired));
+        }
+        for session in &wanted.keep {
+            self.sessions.order(*session, Order::Keep);
+        }
+        for action in actions {
+            match action {
+                Action::Start(session) => {
+                    if let Some(row) = journal.session(session).await? {
+                        self.supervisor.begin(row);
+                    }
+                }
+                Action::Stop { session, force } => self.sessions.stop(session, force),
+                Action::Decline(_) | Action::Miss(_) | Action::TellAgain(_) => {}
+            }
+        }
+        self.checker.take_in(&wanted.checks).await
     }
-    floor.checks.take_in(floor, &wanted.checks).await
-}
 
-async fn phase(floor: &Floor, row: &SessionRow) -> Result<Phase, JournalError> {
-    Ok(match row.step {
-        Step::Ended => Phase::Ended { owed: floor.journal.owes(row.session).await? },
-        _ => floor.sessions.stopping(row.session).map_or(Phase::Active, |force| Phase::Stopping { force }),
-    })
-}
+    async fn phase(&self, row: &SessionRow) -> Result<Phase, JournalError> {
+        Ok(match row.step {
+            Step::Ended => Phase::Ended { owed: self.journal.owes(row.session).await? },
+            _ => self.sessions.stopping(row.session).map_or(Phase::Active, |force| Phase::Stopping { force }),
+        })
+    }
 
-/// What the hub wants of a session. What began and has left its traces here is found again by them, also when the
-/// journal is gone.
-fn wish(floor: &Floor, desired: &DesiredSession) -> Wish {
-    match desired.run {
-        true if desired.begun && !left_a_trace(&floor.session_dir(desired.session)) => Wish::GoOn,
-        true => Wish::Run,
-        false => Wish::Stop { force: desired.force },
+    /// What the hub wants of a session. What began and has left its traces here is found again by them, also when the
+    /// journal is gone.
+    fn wish(&self, desired: &DesiredSession) -> Wish {
+        match desired.run {
+            true if desired.begun && !left_a_trace(&self.folders.session(desired.session)) => Wish::GoOn,
+            true => Wish::Run,
+            false => Wish::Stop { force: desired.force },
+        }
     }
 }
 

@@ -10,96 +10,116 @@ use protocol::terminal::TerminalFrame;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::desired::{Wanted, take_in};
-use crate::floor::Floor;
-use crate::journal::Trouble;
+use crate::asks::Asks;
+use crate::background::Background;
+use crate::desired::{Reconciler, Wanted};
+use crate::journal::{Journal, Trouble};
+use crate::lease::Pulse;
 use crate::link::{Ear, Line};
+use crate::recordings::Recordings;
+use crate::sessions::Sessions;
+use crate::terminals::Terminals;
+use crate::tokens::Tokens;
 
 /// Hears the hub.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    floor: Arc<Floor>,
+    hearers: Hearers,
     /// Only the newest counts.
     wanted: watch::Sender<Option<Arc<Wanted>>>,
     stored: watch::Sender<u64>,
 }
 
+/// To whom the desk passes on what the hub says.
+#[derive(Debug)]
+pub(crate) struct Hearers {
+    /// The connection to the hub, while there is one.
+    pub(crate) line: watch::Sender<Option<Line>>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) terminals: Terminals,
+    pub(crate) tokens: Arc<Tokens>,
+    pub(crate) recordings: Arc<Recordings>,
+    pub(crate) asks: Arc<Asks>,
+}
+
 impl Desk {
     /// A desk, with the tasks that do what may take time.
-    pub(crate) fn open(floor: &Arc<Floor>) -> Self {
-        let desk = Self { floor: floor.clone(), wanted: watch::Sender::new(None), stored: watch::Sender::new(0) };
-        floor.spawn(follow_wishes(floor.clone(), desk.wanted.subscribe()));
-        floor.spawn(forget_stored(floor.clone(), desk.stored.subscribe()));
+    pub(crate) fn open(hearers: Hearers, reconciler: Reconciler, background: &Background) -> Self {
+        let desk = Self { hearers, wanted: watch::Sender::new(None), stored: watch::Sender::new(0) };
+        background.spawn(follow_wishes(reconciler, desk.wanted.subscribe()));
+        background.spawn(forget_stored(desk.hearers.journal.clone(), desk.stored.subscribe()));
         desk
     }
 }
 
 impl Ear for Desk {
     fn connected(&self, line: &Line, owner: UserId) {
-        self.floor.terminals.belong_to(owner);
-        self.floor.line.send_replace(Some(line.clone()));
+        self.hearers.terminals.belong_to(owner);
+        self.hearers.line.send_replace(Some(line.clone()));
     }
 
     fn disconnected(&self) {
-        self.floor.line.send_replace(None);
+        self.hearers.line.send_replace(None);
         // What is marked to be kept from now on is not heard of.
-        self.floor.retention.send_replace(BTreeMap::new());
-        self.floor.terminals.clear();
+        self.hearers.recordings.retain(BTreeMap::new());
+        self.hearers.terminals.clear();
     }
 
     fn frame(&self, line: &Line, frame: ToRunner) {
-        let floor = &self.floor;
+        let hearers = &self.hearers;
         match frame {
             ToRunner::Welcome { .. } => {}
             ToRunner::Desired { generation, sessions, keep, checks, heartbeat_seconds, retention, answers } => {
-                floor.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
+                hearers.pulse.beat(heartbeat_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into())));
                 let wanted = Wanted { generation, sessions, keep, checks, retention, answers };
                 self.wanted.send_replace(Some(Arc::new(wanted)));
             }
             ToRunner::Ack { number } => {
                 self.stored.send_replace(number);
             }
-            ToRunner::Ask { id, ask } => crate::asks::answer(floor, line, id, ask),
-            ToRunner::Watch { channel, session, from } => crate::terminals::watch(floor, line, channel, session, from),
-            ToRunner::Unwatch { channel } => floor.terminals.unwatch(channel),
-            ToRunner::Driver { channel, user } => floor.terminals.driver(channel, user),
-            ToRunner::Snapshot { channel } => crate::terminals::snapshot(floor, line, channel),
-            ToRunner::Resize { channel, cols, rows } => floor.terminals.resize(channel, cols, rows),
+            ToRunner::Ask { id, ask } => hearers.asks.answer(line, id, ask),
+            ToRunner::Watch { channel, session, from } => hearers.terminals.watch(line, channel, session, from),
+            ToRunner::Unwatch { channel } => hearers.terminals.unwatch(channel),
+            ToRunner::Driver { channel, user } => hearers.terminals.driver(channel, user),
+            ToRunner::Snapshot { channel } => hearers.terminals.snapshot(line, channel),
+            ToRunner::Resize { channel, cols, rows } => hearers.terminals.resize(channel, cols, rows),
             ToRunner::Token { session, secret, lives_seconds } => {
                 let lives = lives_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-                floor.tokens.answer(session, secret, lives);
+                hearers.tokens.answer(session, secret, lives);
             }
         }
     }
 
     fn answered(&self, sent: Instant) {
         // The hub counts leases only up to when the runner could still write down what happens, and so does the runner.
-        let trouble = self.floor.journal.trouble();
-        self.floor.pulse.answered(trouble.map_or(sent, |trouble| sent.min(trouble.since)));
+        let trouble = self.hearers.journal.trouble();
+        self.hearers.pulse.answered(trouble.map_or(sent, |trouble| sent.min(trouble.since)));
     }
 
     fn every(&self) -> watch::Receiver<Option<Duration>> {
-        self.floor.pulse.every()
+        self.hearers.pulse.every()
     }
 
     fn silent(&self) -> Vec<SilentSession> {
-        self.floor.sessions.silent()
+        self.hearers.sessions.silent()
     }
 
     fn trouble(&self) -> Option<RunnerTrouble> {
-        let trouble = self.floor.journal.trouble()?;
+        let trouble = self.hearers.journal.trouble()?;
         let lasts_ms = u64::try_from(trouble.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         Some(RunnerTrouble { why: trouble.why, lasts_ms })
     }
 
     fn troubles(&self) -> watch::Receiver<Option<Trouble>> {
-        self.floor.journal.troubles()
+        self.hearers.journal.troubles()
     }
 
     fn terminal(&self, frame: TerminalFrame) {
         match frame {
-            TerminalFrame::Input { channel, bytes } => self.floor.terminals.input(channel, bytes),
-            TerminalFrame::Credit { channel, offset } => self.floor.terminals.credit(channel, offset),
+            TerminalFrame::Input { channel, bytes } => self.hearers.terminals.input(channel, bytes),
+            TerminalFrame::Credit { channel, offset } => self.hearers.terminals.credit(channel, offset),
             TerminalFrame::Snapshot { .. } | TerminalFrame::Data { .. } | TerminalFrame::Exit { .. } => {
                 tracing::debug!("the hub sent a terminal's output");
             }
@@ -107,21 +127,21 @@ impl Ear for Desk {
     }
 }
 
-async fn follow_wishes(floor: Arc<Floor>, mut wanted: watch::Receiver<Option<Arc<Wanted>>>) {
+async fn follow_wishes(reconciler: Reconciler, mut wanted: watch::Receiver<Option<Arc<Wanted>>>) {
     while wanted.changed().await.is_ok() {
         let newest = wanted.borrow_and_update().clone();
         if let Some(newest) = newest
-            && let Err(error) = take_in(&floor, &newest).await
+            && let Err(error) = reconciler.take_in(&newest).await
         {
             tracing::error!(%error, "what the hub wants could not be taken in; it will say so again");
         }
     }
 }
 
-async fn forget_stored(floor: Arc<Floor>, mut stored: watch::Receiver<u64>) {
+async fn forget_stored(journal: Arc<Journal>, mut stored: watch::Receiver<u64>) {
     while stored.changed().await.is_ok() {
         let number = *stored.borrow_and_update();
-        if let Err(error) = floor.journal.acknowledge(number).await {
+        if let Err(error) = journal.acknowledge(number).await {
             tracing::warn!(%error, "acknowledged facts stay in the journal for now");
         }
     }

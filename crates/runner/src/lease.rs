@@ -13,7 +13,9 @@ use terminal::{HostLink, Limit};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use crate::floor::Floor;
+use crate::folders::Folders;
+use crate::journal::Journal;
+use crate::sessions::Sessions;
 
 /// What is left for clocks and for stopping, at least.
 const LEAST: Duration = Duration::from_secs(2);
@@ -77,48 +79,59 @@ fn overdue(
     (over, on.into_iter().map(|(_, lease)| ends(lease)).min())
 }
 
-/// Stops sessions of tasks whose leases may end unheard, as long as the runner lives.
-pub(crate) async fn keep(floor: Arc<Floor>) {
-    let (mut word, mut begun) = (floor.pulse.word.subscribe(), floor.sessions.begun());
-    let mut limited = HashSet::new();
-    loop {
-        let heard = word.borrow_and_update().unwrap_or(floor.pulse.started);
-        begun.mark_unchanged();
-        let leases = floor.sessions.leases();
-        renew(&floor, &leases, &mut limited).await;
-        let (over, next) = overdue(heard, Instant::now(), &leases);
-        let trouble = floor.journal.trouble().map(|trouble| trouble.why);
-        for (session, lease) in over {
-            let silent = heard.elapsed().as_secs();
-            tracing::warn!(%session, silent, "a task's session stops before its lease ends: it was not renewed");
-            let cause = match &trouble {
-                Some(why) => format!("its runner could not record its work for {silent} s, as {why}"),
-                None => format!("the hub had not answered its runner for {silent} s"),
-            };
-            let why = format!("stopped: {cause}, and after {} s another may have the task", lease.as_secs());
-            floor.sessions.cut_off(session, why, skew(lease) / 2);
-        }
-        tokio::select! {
-            Ok(()) = word.changed() => {}
-            Ok(()) = begun.changed() => {}
-            () = at(next) => {}
-        }
-    }
+/// Keeps the leases of the sessions that work on tasks.
+#[derive(Debug)]
+pub(crate) struct Leases {
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) folders: Folders,
 }
 
-/// Tells the hosts until when their sessions may go on should this runner be heard no more. A host that has not begun
-/// was told by what it begins with, and one that is gone needs no limit.
-async fn renew(floor: &Floor, leases: &[(SessionId, Duration)], limited: &mut HashSet<SessionId>) {
-    for (session, lease) in leases {
-        if let Some(limit) = floor.pulse.limit(*lease) {
-            limited.insert(*session);
-            let _ = HostLink::until(&floor.session_dir(*session), Some(limit)).await;
+impl Leases {
+    /// Stops sessions of tasks whose leases may end unheard, as long as the runner lives.
+    pub(crate) async fn keep(self) {
+        let (mut word, mut begun) = (self.pulse.word.subscribe(), self.sessions.begun());
+        let mut limited = HashSet::new();
+        loop {
+            let heard = word.borrow_and_update().unwrap_or(self.pulse.started);
+            begun.mark_unchanged();
+            let leases = self.sessions.leases();
+            self.renew(&leases, &mut limited).await;
+            let (over, next) = overdue(heard, Instant::now(), &leases);
+            let trouble = self.journal.trouble().map(|trouble| trouble.why);
+            for (session, lease) in over {
+                let silent = heard.elapsed().as_secs();
+                tracing::warn!(%session, silent, "a task's session stops before its lease ends: it was not renewed");
+                let cause = match &trouble {
+                    Some(why) => format!("its runner could not record its work for {silent} s, as {why}"),
+                    None => format!("the hub had not answered its runner for {silent} s"),
+                };
+                let why = format!("stopped: {cause}, and after {} s another may have the task", lease.as_secs());
+                self.sessions.cut_off(session, why, skew(lease) / 2);
+            }
+            tokio::select! {
+                Ok(()) = word.changed() => {}
+                Ok(()) = begun.changed() => {}
+                () = at(next) => {}
+            }
         }
     }
-    let over: Vec<SessionId> =
-        limited.extract_if(|session| leases.iter().all(|(leased, _)| leased != session)).collect();
-    for session in over.into_iter().filter(|session| floor.sessions.is_free(*session)) {
-        let _ = HostLink::until(&floor.session_dir(session), None).await;
+
+    /// Tells the hosts until when their sessions may go on should this runner be heard no more. A host that has not begun
+    /// was told by what it begins with, and one that is gone needs no limit.
+    async fn renew(&self, leases: &[(SessionId, Duration)], limited: &mut HashSet<SessionId>) {
+        for (session, lease) in leases {
+            if let Some(limit) = self.pulse.limit(*lease) {
+                limited.insert(*session);
+                let _ = HostLink::until(&self.folders.session(*session), Some(limit)).await;
+            }
+        }
+        let over: Vec<SessionId> =
+            limited.extract_if(|session| leases.iter().all(|(leased, _)| leased != session)).collect();
+        for session in over.into_iter().filter(|session| self.sessions.is_free(*session)) {
+            let _ = HostLink::until(&self.folders.session(session), None).await;
+        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! What recordings take on the disk, and which go when there is no room.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::SessionId;
+use domain::{ProjectId, SessionId};
 use protocol::link::FactBody;
 use terminal::recording::Recording;
+use tokio::sync::watch;
 
 use crate::JournalError;
 use crate::clock::now;
-use crate::floor::Floor;
-use crate::journal::{Change, SessionRow};
+use crate::folders::Folders;
+use crate::journal::{Change, Journal, SessionRow};
+use crate::link::Line;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
@@ -40,47 +43,114 @@ pub(crate) fn glance(dir: &Path) -> Size {
     Size { output_bytes: 0, disk_bytes: recording.size().unwrap_or(0), duration_ms }
 }
 
-/// Throws recordings of sessions that are over away until the rest fits, the oldest first.
-pub(crate) async fn make_room(floor: &Arc<Floor>) -> Result<(), JournalError> {
-    let Some(limit) = floor.options.recordings_limit else { return Ok(()) };
-    let (ended, running) = (floor.journal.sessions(true).await?, floor.journal.sessions(false).await?);
-    let mut all = Vec::new();
-    for row in ended.iter().chain(&running).filter(|row| !row.memory.forgotten) {
-        let may_go = row.step == crate::journal::Step::Ended && !row.keep;
-        all.push((row.session, disk(floor, row.session).await, may_go));
-    }
-    for session in too_much(&all, limit) {
-        let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
-        throw_away(floor, row, "a recording was thrown away to make room").await;
-    }
-    Ok(())
+/// The recordings of this runner's sessions.
+#[derive(Debug)]
+pub(crate) struct Recordings {
+    journal: Arc<Journal>,
+    folders: Folders,
+    /// What they may take on the disk; absent: no limit.
+    limit: Option<u64>,
+    /// For how many days those of a project are kept, once the hub has said so.
+    retention: watch::Sender<BTreeMap<ProjectId, u32>>,
+    /// The connection to the hub, while there is one.
+    line: watch::Receiver<Option<Line>>,
 }
 
-/// Throws recordings of sessions that were over for longer than their project wants away; only while the hub is there to say
-/// which are to be kept.
-pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
-    let retention = floor.retention.borrow().clone();
-    if retention.is_empty() || floor.line.borrow().is_none() {
-        return Ok(());
+impl Recordings {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        folders: Folders,
+        limit: Option<u64>,
+        line: watch::Receiver<Option<Line>>,
+    ) -> Self {
+        Self { journal, folders, limit, retention: watch::Sender::default(), line }
     }
-    for row in floor.journal.sessions(true).await? {
-        let Some(days) = retention.get(&row.desired.project) else { continue };
-        let ended = row.memory.state.as_ref().map(|state| state.since);
-        let expired = ended.is_some_and(|ended| now().as_millis() - ended.as_millis() > i64::from(*days) * DAY_MS);
-        if !expired || row.keep {
-            continue;
+
+    /// The hub said for how many days recordings of projects are kept; nothing: it is not known any more.
+    pub(crate) fn retain(&self, retention: BTreeMap<ProjectId, u32>) {
+        self.retention.send_if_modified(|known| {
+            let differs = *known != retention;
+            *known = retention;
+            differs
+        });
+    }
+
+    /// Rings when the hub has said something else.
+    pub(crate) fn retention(&self) -> watch::Receiver<BTreeMap<ProjectId, u32>> {
+        self.retention.subscribe()
+    }
+
+    /// Throws recordings of sessions that are over away until the rest fits, the oldest first.
+    pub(crate) async fn make_room(&self) -> Result<(), JournalError> {
+        let Some(limit) = self.limit else { return Ok(()) };
+        let (ended, running) = (self.journal.sessions(true).await?, self.journal.sessions(false).await?);
+        let mut all = Vec::new();
+        for row in ended.iter().chain(&running).filter(|row| !row.memory.forgotten) {
+            let may_go = row.step == crate::journal::Step::Ended && !row.keep;
+            all.push((row.session, self.disk(row.session).await, may_go));
         }
-        if row.memory.forgotten {
-            // Earlier releases left them.
-            let dir = floor.session_dir(row.session);
-            if let Ok(Err(error)) = tokio::task::spawn_blocking(move || forget_events(&dir)).await {
-                tracing::warn!(session = %row.session, %error, "what an agent printed could not be thrown away");
+        for session in too_much(&all, limit) {
+            let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
+            self.throw_away(row, "a recording was thrown away to make room").await;
+        }
+        Ok(())
+    }
+
+    /// Throws recordings of sessions that were over for longer than their project wants away; only while the hub is there to say
+    /// which are to be kept.
+    pub(crate) async fn expire(&self) -> Result<(), JournalError> {
+        let retention = self.retention.borrow().clone();
+        if retention.is_empty() || self.line.borrow().is_none() {
+            return Ok(());
+        }
+        for row in self.journal.sessions(true).await? {
+            let Some(days) = retention.get(&row.desired.project) else { continue };
+            let ended = row.memory.state.as_ref().map(|state| state.since);
+            let expired = ended.is_some_and(|ended| now().as_millis() - ended.as_millis() > i64::from(*days) * DAY_MS);
+            if !expired || row.keep {
+                continue;
             }
-        } else {
-            throw_away(floor, &row, "a recording has expired").await;
+            if row.memory.forgotten {
+                // Earlier releases left them.
+                let dir = self.folders.session(row.session);
+                if let Ok(Err(error)) = tokio::task::spawn_blocking(move || forget_events(&dir)).await {
+                    tracing::warn!(session = %row.session, %error, "what an agent printed could not be thrown away");
+                }
+            } else {
+                self.throw_away(&row, "a recording has expired").await;
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Throws the recording of a session that is over away, with the lines that its agent printed, and tells the hub.
+    async fn throw_away(&self, row: &SessionRow, why: &str) {
+        let session = row.session;
+        let dir = self.folders.session(session);
+        let gone = tokio::task::spawn_blocking(move || {
+            let before = size(&dir);
+            forget_events(&dir)?;
+            std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
+        });
+        let before = match gone.await {
+            Ok(Ok(before)) => before,
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Ok(Err(error)) => return tracing::warn!(%session, %error, "a recording could not be thrown away"),
+            Err(_) => return,
+        };
+        tracing::info!(%session, bytes = before.disk_bytes, "{why}");
+        let mut memory = row.memory.clone();
+        memory.forgotten = true;
+        let (output_bytes, duration_ms) = (before.output_bytes, before.duration_ms);
+        let fact = FactBody::Recorded { session, output_bytes, disk_bytes: 0, duration_ms };
+        self.journal.write(&[Change::Memory(session, Box::new(memory))], &[fact]).await;
+    }
+
+    async fn disk(&self, session: SessionId) -> u64 {
+        let dir = terminal::Files::new(&self.folders.session(session)).recording();
+        let measure = move || Recording::open(&dir).and_then(|recording| recording.size()).unwrap_or(0);
+        tokio::task::spawn_blocking(measure).await.unwrap_or(0)
+    }
 }
 
 /// Throws the lines away that an agent printed: they say what a recording shows.
@@ -89,35 +159,6 @@ fn forget_events(dir: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Throws the recording of a session that is over away, with the lines that its agent printed, and tells the hub.
-async fn throw_away(floor: &Arc<Floor>, row: &SessionRow, why: &str) {
-    let session = row.session;
-    let dir = floor.session_dir(session);
-    let gone = tokio::task::spawn_blocking(move || {
-        let before = size(&dir);
-        forget_events(&dir)?;
-        std::fs::remove_dir_all(terminal::Files::new(&dir).recording()).map(|()| before)
-    });
-    let before = match gone.await {
-        Ok(Ok(before)) => before,
-        Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => return,
-        Ok(Err(error)) => return tracing::warn!(%session, %error, "a recording could not be thrown away"),
-        Err(_) => return,
-    };
-    tracing::info!(%session, bytes = before.disk_bytes, "{why}");
-    let mut memory = row.memory.clone();
-    memory.forgotten = true;
-    let (output_bytes, duration_ms) = (before.output_bytes, before.duration_ms);
-    let fact = FactBody::Recorded { session, output_bytes, disk_bytes: 0, duration_ms };
-    floor.journal.write(&[Change::Memory(session, Box::new(memory))], &[fact]).await;
-}
-
-async fn disk(floor: &Floor, session: SessionId) -> u64 {
-    let dir = terminal::Files::new(&floor.session_dir(session)).recording();
-    let measure = move || Recording::open(&dir).and_then(|recording| recording.size()).unwrap_or(0);
-    tokio::task::spawn_blocking(measure).await.unwrap_or(0)
 }
 
 /// Which recordings go, of (session, size, may go), oldest first, so that the rest is within the limit.

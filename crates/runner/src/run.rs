@@ -1,27 +1,29 @@
 //! Starts a runner and keeps it running until it is told to end; its sessions go on without it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use worktree::{Tempo, Worktrees};
 
-use crate::adapters::Known;
 use crate::approvals::Approvals;
+use crate::asks::Asks;
+use crate::background::Background;
 use crate::bundles::Bundles;
-use crate::checks::Checks;
+use crate::checks::{Checker, Checks};
 use crate::clock::now;
-use crate::desk::Desk;
-use crate::floor::Floor;
+use crate::desired::Reconciler;
+use crate::desk::{Desk, Hearers};
+use crate::disk::Disk;
 use crate::journal::Journal;
-use crate::lease::Pulse;
-use crate::sessions::Sessions;
+use crate::lease::{Leases, Pulse};
+use crate::machine::Machine;
+use crate::recordings::Recordings;
+use crate::sessions::{Sessions, Supervisor};
 use crate::terminals::Terminals;
 use crate::tokens::Tokens;
-use crate::workspaces::{Workspaces, follow_changes};
-use crate::{JournalError, Options, about, disk, lease, link, programs};
+use crate::workspaces::{Occupants, Workspaces, follow_changes};
+use crate::{JournalError, Options, about, link, programs};
 
 /// How many asks are answered at once.
 const ASKS: usize = 6;
@@ -46,7 +48,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     // Everything that is told a path of it must mean the same one, also behind a link.
     options.data_dir = std::fs::canonicalize(&options.data_dir)
         .map_err(|error| JournalError::Folder(options.data_dir.clone(), error))?;
-    let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
+    let person: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     if options.git.author.is_none()
@@ -55,58 +57,124 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         options.git.author = worktree::author(&git, &person).await;
     }
     let worktrees = Worktrees::open(&options.data_dir, options.git.clone()).await?;
-    let (watcher, changes) = worktrees.watch(Tempo::default());
-    let adapters = Known::read(&options.config_dir);
     let options = Arc::new(options);
-    let floor = Arc::new(Floor {
-        options: options.clone(),
+    let machine = Arc::new(Machine::new(options.clone(), person));
+    let background = Background::default();
+    let desk = set_up(&journal, &machine, worktrees, &background).await?;
+    let about = about::follow(&machine, &background).await;
+    tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");
+    tokio::select! {
+        () = link::run(options.clone(), journal, about, Arc::new(desk)) => {}
+        () = shutdown => {}
+    }
+    tracing::info!("the runner ends; its sessions go on");
+    background.end().await;
+    Ok(())
+}
+
+/// Gives each part of the runner what it needs, and goes on with what an earlier runner left; hears the hub after that.
+async fn set_up(
+    journal: &Arc<Journal>,
+    machine: &Arc<Machine>,
+    worktrees: Worktrees,
+    background: &Background,
+) -> Result<Desk, RunError> {
+    let (options, folders) = (&machine.options, &machine.folders);
+    let line = watch::Sender::new(None);
+    let (sessions, checks, pulse) = (Arc::<Sessions>::default(), Arc::<Checks>::default(), Arc::<Pulse>::default());
+    let approvals = Arc::new(Approvals::new(journal.clone()));
+    let tokens = Arc::new(Tokens::new(line.subscribe()));
+    let bundles = Arc::new(Bundles::new(folders));
+    let limit = options.recordings_limit;
+    let recordings = Arc::new(Recordings::new(journal.clone(), folders.clone(), limit, line.subscribe()));
+    let (watcher, changes) = worktrees.watch(Tempo::default());
+    let workspaces = Arc::new(Workspaces::new(
+        (worktrees, watcher),
+        journal.clone(),
+        machine.clone(),
+        bundles.clone(),
+        Occupants { sessions: sessions.clone(), checks: checks.clone() },
+    ));
+    let supervisor = Arc::new(Supervisor {
+        sessions: sessions.clone(),
         journal: journal.clone(),
-        adapters,
-        person,
-        workspaces: Workspaces::new(worktrees, watcher),
-        sessions: Sessions::default(),
-        terminals: Terminals::default(),
-        tokens: Tokens::default(),
-        checks: Checks::default(),
-        bundles: Bundles::default(),
-        approvals: Approvals::default(),
-        pulse: Pulse::default(),
-        asks: Semaphore::new(ASKS),
-        retention: watch::Sender::default(),
-        line: watch::Sender::new(None),
-        stop: CancellationToken::new(),
-        tasks: TaskTracker::new(),
+        machine: machine.clone(),
+        workspaces: workspaces.clone(),
+        approvals: approvals.clone(),
+        tokens: tokens.clone(),
+        pulse: pulse.clone(),
+        background: background.clone(),
     });
-    floor.spawn(follow_changes(floor.clone(), changes));
+    let checker = Arc::new(Checker {
+        checks,
+        journal: journal.clone(),
+        machine: machine.clone(),
+        workspaces: workspaces.clone(),
+        approvals: approvals.clone(),
+        background: background.clone(),
+    });
+    background.spawn(follow_changes(workspaces.clone(), changes));
     let looked_after = journal.clone();
-    floor.spawn(async move { looked_after.look_after().await });
-    floor.workspaces.remember_sandboxes(&floor).await?;
-    // Before anything that is new: what runs already is ours to look after.
+    background.spawn(async move { looked_after.look_after().await });
+    resume(journal, &workspaces, &supervisor).await?;
+    checker.resume().await?;
+    let disk = Disk {
+        quota: options.disk_quota,
+        folders: folders.clone(),
+        journal: journal.clone(),
+        workspaces: workspaces.clone(),
+        recordings: recordings.clone(),
+    };
+    background.spawn(disk.watch());
+    let leases =
+        Leases { pulse: pulse.clone(), sessions: sessions.clone(), journal: journal.clone(), folders: folders.clone() };
+    background.spawn(leases.keep());
+    let reconciler = Reconciler {
+        journal: journal.clone(),
+        folders: folders.clone(),
+        sessions: sessions.clone(),
+        supervisor,
+        checker,
+        approvals,
+        recordings: recordings.clone(),
+    };
+    let asks = Asks {
+        journal: journal.clone(),
+        machine: machine.clone(),
+        sessions: sessions.clone(),
+        workspaces,
+        bundles,
+        turns: Semaphore::new(ASKS),
+        background: background.clone(),
+    };
+    let hearers = Hearers {
+        line,
+        journal: journal.clone(),
+        pulse,
+        terminals: Terminals::new(sessions.clone(), folders.clone(), background.clone()),
+        sessions,
+        tokens,
+        recordings,
+        asks: Arc::new(asks),
+    };
+    Ok(Desk::open(hearers, reconciler, background))
+}
+
+/// Goes on with the sessions and workspaces of an earlier runner. Before anything that is new: what runs already is ours
+/// to look after.
+async fn resume(journal: &Journal, workspaces: &Workspaces, supervisor: &Arc<Supervisor>) -> Result<(), JournalError> {
+    workspaces.remember_sandboxes().await?;
     let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {
         worked_in.insert(row.desired.workspace.workspace);
-        floor.sessions.begin(&floor, row);
+        supervisor.begin(row);
     }
     for (workspace, row) in journal.workspaces().await? {
         let idle_ms = now().as_millis() - row.used_at.as_millis();
         let used = idle_ms < FOLLOWED_MS || worked_in.contains(&workspace);
         if row.ready && !row.cleaned && used {
-            floor.workspaces.follow(workspace);
+            workspaces.follow(workspace);
         }
     }
-    floor.checks.resume(&floor).await?;
-    floor.spawn(disk::watch(floor.clone()));
-    floor.spawn(lease::keep(floor.clone()));
-    let about = about::follow(&floor).await;
-    let desk = Arc::new(Desk::open(&floor));
-    tracing::info!(name = options.name, hub = options.hub, data_dir = %options.data_dir.display(), "the runner is up");
-    tokio::select! {
-        () = link::run(options.clone(), journal, about, desk) => {}
-        () = shutdown => {}
-    }
-    tracing::info!("the runner ends; its sessions go on");
-    floor.stop.cancel();
-    floor.tasks.close();
-    floor.tasks.wait().await;
     Ok(())
 }

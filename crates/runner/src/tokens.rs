@@ -16,16 +16,24 @@ use crate::link::Line;
 const AGAIN: Duration = Duration::from_secs(15);
 
 /// Who waits for which session's token, and when each is to be renewed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tokens {
+    /// The connection to the hub, while there is one.
+    lines: watch::Receiver<Option<Line>>,
     waiting: Mutex<HashMap<SessionId, oneshot::Sender<Option<Secret>>>>,
     /// Nothing: it is never renewed.
     due: Mutex<HashMap<SessionId, Option<Instant>>>,
 }
 
 impl Tokens {
+    /// Asks on whichever connection there is.
+    pub(crate) fn new(lines: watch::Receiver<Option<Line>>) -> Self {
+        Self { lines, waiting: Mutex::default(), due: Mutex::default() }
+    }
+
     /// The token of a session's agent; nothing when the hub says that the session is over.
-    pub(crate) async fn ask(&self, session: SessionId, mut lines: watch::Receiver<Option<Line>>) -> Option<Secret> {
+    pub(crate) async fn ask(&self, session: SessionId) -> Option<Secret> {
+        let mut lines = self.lines.clone();
         loop {
             let line = lines.wait_for(Option::is_some).await.ok()?.clone()?;
             let (answer, answered) = oneshot::channel();

@@ -2,16 +2,15 @@
 
 use domain::WorkspaceId;
 use protocol::{DiffKind, DiffLine, FileDiff, Hunk, Problem, WorkspaceDiff};
-use worktree::{DiffLimits, FileStatus};
+use worktree::{DiffLimits, FileStatus, Worktrees};
 
 use super::LARGEST;
-use crate::floor::Floor;
 use crate::workspaces::problem;
 
 const LIMITS: DiffLimits = DiffLimits { files: 500, lines: 3000, bytes: LARGEST / 2 };
 
-pub(super) async fn diff(floor: &Floor, workspace: WorkspaceId) -> Result<WorkspaceDiff, Problem> {
-    let found = floor.workspaces.worktrees.diff(workspace, &LIMITS).await.map_err(problem)?;
+pub(super) async fn diff(worktrees: &Worktrees, workspace: WorkspaceId) -> Result<WorkspaceDiff, Problem> {
+    let found = worktrees.diff(workspace, &LIMITS).await.map_err(problem)?;
     let mut truncated = found.truncated;
     let mut room = LARGEST;
     let mut files = Vec::new();

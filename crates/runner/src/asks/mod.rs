@@ -14,12 +14,16 @@ use domain::{SessionId, WorkspaceId};
 use protocol::link::{FromRunner, RunnerAnswer, RunnerAsk};
 use protocol::{LeftOut, Problem, ProblemKind, Save};
 use terminal::HostLink;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
+use worktree::Worktrees;
 
-use crate::floor::Floor;
+use crate::background::Background;
+use crate::bundles::Bundles;
+use crate::journal::Journal;
 use crate::link::Line;
-use crate::sessions::{Order, left_a_trace};
-use crate::workspaces::problem;
+use crate::machine::Machine;
+use crate::sessions::{Order, Sessions, left_a_trace};
+use crate::workspaces::{Workspaces, problem};
 
 /// What an answer may take as JSON, with room for what is around it.
 const LARGEST: usize = 900 * 1024;
@@ -28,70 +32,91 @@ const SAVES: usize = 500;
 /// How many of the files that a save has not are named.
 const LEFT_OUT: usize = 20;
 
-/// Answers one ask, when it can.
-pub(crate) fn answer(floor: &Arc<Floor>, line: &Line, id: u32, ask: RunnerAsk) {
-    let (shared, line) = (floor.clone(), line.clone());
-    floor.spawn(async move {
-        let frame = match told(&shared, ask).await {
-            Ok(answer) => FromRunner::Told { id, answer },
-            Err(problem) => FromRunner::Refused { id, problem },
-        };
-        let _ = line.send(&frame).await;
-    });
+/// Answers what the hub asks.
+#[derive(Debug)]
+pub(crate) struct Asks {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) workspaces: Arc<Workspaces>,
+    pub(crate) bundles: Arc<Bundles>,
+    /// How many are answered at once.
+    pub(crate) turns: Semaphore,
+    pub(crate) background: Background,
 }
 
-async fn told(floor: &Arc<Floor>, ask: RunnerAsk) -> Result<RunnerAnswer, Problem> {
-    if let RunnerAsk::Send { session, text, submit } = ask {
-        return say(floor, session, text, submit).await;
+impl Asks {
+    /// Answers one ask, when it can.
+    pub(crate) fn answer(self: &Arc<Self>, line: &Line, id: u32, ask: RunnerAsk) {
+        let (asks, line) = (self.clone(), line.clone());
+        self.background.spawn(async move {
+            let frame = match asks.told(ask).await {
+                Ok(answer) => FromRunner::Told { id, answer },
+                Err(problem) => FromRunner::Refused { id, problem },
+            };
+            let _ = line.send(&frame).await;
+        });
     }
-    // A few at a time: whoever asks a lot waits, and nobody else notices.
-    let _turn = floor.asks.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner ends"))?;
-    match ask {
-        RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
-        RunnerAsk::Log { session, lines, setup } => {
-            // Before there is a terminal, people want to read what they wait for, or what kept it from being there.
-            if setup || !left_a_trace(&floor.session_dir(session)) {
-                let printed = setup::log(floor, session, lines as usize).await;
-                if setup || printed.is_ok() {
-                    return printed.map(RunnerAnswer::Log);
+
+    async fn told(&self, ask: RunnerAsk) -> Result<RunnerAnswer, Problem> {
+        if let RunnerAsk::Send { session, text, submit } = ask {
+            return say(&self.sessions, session, text, submit).await;
+        }
+        // A few at a time: whoever asks a lot waits, and nobody else notices.
+        let _turn =
+            self.turns.acquire().await.map_err(|_| Problem::new(ProblemKind::Unavailable, "the runner ends"))?;
+        match ask {
+            RunnerAsk::Send { .. } => Ok(RunnerAnswer::Done),
+            RunnerAsk::Log { session, lines, setup } => {
+                // Before there is a terminal, people want to read what they wait for, or what kept it from being there.
+                if setup || !left_a_trace(&self.machine.folders.session(session)) {
+                    let printed = setup::log(self, session, lines as usize).await;
+                    if setup || printed.is_ok() {
+                        return printed.map(RunnerAnswer::Log);
+                    }
                 }
+                let dir = written(self.machine.folders.session(session)).await;
+                on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
             }
-            let dir = written(floor, session).await;
-            on_a_thread(move || recording::log(&dir, lines as usize)).await.map(RunnerAnswer::Log)
+            RunnerAsk::RecordingShow { session } => {
+                let dir = written(self.machine.folders.session(session)).await;
+                on_a_thread(move || recording::show(&dir)).await.map(RunnerAnswer::Recording)
+            }
+            RunnerAsk::RecordingPart { session, from_ms } => {
+                let dir = written(self.machine.folders.session(session)).await;
+                on_a_thread(move || recording::part(&dir, from_ms)).await.map(RunnerAnswer::Part)
+            }
+            RunnerAsk::RecordingSearch { session, text } => {
+                let dir = written(self.machine.folders.session(session)).await;
+                on_a_thread(move || recording::search(&dir, &text)).await.map(RunnerAnswer::Hits)
+            }
+            RunnerAsk::Diff { workspace } => {
+                diff::diff(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Diff)
+            }
+            RunnerAsk::Saves { workspace } => {
+                saves(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Saves)
+            }
+            RunnerAsk::Restore { workspace, save } => {
+                self.workspaces.restore(workspace, save.as_deref()).await.map(|()| RunnerAnswer::Done)
+            }
+            RunnerAsk::Bundle { workspace } => {
+                self.bundles.pack(&self.workspaces.worktrees, workspace).await.map(RunnerAnswer::Bundle)
+            }
+            RunnerAsk::BundlePart { bundle, offset } => {
+                let bundles = self.bundles.clone();
+                let part = move || bundles.part(&bundle, offset);
+                on_a_thread(part).await.map(RunnerAnswer::BundlePart)
+            }
+            RunnerAsk::BundleTake { bundle, bytes, offset, data } => {
+                self.bundles.take(&bundle, bytes, offset, &data).await.map(|()| RunnerAnswer::Done)
+            }
+            RunnerAsk::Clean { workspace } => self.workspaces.clean(workspace).await.map(|()| RunnerAnswer::Done),
         }
-        RunnerAsk::RecordingShow { session } => {
-            let dir = written(floor, session).await;
-            on_a_thread(move || recording::show(&dir)).await.map(RunnerAnswer::Recording)
-        }
-        RunnerAsk::RecordingPart { session, from_ms } => {
-            let dir = written(floor, session).await;
-            on_a_thread(move || recording::part(&dir, from_ms)).await.map(RunnerAnswer::Part)
-        }
-        RunnerAsk::RecordingSearch { session, text } => {
-            let dir = written(floor, session).await;
-            on_a_thread(move || recording::search(&dir, &text)).await.map(RunnerAnswer::Hits)
-        }
-        RunnerAsk::Diff { workspace } => diff::diff(floor, workspace).await.map(RunnerAnswer::Diff),
-        RunnerAsk::Saves { workspace } => saves(floor, workspace).await.map(RunnerAnswer::Saves),
-        RunnerAsk::Restore { workspace, save } => {
-            floor.workspaces.restore(floor, workspace, save.as_deref()).await.map(|()| RunnerAnswer::Done)
-        }
-        RunnerAsk::Bundle { workspace } => floor.bundles.pack(floor, workspace).await.map(RunnerAnswer::Bundle),
-        RunnerAsk::BundlePart { bundle, offset } => {
-            let shared = floor.clone();
-            let part = move || shared.bundles.part(&shared, &bundle, offset);
-            on_a_thread(part).await.map(RunnerAnswer::BundlePart)
-        }
-        RunnerAsk::BundleTake { bundle, bytes, offset, data } => {
-            floor.bundles.take(floor, &bundle, bytes, offset, &data).await.map(|()| RunnerAnswer::Done)
-        }
-        RunnerAsk::Clean { workspace } => floor.workspaces.clean(floor, workspace).await.map(|()| RunnerAnswer::Done),
     }
 }
 
-/// The session's folder, once everything that its terminal has shown by now is in the recording there.
-async fn written(floor: &Floor, session: SessionId) -> PathBuf {
-    let dir = floor.session_dir(session);
+/// A session's folder, once everything that its terminal has shown by now is in the recording there.
+async fn written(dir: PathBuf) -> PathBuf {
     // A session that is over has no host, and its recording is whole.
     if let Ok((host, mut events)) = HostLink::connect(&dir).await
         && host.observe(Duration::from_secs(60)).is_ok()
@@ -102,10 +127,10 @@ async fn written(floor: &Floor, session: SessionId) -> PathBuf {
     dir
 }
 
-async fn say(floor: &Floor, session: SessionId, text: String, submit: bool) -> Result<RunnerAnswer, Problem> {
+async fn say(sessions: &Sessions, session: SessionId, text: String, submit: bool) -> Result<RunnerAnswer, Problem> {
     let conflict = |why: &str| Problem::new(ProblemKind::Conflict, why);
     let (done, answer) = oneshot::channel();
-    if !floor.sessions.order(session, Order::Say { text, submit, done }) {
+    if !sessions.order(session, Order::Say { text, submit, done }) {
         return Err(conflict("the session is over, or not on this runner"));
     }
     match answer.await {
@@ -115,8 +140,8 @@ async fn say(floor: &Floor, session: SessionId, text: String, submit: bool) -> R
     }
 }
 
-async fn saves(floor: &Floor, workspace: WorkspaceId) -> Result<Vec<Save>, Problem> {
-    let saves = floor.workspaces.worktrees.saves(workspace, SAVES).await.map_err(problem)?;
+async fn saves(worktrees: &Worktrees, workspace: WorkspaceId) -> Result<Vec<Save>, Problem> {
+    let saves = worktrees.saves(workspace, SAVES).await.map_err(problem)?;
     let mut room = LARGEST;
     let size = |save: &Save| serde_json::to_string(save).map_or(usize::MAX, |text| text.len() + 1);
     let fits = |save: &Save| match room.checked_sub(size(save)) {

@@ -3,17 +3,16 @@
 use domain::SessionId;
 use protocol::{Problem, ProblemKind, SessionLog};
 
-use super::on_a_thread;
-use crate::floor::Floor;
-use crate::workspaces::{last_lines, secrets};
+use super::{Asks, on_a_thread};
+use crate::workspaces::last_lines;
 
 /// The last lines of it.
-pub(super) async fn log(floor: &Floor, session: SessionId, lines: usize) -> Result<SessionLog, Problem> {
+pub(super) async fn log(asks: &Asks, session: SessionId, lines: usize) -> Result<SessionLog, Problem> {
     let failed = |error: &dyn std::fmt::Display| Problem::new(ProblemKind::Internal, error.to_string());
-    let row = floor.journal.session(session).await.map_err(|error| failed(&error))?;
+    let row = asks.journal.session(session).await.map_err(|error| failed(&error))?;
     let row = row.ok_or_else(|| Problem::new(ProblemKind::NotFound, "this runner knows nothing of that session"))?;
-    let log = floor.workspaces.worktrees.setup_log(row.desired.workspace.workspace);
-    let mut secrets = secrets(floor);
+    let log = asks.workspaces.worktrees.setup_log(row.desired.workspace.workspace);
+    let mut secrets = asks.machine.secrets();
     on_a_thread(move || {
         let printed = last_lines(&log, lines, &mut secrets).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Problem::new(ProblemKind::NotFound, "no setup has run in its workspace"),

@@ -6,9 +6,9 @@ use acceptance::{Commands, Runs, warden};
 use parking_lot::Mutex;
 use protocol::link::DesiredCheck;
 
-use crate::floor::Floor;
+use super::Checker;
 use crate::sessions::contain;
-use crate::workspaces::{Place, secrets};
+use crate::workspaces::Place;
 
 /// What commands may know of the person's environment: where things are, and no secret.
 const ALLOWED: &[&str] = &[
@@ -35,7 +35,7 @@ const ALLOWED: &[&str] = &[
 
 /// How the commands of a check run, or why they do not.
 pub(super) async fn commands(
-    floor: &Arc<Floor>,
+    checker: &Checker,
     check: &DesiredCheck,
     place: &Place,
     runs: bool,
@@ -47,23 +47,24 @@ pub(super) async fn commands(
     if let Some(why) = refused {
         return Ok(Commands::Refused(why));
     }
-    let sandbox = floor.workspaces.contained(floor, check.workspace.workspace, check.sandbox.as_ref()).await?;
+    let Checker { machine, workspaces, .. } = checker;
+    let sandbox = workspaces.contained(check.workspace.workspace, check.sandbox.as_ref()).await?;
     // A workspace that was made for this check has everything that its commands need only then.
-    let place = floor.workspaces.set_up(floor, check.workspace.workspace, place.clone()).await?;
+    let place = workspaces.set_up(check.workspace.workspace, place.clone()).await?;
     let mut env: Vec<(String, String)> =
-        ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), floor.person.get(*name)?.clone()))).collect();
+        ALLOWED.iter().filter_map(|name| Some(((*name).to_owned(), machine.person.get(*name)?.clone()))).collect();
     env.push(("SHOPFLOOR_PROJECT".to_owned(), check.project.to_string()));
     env.push(("SHOPFLOOR_TASK".to_owned(), check.task.to_string()));
     env.push(("SHOPFLOOR_WORKSPACE".to_owned(), check.workspace.workspace.to_string()));
     env.extend(place.port_variables());
-    let exe = floor.options.exe.to_string_lossy().into_owned();
-    let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
-    let (shared, project, secrets) = (floor.clone(), check.project, Mutex::new(secrets(floor)));
+    let exe = machine.options.exe.to_string_lossy().into_owned();
+    let adapter = machine.adapters.get("command").ok_or("this runner does not know how commands are run")?;
+    let (machine, project, secrets) = (machine.clone(), check.project, Mutex::new(machine.secrets()));
     Ok(Commands::Run(Runs {
         warden: vec![exe, warden::COMMAND.to_owned()],
         env,
         contain: Arc::new(move |argv| {
-            contain(&shared, &adapter, (project, sandbox.as_ref()), &place, Vec::new(), argv)
+            contain(&machine, &adapter, (project, sandbox.as_ref()), &place, Vec::new(), argv)
         }),
         mask: Arc::new(move |printed| secrets.lock().masked_text(printed)),
     }))

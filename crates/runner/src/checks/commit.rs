@@ -1,28 +1,26 @@
 //! Commits what an agent that cannot commit left behind, before it is checked whether everything is committed.
 
-use std::sync::Arc;
-
 use agents::{Autonomy, Mode};
 use domain::SessionMode;
 use protocol::link::DesiredCheck;
 use worktree::Examined;
 
-use crate::floor::Floor;
+use super::Checker;
 
 /// The longest first line of a message.
 const SUBJECT: usize = 72;
 
 /// Commits the work of a report's agent, if that is to be done; whether it was.
-pub(super) async fn for_agent(floor: &Arc<Floor>, check: &DesiredCheck, facts: &Examined) -> bool {
+pub(super) async fn for_agent(checker: &Checker, check: &DesiredCheck, facts: &Examined) -> bool {
     let workspace = check.workspace.workspace;
     if !acceptance::commits_for_agent(&check.criteria, facts, false) {
         return false;
     }
-    let can = can_commit(floor, check).await;
+    let can = can_commit(checker, check).await;
     if !can.is_some_and(|can| acceptance::commits_for_agent(&check.criteria, facts, can)) {
         return false;
     }
-    match floor.workspaces.worktrees.commit(workspace, &message(check.summary.as_deref())).await {
+    match checker.workspaces.worktrees.commit(workspace, &message(check.summary.as_deref())).await {
         Ok(commit) => {
             tracing::info!(%workspace, ?commit, "the agent's work was committed for it");
             commit.is_some()
@@ -36,15 +34,15 @@ pub(super) async fn for_agent(floor: &Arc<Floor>, check: &DesiredCheck, facts: &
 
 /// Whether the agent that worked on the task here could commit; nothing when none did, or when what ran is a person's own
 /// command.
-async fn can_commit(floor: &Arc<Floor>, check: &DesiredCheck) -> Option<bool> {
-    let mut sessions = floor.journal.sessions(false).await.ok()?;
-    sessions.extend(floor.journal.sessions(true).await.ok()?);
+async fn can_commit(checker: &Checker, check: &DesiredCheck) -> Option<bool> {
+    let mut sessions = checker.journal.sessions(false).await.ok()?;
+    sessions.extend(checker.journal.sessions(true).await.ok()?);
     let here = |desired: &protocol::link::DesiredSession| {
         let task = desired.task.as_ref().is_some_and(|task| task.task == check.task);
         task && desired.workspace.workspace == check.workspace.workspace
     };
     let last = sessions.into_iter().filter(|row| here(&row.desired)).max_by_key(|row| row.session)?;
-    let adapter = floor.adapters.get(&last.desired.agent)?;
+    let adapter = checker.machine.adapters.get(&last.desired.agent)?;
     let mode = match last.desired.mode {
         SessionMode::Interactive => Mode::Interactive,
         SessionMode::Headless => Mode::Headless,

@@ -18,9 +18,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::JournalError;
-use crate::floor::Floor;
-use crate::journal::Change;
-use crate::workspaces::Unmade;
+use crate::approvals::Approvals;
+use crate::background::Background;
+use crate::journal::{Change, Journal};
+use crate::machine::Machine;
+use crate::workspaces::{Unmade, Workspaces};
 
 /// How many reports are checked at once whose commands may build and test a whole project.
 const LONG: usize = 2;
@@ -47,34 +49,6 @@ impl Default for Checks {
 }
 
 impl Checks {
-    /// Goes on with what an earlier runner did not finish.
-    pub(crate) async fn resume(&self, floor: &Arc<Floor>) -> Result<(), JournalError> {
-        for row in floor.journal.checks().await?.into_iter().filter(|row| row.result.is_none()) {
-            self.begin(floor, row.desired);
-        }
-        Ok(())
-    }
-
-    /// Begins what is new, tells again what the hub has forgotten, and gives up what nobody wants any more.
-    pub(crate) async fn take_in(&self, floor: &Arc<Floor>, wanted: &[DesiredCheck]) -> Result<(), JournalError> {
-        self.running.lock().retain(|report, (_, stop)| {
-            let stays = wanted.iter().any(|check| check.report == *report);
-            if !stays {
-                stop.cancel();
-            }
-            stays
-        });
-        for row in floor.journal.checks().await? {
-            let report = row.desired.report;
-            match row.result {
-                None => self.begin(floor, row.desired),
-                Some(result) if !floor.journal.owes_check(report).await? => floor.journal.tell(result).await,
-                Some(_) => {}
-            }
-        }
-        Ok(())
-    }
-
     /// The workspaces in which something is checked, or soon will be.
     pub(crate) fn workspaces(&self) -> Vec<WorkspaceId> {
         self.running.lock().values().map(|(workspace, _)| *workspace).collect()
@@ -87,80 +61,128 @@ impl Checks {
         tokio::time::timeout(LEAVES, left).await.is_ok()
     }
 
-    fn begin(&self, floor: &Arc<Floor>, check: DesiredCheck) {
-        let (report, stop) = (check.report, CancellationToken::new());
+    /// A check begins, unless it runs already: it is in its workspace, until it is done or stopped.
+    fn enter(self: &Arc<Self>, check: &DesiredCheck) -> Option<(Inside, CancellationToken)> {
+        let (workspace, stop) = (check.workspace.workspace, CancellationToken::new());
         {
             let mut running = self.running.lock();
-            if running.contains_key(&report) {
-                return;
+            if running.contains_key(&check.report) {
+                return None;
             }
-            running.insert(report, (check.workspace.workspace, stop.clone()));
+            running.insert(check.report, (workspace, stop.clone()));
         }
-        let shared = floor.clone();
-        let inside = Inside::enter(floor, check.workspace.workspace);
-        floor.spawn(async move {
-            // Dropped after everything that the check has open.
-            let _inside = inside;
-            tokio::select! {
-                () = one(&shared, &check) => {
-                    shared.checks.running.lock().remove(&report);
-                }
-                () = stop.cancelled() => tracing::info!(%report, "nobody wants this check any more"),
-            }
-        });
+        Some((Inside::enter(self, workspace), stop))
     }
 }
 
 /// A check in a workspace, until it is dropped.
 struct Inside {
-    floor: Arc<Floor>,
+    checks: Arc<Checks>,
     workspace: WorkspaceId,
 }
 
 impl Inside {
-    fn enter(floor: &Arc<Floor>, workspace: WorkspaceId) -> Self {
-        floor.checks.inside.send_modify(|inside| inside.push(workspace));
-        Self { floor: floor.clone(), workspace }
+    fn enter(checks: &Arc<Checks>, workspace: WorkspaceId) -> Self {
+        checks.inside.send_modify(|inside| inside.push(workspace));
+        Self { checks: checks.clone(), workspace }
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        self.floor.checks.inside.send_modify(|inside| {
+        self.checks.inside.send_modify(|inside| {
             let own = inside.iter().position(|workspace| *workspace == self.workspace);
             own.map(|at| inside.swap_remove(at));
         });
     }
 }
 
-async fn one(floor: &Arc<Floor>, check: &DesiredCheck) {
-    let report = check.report;
-    let runs = check.criteria.iter().any(|criterion| matches!(criterion, Criterion::Command { .. }));
-    // Nobody waits behind a check that waits for a person.
-    let refused = match trust::settle(floor, check).await {
-        Ok(refused) => refused,
-        Err(Unmade { why, cause }) => return failed(floor, report, why, cause).await,
-    };
-    let turns = if runs { &floor.checks.long } else { &floor.checks.short };
-    let Ok(_turn) = turns.acquire().await else { return };
-    tracing::info!(%report, task = %check.task, "checking a report");
-    if check.begin_told {
-        floor.journal.tell(FactBody::Checking { report }).await;
-    }
-    match perform::perform(floor, check, refused).await {
-        Ok((results, changes)) => {
-            finished(floor, report, FactBody::Checked { report, results, changes: Some(changes) }).await;
+/// Checks reports, with all that a check needs.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    pub(crate) checks: Arc<Checks>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) workspaces: Arc<Workspaces>,
+    /// What others wrote runs only when the runner's owner allows it.
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) background: Background,
+}
+
+impl Checker {
+    /// Goes on with what an earlier runner did not finish.
+    pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), JournalError> {
+        for row in self.journal.checks().await?.into_iter().filter(|row| row.result.is_none()) {
+            self.begin(row.desired);
         }
-        Err(Unmade { why, cause }) => failed(floor, report, why, cause).await,
+        Ok(())
     }
-}
 
-async fn failed(floor: &Floor, report: ReportId, detail: String, cause: CheckTrouble) {
-    tracing::warn!(%report, detail, "a report could not be checked");
-    finished(floor, report, FactBody::CheckFailed { report, detail, cause }).await;
-}
+    /// Begins what is new, tells again what the hub has forgotten, and gives up what nobody wants any more.
+    pub(crate) async fn take_in(self: &Arc<Self>, wanted: &[DesiredCheck]) -> Result<(), JournalError> {
+        self.checks.running.lock().retain(|report, (_, stop)| {
+            let stays = wanted.iter().any(|check| check.report == *report);
+            if !stays {
+                stop.cancel();
+            }
+            stays
+        });
+        for row in self.journal.checks().await? {
+            let report = row.desired.report;
+            match row.result {
+                None => self.begin(row.desired),
+                Some(result) if !self.journal.owes_check(report).await? => self.journal.tell(result).await,
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
 
-/// In one step: what is finished is told, and what is told is not done again.
-async fn finished(floor: &Floor, report: ReportId, result: FactBody) {
-    floor.journal.write(&[Change::Checked(report, Box::new(result.clone()))], &[result]).await;
+    fn begin(self: &Arc<Self>, check: DesiredCheck) {
+        let Some((inside, stop)) = self.checks.enter(&check) else { return };
+        let checker = self.clone();
+        self.background.spawn(async move {
+            // Dropped after everything that the check has open.
+            let _inside = inside;
+            let report = check.report;
+            tokio::select! {
+                () = checker.one(&check) => {
+                    checker.checks.running.lock().remove(&report);
+                }
+                () = stop.cancelled() => tracing::info!(%report, "nobody wants this check any more"),
+            }
+        });
+    }
+
+    async fn one(&self, check: &DesiredCheck) {
+        let report = check.report;
+        let runs = check.criteria.iter().any(|criterion| matches!(criterion, Criterion::Command { .. }));
+        // Nobody waits behind a check that waits for a person.
+        let refused = match trust::settle(self, check).await {
+            Ok(refused) => refused,
+            Err(Unmade { why, cause }) => return self.failed(report, why, cause).await,
+        };
+        let turns = if runs { &self.checks.long } else { &self.checks.short };
+        let Ok(_turn) = turns.acquire().await else { return };
+        tracing::info!(%report, task = %check.task, "checking a report");
+        if check.begin_told {
+            self.journal.tell(FactBody::Checking { report }).await;
+        }
+        match perform::perform(self, check, refused).await {
+            Ok((results, changes)) => {
+                self.finished(report, FactBody::Checked { report, results, changes: Some(changes) }).await;
+            }
+            Err(Unmade { why, cause }) => self.failed(report, why, cause).await,
+        }
+    }
+
+    async fn failed(&self, report: ReportId, detail: String, cause: CheckTrouble) {
+        tracing::warn!(%report, detail, "a report could not be checked");
+        self.finished(report, FactBody::CheckFailed { report, detail, cause }).await;
+    }
+
+    /// In one step: what is finished is told, and what is told is not done again.
+    async fn finished(&self, report: ReportId, result: FactBody) {
+        self.journal.write(&[Change::Checked(report, Box::new(result.clone()))], &[result]).await;
+    }
 }

@@ -7,43 +7,44 @@ use protocol::link::{Changes, DesiredCheck, MAX_PATCH};
 use protocol::{Criterion, CriterionResult};
 use worktree::Progress;
 
-use super::{changes, commands, commit};
-use crate::floor::Floor;
-use crate::workspaces::{Purpose, Unmade};
+use super::{Checker, changes, commands, commit};
+use crate::machine::Machine;
+use crate::workspaces::{Purpose, Unmade, Workspaces};
 
 /// How each criterion is met, and what was changed; why that cannot be found out, otherwise.
 pub(super) async fn perform(
-    floor: &Arc<Floor>,
+    checker: &Checker,
     check: &DesiredCheck,
     refused: Option<String>,
 ) -> Result<(Vec<CriterionResult>, Changes), Unmade> {
+    let Checker { machine, workspaces, .. } = checker;
     let workspace = check.workspace.workspace;
-    let place = floor.workspaces.try_make(floor, Purpose::from(check), &Progress::none()).await?;
+    let place = workspaces.try_make(Purpose::from(check), &Progress::none()).await?;
     let has = |is: fn(&Criterion) -> bool| check.criteria.iter().any(is);
     if has(|criterion| matches!(criterion, Criterion::NoConflictWithBase {})) {
-        refresh(floor, check).await;
+        refresh(machine, workspaces, check).await;
     }
-    let trees = &floor.workspaces.worktrees;
+    let trees = &workspaces.worktrees;
     let mut facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
-    if commit::for_agent(floor, check, &facts).await {
+    if commit::for_agent(checker, check, &facts).await {
         facts = trees.examine(workspace, MAX_PATCH).await.map_err(|error| error.to_string())?;
     }
     let facts = Arc::new(facts);
     let told = changes::told(&facts);
     let runs = has(|criterion| matches!(criterion, Criterion::Command { .. }));
-    let commands = commands::commands(floor, check, &place, runs, refused).await?;
+    let commands = commands::commands(checker, check, &place, runs, refused).await?;
     let repository = check.workspace.repository.is_some();
-    let exe = floor.options.exe.to_string_lossy().into_owned();
+    let exe = machine.options.exe.to_string_lossy().into_owned();
     let judge = Judge::new(vec![exe, judge::COMMAND.to_owned()]);
     let site = Site { tree: &place.path, repository, facts, judge, commands };
     Ok((acceptance::check(&check.criteria, &check.files, &site).await, told))
 }
 
 /// Gets the newest base; without it, the one that was fetched last counts.
-async fn refresh(floor: &Arc<Floor>, check: &DesiredCheck) {
+async fn refresh(machine: &Machine, workspaces: &Workspaces, check: &DesiredCheck) {
     let Some(repository) = &check.workspace.repository else { return };
-    let Ok(location) = floor.location(&repository.location).parse() else { return };
-    if let Err(error) = floor.workspaces.worktrees.refresh(&location, &Progress::none()).await {
+    let Ok(location) = machine.location(&repository.location).parse() else { return };
+    if let Err(error) = workspaces.worktrees.refresh(&location, &Progress::none()).await {
         tracing::warn!(report = %check.report, %error, "the newest base could not be fetched");
     }
 }

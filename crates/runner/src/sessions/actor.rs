@@ -1,7 +1,6 @@
 //! The life of one session: prepared, started at most once, followed, and brought to its end.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use protocol::link::FactBody;
 use terminal::{Adopted, Events, Exit, HostLink, LinkError};
@@ -9,9 +8,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::launch::{self, Ready};
 use super::state::At;
-use super::{Order, Stage, end, follow, token};
-use crate::floor::Floor;
-use crate::journal::{Change, SessionRow, Step};
+use super::{Order, Stage, Supervisor, end, follow, token};
+use crate::journal::{Change, Journal, SessionRow, Step};
 
 /// How a session began.
 pub(super) enum Begun {
@@ -29,24 +27,25 @@ pub(super) enum Begun {
 
 /// Lives through a session, from wherever an earlier runner left it.
 pub(super) async fn live(
-    floor: &Arc<Floor>,
+    supervisor: &Supervisor,
     mut row: SessionRow,
     mut inbox: mpsc::UnboundedReceiver<Order>,
     stage: watch::Sender<Stage>,
 ) {
     let session = row.session;
+    let dir = supervisor.machine.folders.session(session);
     let begun = match row.step {
         Step::Ended => return,
         // A journal that was lost must not start anything twice: the host's traces count more.
-        Step::Accepted if !left_a_trace(&floor.session_dir(session)) => begin(floor, &mut row, &mut inbox).await,
-        Step::Accepted | Step::Starting | Step::Running => take_over(floor, &mut row, &mut inbox).await,
+        Step::Accepted if !left_a_trace(&dir) => begin(supervisor, &mut row, &mut inbox).await,
+        Step::Accepted | Step::Starting | Step::Running => take_over(supervisor, &mut row, &mut inbox).await,
     };
     let ending = match begun {
         Begun::Running(host, events) => {
             stage.send_replace(Stage::Running);
             tokio::select! {
-                ending = follow::follow(floor, &mut row, host, events, &mut inbox) => ending,
-                never = token::renew(floor, session) => match never {},
+                ending = follow::follow(supervisor, &mut row, host, events, &mut inbox) => ending,
+                never = token::renew(&supervisor.tokens, session, &dir) => match never {},
             }
         }
         Begun::Ended(exit) => end::Ending::Exited(exit),
@@ -54,21 +53,21 @@ pub(super) async fn live(
         Begun::Never(why) => end::Ending::Never(why),
         Begun::CutOff(why) => end::Ending::CutOff(None, why),
     };
-    token::forget(floor, session);
-    end::end(floor, &mut row, ending).await;
+    token::forget(&supervisor.tokens, session, &dir);
+    end::end(supervisor, &mut row, ending).await;
     stage.send_replace(Stage::Over);
     tracing::info!(%session, "the session is over");
 }
 
 /// Prepares and starts it, unless it is told to stop before.
-async fn begin(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
+async fn begin(supervisor: &Supervisor, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
     let ready = tokio::select! {
         biased;
         cut_off = stopped(inbox) => return unstarted(cut_off),
-        ready = launch::prepare(floor, row) => ready,
+        ready = launch::prepare(supervisor, row) => ready,
     };
     match ready {
-        Ok(ready) => start(floor, row, inbox, ready).await,
+        Ok(ready) => start(supervisor, row, inbox, ready).await,
         Err(why) => Begun::Never(why),
     }
 }
@@ -80,13 +79,13 @@ fn unstarted(cut_off: Option<String>) -> Begun {
 
 /// Starts the host. From the moment that the journal says so, it is never started again.
 async fn start(
-    floor: &Arc<Floor>,
+    supervisor: &Supervisor,
     row: &mut SessionRow,
     inbox: &mut mpsc::UnboundedReceiver<Order>,
     ready: Ready,
 ) -> Begun {
     let session = row.session;
-    let dir = floor.session_dir(session);
+    let dir = supervisor.machine.folders.session(session);
     if let Err(error) = ready.spec.write(&dir) {
         return Begun::Never(format!("its files could not be written: {error}"));
     }
@@ -96,39 +95,41 @@ async fn start(
     // On a full disk this may take so long that nobody wants the session any more.
     tokio::select! {
         biased;
-        () = floor.journal.write(&changes, &[]) => {}
+        () = supervisor.journal.write(&changes, &[]) => {}
         cut_off = stopped(inbox) => return unstarted(cut_off),
     }
     tracing::info!(%session, agent = row.desired.agent, "starting a session");
-    match HostLink::start(&dir, &floor.options.exe).await {
+    match HostLink::start(&dir, &supervisor.machine.options.exe).await {
         Ok((host, events)) => {
-            running(floor, row).await;
+            running(&supervisor.journal, row).await;
             Begun::Running(host, events)
         }
         Err(LinkError::Ended(exit)) => Begun::Ended(exit),
         Err(error) => {
             tracing::warn!(%session, %error, "the session's host did not answer");
-            look(floor, row).await.unwrap_or_else(|| Begun::Never(format!("its host could not be started: {error}")))
+            look(supervisor, row)
+                .await
+                .unwrap_or_else(|| Begun::Never(format!("its host could not be started: {error}")))
         }
     }
 }
 
 /// Finds a session again that an earlier runner had started, or was about to.
-async fn take_over(floor: &Arc<Floor>, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
-    match look(floor, row).await {
+async fn take_over(supervisor: &Supervisor, row: &mut SessionRow, inbox: &mut mpsc::UnboundedReceiver<Order>) -> Begun {
+    match look(supervisor, row).await {
         Some(begun) => begun,
         // The host locks its folder before it does anything: without a trace of it, nothing was started.
-        None => begin(floor, row, inbox).await,
+        None => begin(supervisor, row, inbox).await,
     }
 }
 
 /// What became of a session's host; nothing when there never was one.
-async fn look(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<Begun> {
-    let dir = floor.session_dir(row.session);
+async fn look(supervisor: &Supervisor, row: &mut SessionRow) -> Option<Begun> {
+    let dir = supervisor.machine.folders.session(row.session);
     match HostLink::adopt(&dir).await {
         Ok(Adopted::Running(host, events)) => {
             tracing::info!(session = %row.session, "the session runs: taken over");
-            running(floor, row).await;
+            running(&supervisor.journal, row).await;
             Some(Begun::Running(host, events))
         }
         Ok(Adopted::Ended(exit)) => Some(Begun::Ended(exit)),
@@ -147,7 +148,7 @@ pub(crate) fn left_a_trace(dir: &Path) -> bool {
 }
 
 /// Writes down that it runs, and tells so the first time.
-async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
+async fn running(journal: &Journal, row: &mut SessionRow) {
     let session = row.session;
     if row.step == Step::Running {
         return;
@@ -159,7 +160,7 @@ async fn running(floor: &Arc<Floor>, row: &mut SessionRow) {
     let mut facts = vec![FactBody::SessionState { session, state }];
     // Where the conversation is named before the start, this is the only time to tell it.
     facts.extend(row.memory.conversation.as_ref().map(|_| end::used(session, &row.memory)));
-    floor.journal.write(&changes, &facts).await;
+    journal.write(&changes, &facts).await;
 }
 
 /// Returns when it is told to stop, and why if the hub does not answer; what else is said to it before it runs is refused.

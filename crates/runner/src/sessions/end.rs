@@ -1,7 +1,6 @@
 //! The end of a session: its work saved, its numbers told, and then, in one step, that it is over.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::SessionId;
@@ -9,13 +8,15 @@ use protocol::Usage;
 use protocol::link::FactBody;
 use terminal::{Exit, HostLink};
 
+use super::Supervisor;
 use super::held_up::HeldUp;
 use super::launch::SESSION;
 use super::said::said;
 use super::state;
-use crate::floor::Floor;
 use crate::journal::{Change, Memory, SessionRow, Step};
-use crate::{disk, recordings};
+use crate::machine::Machine;
+use crate::recordings;
+use crate::workspaces::Workspaces;
 
 /// How long saving may hold up a stop.
 const SAVING: Duration = Duration::from_secs(20);
@@ -51,9 +52,10 @@ impl Ending {
 }
 
 /// Brings a session to its end: nothing of it is told after this.
-pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending) {
+pub(super) async fn end(supervisor: &Supervisor, row: &mut SessionRow, ending: Ending) {
+    let Supervisor { machine, workspaces, .. } = supervisor;
     let session = row.session;
-    let dir = floor.session_dir(session);
+    let dir = machine.folders.session(session);
     let mut facts = Vec::new();
     let ending = match ending {
         Ending::Exited(exit) if exit.overdue => Ending::CutOff(Some(exit), OVERDUE.to_owned()),
@@ -65,11 +67,11 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             state::exited(Some(why), None, None)
         }
         Ending::Exited(exit) => {
-            save(floor, row, false).await;
+            save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
-            facts.extend(said(floor, row).await);
+            facts.extend(said(machine, workspaces, row).await);
             if exit.code.is_some_and(|code| code != 0) {
-                facts.extend(held_up_at_the_end(floor, row).await);
+                facts.extend(held_up_at_the_end(machine, row).await);
             }
             let detail = exit.limit.or_else(|| row.memory.held_up.clone());
             let mut state = state::exited(detail, exit.code, exit.signal);
@@ -78,9 +80,9 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
         }
         Ending::CutOff(None, why) => state::lost(&why),
         Ending::CutOff(Some(exit), why) => {
-            save(floor, row, false).await;
+            save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, exit.offset, false).await);
-            facts.extend(said(floor, row).await);
+            facts.extend(said(machine, workspaces, row).await);
             state::lost(&why)
         }
         Ending::Lost => {
@@ -88,9 +90,9 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
             if let Err(error) = HostLink::end_left(&dir, &variable, LEFT).await {
                 tracing::warn!(%session, %error, "what its host left behind could not be ended");
             }
-            save(floor, row, false).await;
+            save(workspaces, row, false).await;
             facts.extend(recorded(session, dir, 0, false).await);
-            facts.extend(said(floor, row).await);
+            facts.extend(said(machine, workspaces, row).await);
             state::lost("its host is gone: the machine was restarted, or somebody killed it")
         }
     };
@@ -98,18 +100,18 @@ pub(super) async fn end(floor: &Arc<Floor>, row: &mut SessionRow, ending: Ending
     row.step = Step::Ended;
     facts.push(FactBody::SessionState { session, state });
     let changes = [Change::Step(session, Step::Ended), Change::Memory(session, Box::new(row.memory.clone()))];
-    floor.journal.write(&changes, &facts).await;
-    let (shared, workspace) = (floor.clone(), row.desired.workspace.workspace);
-    floor.spawn(async move {
-        disk::measure(&shared, workspace).await;
+    supervisor.journal.write(&changes, &facts).await;
+    let (workspaces, workspace) = (workspaces.clone(), row.desired.workspace.workspace);
+    supervisor.background.spawn(async move {
+        workspaces.measure(workspace).await;
     });
 }
 
 /// Why an agent failed that never got to its work, if its terminal says so.
-async fn held_up_at_the_end(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<FactBody> {
+async fn held_up_at_the_end(machine: &Machine, row: &mut SessionRow) -> Option<FactBody> {
     row.desired.task.as_ref()?;
-    let adapter = floor.adapters.get(&row.desired.agent)?;
-    let (dir, copy, mut memory) = (floor.session_dir(row.session), row.clone(), row.memory.clone());
+    let adapter = machine.adapters.get(&row.desired.agent)?;
+    let (dir, copy, mut memory) = (machine.folders.session(row.session), row.clone(), row.memory.clone());
     let look = move || {
         let found = HeldUp { row: &copy, adapter: Some(&adapter) }.at_the_end(&mut memory, &dir);
         (found, memory)
@@ -120,10 +122,10 @@ async fn held_up_at_the_end(floor: &Arc<Floor>, row: &mut SessionRow) -> Option<
 }
 
 /// Saves what is not committed, before something stops or after it has.
-pub(super) async fn save(floor: &Arc<Floor>, row: &SessionRow, soon: bool) {
+pub(super) async fn save(workspaces: &Workspaces, row: &SessionRow, soon: bool) {
     let workspace = row.desired.workspace.workspace;
     let patience = if soon { SAVING / 4 } else { SAVING };
-    match tokio::time::timeout(patience, floor.workspaces.save(floor, workspace)).await {
+    match tokio::time::timeout(patience, workspaces.save(workspace)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%workspace, %error, "the workspace could not be saved now"),
         Err(_) => tracing::warn!(%workspace, "saving the workspace takes long: it goes on beside"),

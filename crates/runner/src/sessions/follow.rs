@@ -1,8 +1,7 @@
 //! Follows a running session: what its agent is at, what it uses, what is said to it, until it ends.
 
 use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agents::{Keys, Observation, Recogniser, Secrets, Seen, State, Typist, WaitingFor};
@@ -18,9 +17,8 @@ use super::how::{How, how, pasted};
 use super::lines::Lines;
 use super::state::{At, sum, usage};
 use super::stopped::{self, Stopped};
-use super::{Order, end, progress, task};
-use crate::floor::Floor;
-use crate::journal::{Change, SessionRow};
+use super::{Order, Supervisor, end, progress, task};
+use crate::journal::{Change, Journal, SessionRow};
 
 /// How often an observation comes while the agent prints.
 const OBSERVE: Duration = Duration::from_secs(2);
@@ -47,7 +45,7 @@ struct Typing {
 }
 
 struct Following<'a> {
-    floor: &'a Arc<Floor>,
+    supervisor: &'a Supervisor,
     row: &'a mut SessionRow,
     host: HostLink,
     events: Events,
@@ -93,19 +91,19 @@ impl Wait {
 
 /// Follows the session until it is over.
 pub(super) async fn follow(
-    floor: &Arc<Floor>,
+    supervisor: &Supervisor,
     row: &mut SessionRow,
     host: HostLink,
     events: Events,
     inbox: &mut mpsc::UnboundedReceiver<Order>,
 ) -> Ending {
-    let how = how(floor, row).await;
-    let before = used_before(floor, row).await;
+    let how = how(&supervisor.machine, &supervisor.workspaces, row).await;
+    let before = used_before(&supervisor.journal, row).await;
     let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode).resumed(before));
     let now = Instant::now();
     let told = stopped::was_told(row.memory.state.as_ref());
     let mut following = Following {
-        floor,
+        supervisor,
         row,
         host,
         events,
@@ -134,9 +132,9 @@ pub(super) async fn follow(
 }
 
 /// What the conversation that a session resumes had used before: its agent may go on counting from there.
-async fn used_before(floor: &Floor, row: &SessionRow) -> agents::Usage {
+async fn used_before(journal: &Journal, row: &SessionRow) -> agents::Usage {
     let Some(conversation) = &row.desired.conversation else { return agents::Usage::default() };
-    match floor.journal.used_before(row.session, conversation).await {
+    match journal.used_before(row.session, conversation).await {
         Ok(used) => sum(&used),
         Err(error) => {
             tracing::warn!(session = %row.session, %error, "what its conversation had used is not known");
@@ -155,7 +153,7 @@ impl Following<'_> {
                     Some(Event::Exit { offset, code, signal }) => {
                         self.offset = offset;
                         self.look().await;
-                        let dir = self.floor.session_dir(self.row.session);
+                        let dir = self.dir();
                         return Ending::of(&dir, offset, code, signal);
                     }
                     Some(Event::Observed(seen)) => self.observed(seen).await,
@@ -179,6 +177,11 @@ impl Following<'_> {
         }
     }
 
+    /// The folder of the session.
+    fn dir(&self) -> PathBuf {
+        self.supervisor.machine.folders.session(self.row.session)
+    }
+
     /// Wants to be told what can be seen, and has the first prompt delivered if nobody has yet.
     async fn attach(&mut self) {
         let _ = self.host.observe(OBSERVE);
@@ -197,7 +200,7 @@ impl Following<'_> {
 
     /// The connection to the host broke: it ended, or it is asked anew.
     async fn find_again(&mut self) -> Option<Ending> {
-        let dir = self.floor.session_dir(self.row.session);
+        let dir = self.dir();
         match HostLink::adopt(&dir).await {
             Ok(Adopted::Running(host, events)) => {
                 (self.host, self.events) = (host, events);
@@ -215,17 +218,17 @@ impl Following<'_> {
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Stop { force } => {
-                end::save(self.floor, self.row, force).await;
-                let grace = if force { Duration::ZERO } else { self.floor.options.stop_grace };
+                end::save(&self.supervisor.workspaces, self.row, force).await;
+                let grace = if force { Duration::ZERO } else { self.supervisor.machine.options.stop_grace };
                 self.mark("state", if force { "stopped by force" } else { "asked to stop" });
                 let _ = self.host.stop(Some(grace));
                 self.kill_at = Some(Instant::now() + grace + KILL);
             }
             Order::CutOff { why, within } => {
                 // What is not saved in time is saved when the agent is out.
-                let _ = tokio::time::timeout(within, end::save(self.floor, self.row, true)).await;
+                let _ = tokio::time::timeout(within, end::save(&self.supervisor.workspaces, self.row, true)).await;
                 self.mark("state", &why);
-                let _ = self.host.stop(Some(within.min(self.floor.options.stop_grace)));
+                let _ = self.host.stop(Some(within.min(self.supervisor.machine.options.stop_grace)));
                 self.kill_at = Some(Instant::now() + within + KILL);
                 self.cut_off = Some(why);
             }
@@ -239,14 +242,14 @@ impl Following<'_> {
 
     /// Asks the host of a task's session whether it is there, and kills one that does not end what it was to.
     async fn look_after_host(&mut self) {
-        let (session, dir) = (self.row.session, self.floor.session_dir(self.row.session));
-        let every = *self.floor.pulse.every().borrow();
-        let every = every.unwrap_or(self.floor.options.patience.heartbeat);
+        let (session, dir) = (self.row.session, self.dir());
+        let every = *self.supervisor.pulse.every().borrow();
+        let every = every.unwrap_or(self.supervisor.machine.options.patience.heartbeat);
         let stopped = self.look_after_agent(&dir, every).await;
         if self.row.desired.task.is_some() {
             let silent = self.health.look(&dir, every).await;
             // Whoever is stopped works as little as whoever does not answer.
-            self.floor.sessions.answers(session, silent.or(stopped));
+            self.supervisor.sessions.answers(session, silent.or(stopped));
         }
         if self.kill_at.is_none_or(|at| at > Instant::now()) {
             return;
@@ -268,7 +271,7 @@ impl Following<'_> {
         if since.is_some() != told {
             let at = if told { self.at_now() } else { stopped::told() };
             self.mark("state", at.detail.as_deref().unwrap_or(at.status.word()));
-            progress::tell(self.floor, self.row, at).await;
+            progress::tell(&self.supervisor.journal, self.row, at).await;
         }
         since
     }
@@ -358,7 +361,7 @@ impl Following<'_> {
     fn priced(&self, used: &agents::Usage, model: &Option<String>) -> agents::Usage {
         let desired = &self.row.desired;
         let model = model.as_deref().or(desired.model.as_deref());
-        let cost = || self.floor.adapters.all().prices().cost(&desired.agent, model, used);
+        let cost = || self.supervisor.machine.adapters.all().prices().cost(&desired.agent, model, used);
         agents::Usage { cost: used.cost.or_else(cost), ..*used }
     }
 
@@ -395,7 +398,7 @@ impl Following<'_> {
         if !facts.is_empty() || memory.progressed != self.row.memory.progressed {
             self.row.memory = memory;
             let change = Change::Memory(session, Box::new(self.row.memory.clone()));
-            self.floor.journal.write(&[change], &facts).await;
+            self.supervisor.journal.write(&[change], &facts).await;
         }
         if let Some(at) = at {
             let text = at.detail.map_or_else(|| at.status.to_string(), |detail| format!("{}: {detail}", at.status));
@@ -444,7 +447,7 @@ impl Following<'_> {
     async fn prompted(&mut self) {
         self.row.memory.prompted = true;
         let change = Change::Memory(self.row.session, Box::new(self.row.memory.clone()));
-        self.floor.journal.write(&[change], &[]).await;
+        self.supervisor.journal.write(&[change], &[]).await;
         let prompt = task::prompt(&self.row.desired).to_owned();
         if !prompt.is_empty() && self.how.takes_prompt() {
             self.mark("prompt", &prompt);
@@ -455,9 +458,9 @@ impl Following<'_> {
         let (told, at) = self.recorded;
         if self.offset != told && at.elapsed() >= RECORDED {
             self.recorded = (self.offset, Instant::now());
-            let dir = self.floor.session_dir(self.row.session);
+            let dir = self.dir();
             if let Some(fact) = end::recorded(self.row.session, dir, self.offset, true).await {
-                self.floor.journal.tell(fact).await;
+                self.supervisor.journal.tell(fact).await;
             }
         }
     }

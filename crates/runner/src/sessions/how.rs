@@ -8,9 +8,10 @@ use std::time::SystemTime;
 use agents::{Adapter, Mode, Prompt, Request, Typist};
 
 use super::launch::request;
-use super::sandbox::{sandbox_of, state_dir};
-use crate::floor::Floor;
+use super::sandbox::sandbox_of;
 use crate::journal::SessionRow;
+use crate::machine::Machine;
+use crate::workspaces::Workspaces;
 
 /// How a running session is understood and spoken to.
 pub(super) struct How {
@@ -30,14 +31,14 @@ pub(super) struct How {
 }
 
 /// How a session that was started is understood and spoken to.
-pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
+pub(super) async fn how(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> How {
     let workspace = row.desired.workspace.workspace;
-    let path = floor.workspaces.path(workspace).await.unwrap_or_default();
-    let request = request(floor, row, &path);
-    let adapter = floor.adapters.get(&row.desired.agent);
+    let path = workspaces.path(workspace).await.unwrap_or_default();
+    let request = request(machine, row, &path);
+    let adapter = machine.adapters.get(&row.desired.agent);
     let launch = adapter.as_ref().and_then(|adapter| agents::launch(adapter, &request).ok());
-    let dir = floor.session_dir(row.session);
-    let environment = adapter.as_ref().map(|adapter| agents::environment(adapter, &floor.person)).unwrap_or_default();
+    let dir = machine.folders.session(row.session);
+    let environment = adapter.as_ref().map(|adapter| agents::environment(adapter, &machine.person)).unwrap_or_default();
     let typist = launch.as_ref().and_then(|launch| typist(&launch.prompt));
     let mut how = How {
         mode: request.mode,
@@ -49,7 +50,7 @@ pub(super) async fn how(floor: &Arc<Floor>, row: &SessionRow) -> How {
         since: std::fs::metadata(terminal::Files::new(&dir).pid())
             .and_then(|file| file.created().or_else(|_| file.modified()))
             .unwrap_or_else(|_| SystemTime::now()),
-        state: sandbox_of(row).map(|_| state_dir(&floor.options.data_dir, row.desired.project)),
+        state: sandbox_of(row).map(|_| machine.folders.contained(row.desired.project)),
         adapter,
     };
     how.pastes = how.typist_for("text").is_some();

@@ -4,16 +4,15 @@ use std::fs::{DirBuilder, File};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use agents::{Adapter, Autonomy, Launch, Mode, Prompt, Request};
 use domain::{SessionMode, SessionStatus};
 use terminal::Spec;
 
 use super::state::At;
-use super::{progress, sandbox, task, token, trust};
-use crate::floor::Floor;
+use super::{Supervisor, progress, sandbox, task, token, trust};
 use crate::journal::SessionRow;
+use crate::machine::Machine;
 use crate::workspaces::{Place, Purpose};
 use crate::{Secret, programs};
 
@@ -29,38 +28,40 @@ pub(super) struct Ready {
 }
 
 /// Makes everything ready; why it cannot be, otherwise. May be dropped and called again.
-pub(super) async fn prepare(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<Ready, String> {
+pub(super) async fn prepare(supervisor: &Supervisor, row: &mut SessionRow) -> Result<Ready, String> {
+    let Supervisor { machine, workspaces, journal, .. } = supervisor;
     let desired = row.desired.clone();
-    let adapter = floor
+    let adapter = machine
         .adapters
         .get(&desired.agent)
         .ok_or_else(|| format!("this runner knows no agent called `{}`", desired.agent))?;
-    let program = program(floor, &adapter)?;
-    trust::before_making(floor, row).await?;
+    let program = program(machine, &adapter)?;
+    trust::before_making(supervisor, row).await?;
     let (progress, steps) = progress::follow();
-    let making = floor.workspaces.make(floor, Purpose::from(&desired), &progress);
-    let place = progress::telling(floor, row, steps, making).await?;
-    let trusted = trust::before_starting(floor, row).await?;
+    let making = workspaces.make(Purpose::from(&desired), &progress);
+    let place = progress::telling(journal, row, steps, making).await?;
+    let trusted = trust::before_starting(supervisor, row).await?;
     let workspace = desired.workspace.workspace;
-    row.memory.sandbox = floor.workspaces.contained(floor, workspace, desired.sandbox.as_ref()).await?;
+    row.memory.sandbox = workspaces.contained(workspace, desired.sandbox.as_ref()).await?;
     if desired.sandbox.is_none() && row.memory.sandbox.is_some() {
         tracing::info!(session = %row.session, %workspace, "the session runs in the sandbox of its workspace");
     }
-    if floor.workspaces.needs_setup(floor, desired.workspace.workspace).await? {
+    if workspaces.needs_setup(desired.workspace.workspace).await? {
         let detail = Some("the setup of its workspace runs".to_owned());
-        progress::tell(floor, row, At { status: SessionStatus::Starting, detail }).await;
+        progress::tell(journal, row, At { status: SessionStatus::Starting, detail }).await;
     }
-    let place = floor.workspaces.set_up(floor, desired.workspace.workspace, place).await?;
-    let secret = floor.tokens.ask(row.session, floor.line.subscribe()).await;
+    let place = workspaces.set_up(desired.workspace.workspace, place).await?;
+    let secret = supervisor.tokens.ask(row.session).await;
     let secret = secret.ok_or("the hub gave no token for its agent: it is over there, or unknown")?;
-    let request = Request { program, trusted, ..request(floor, row, &place.path) };
+    let request = Request { program, trusted, ..request(machine, row, &place.path) };
     let mut launch = agents::launch(&adapter, &request).map_err(|error| error.to_string())?;
     launch.files.extend(desired.task.iter().flat_map(task::files));
-    let dir = floor.session_dir(row.session);
+    let dir = machine.folders.session(row.session);
     let written = write(&dir, &launch.files).and_then(|()| token::write(&dir, &secret));
     written.map_err(|error| format!("its files could not be written: {error}"))?;
-    let spec = spec(floor, row, &adapter, &place, &launch, &secret)?;
-    Ok(Ready { spec, conversation: launch.conversation })
+    let until = super::lease_of(&desired).and_then(|lease| supervisor.pulse.limit(lease));
+    let spec = spec(machine, row, &adapter, &place, &launch, &secret)?;
+    Ok(Ready { spec: Spec { until, ..spec }, conversation: launch.conversation })
 }
 
 /// Writes what the agent reads into the session's folder.
@@ -74,17 +75,17 @@ fn write(dir: &Path, files: &[agents::File]) -> std::io::Result<()> {
     Ok(())
 }
 
-pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Request {
+pub(super) fn request(machine: &Machine, row: &SessionRow, workspace: &Path) -> Request {
     let desired = &row.desired;
     let mode = match desired.mode {
         SessionMode::Interactive => Mode::Interactive,
         SessionMode::Headless => Mode::Headless,
     };
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let dir = floor.session_dir(row.session);
+    let dir = machine.folders.session(row.session);
     Request {
         prompt: some(task::prompt(desired)),
-        mcp: task::servers(desired, &floor.options.exe),
+        mcp: task::servers(desired, &machine.options.exe),
         model: desired.model.clone(),
         system: some(&desired.context),
         conversation: desired.conversation.clone(),
@@ -92,18 +93,18 @@ pub(super) fn request(floor: &Floor, row: &SessionRow, workspace: &Path) -> Requ
         // Asking for nothing is for where something else contains it.
         autonomy: if sandbox::sandbox_of(row).is_some() { Autonomy::Full } else { Autonomy::Edit },
         trusted: false,
-        shell: floor.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
-        home: floor.person.get("HOME").map(PathBuf::from),
+        shell: machine.person.get("SHELL").cloned().unwrap_or_else(|| "/bin/sh".to_owned()),
+        home: machine.person.get("HOME").map(PathBuf::from),
         // A link could lead anywhere: only a folder of the workspace's own counts.
         git_dir: Some(workspace.join(".git")).filter(|git| git.symlink_metadata().is_ok_and(|found| found.is_dir())),
-        ..Request::new(mode, workspace, &dir, &floor.options.exe)
+        ..Request::new(mode, workspace, &dir, &machine.options.exe)
     }
 }
 
 /// Where the agent's program is; an error when it needs one that is not installed.
-fn program(floor: &Floor, adapter: &Adapter) -> Result<Option<PathBuf>, String> {
+fn program(machine: &Machine, adapter: &Adapter) -> Result<Option<PathBuf>, String> {
     let Some(name) = adapter.program() else { return Ok(None) };
-    match programs::find(&name, &floor.person) {
+    match programs::find(&name, &machine.person) {
         Some(path) => Ok(Some(path)),
         None if adapter.install.is_empty() => Err(format!("{} is not installed on this machine", adapter.label)),
         None => Err(format!("{} is not installed on this machine: {}", adapter.label, adapter.install)),
@@ -111,7 +112,7 @@ fn program(floor: &Floor, adapter: &Adapter) -> Result<Option<PathBuf>, String> 
 }
 
 fn spec(
-    floor: &Floor,
+    machine: &Machine,
     row: &SessionRow,
     adapter: &Adapter,
     place: &Place,
@@ -119,13 +120,13 @@ fn spec(
     secret: &Secret,
 ) -> Result<Spec, String> {
     let desired = &row.desired;
-    let mut env = agents::merge(agents::environment(adapter, &floor.person), launch.env.clone());
+    let mut env = agents::merge(agents::environment(adapter, &machine.person), launch.env.clone());
     let mut masks: Vec<String> =
         env.iter().flat_map(|(name, value)| agents::secrets_in(name, value)).map(str::to_owned).collect();
-    masks.extend([secret.expose().to_owned(), floor.options.token.expose().to_owned()]);
-    let dir = floor.session_dir(row.session);
+    masks.extend([secret.expose().to_owned(), machine.options.token.expose().to_owned()]);
+    let dir = machine.folders.session(row.session);
     let ours = [
-        ("SHOPFLOOR_HUB", floor.options.hub.clone()),
+        ("SHOPFLOOR_HUB", machine.options.hub.clone()),
         // Not the token itself: it is short-lived, and everybody who may look at the process sees its environment.
         ("SHOPFLOOR_TOKEN_FILE", token::file(&dir).to_string_lossy().into_owned()),
         (SESSION, row.session.to_string()),
@@ -138,7 +139,7 @@ fn spec(
     env = agents::merge(env, desired.task.iter().flat_map(|task| task::variables(task, &dir)));
     let files = launch.files.iter().map(|file| dir.join(&file.name)).chain([token::folder(&dir)]).collect();
     let argv = sandbox::contain(
-        floor,
+        machine,
         adapter,
         (desired.project, sandbox::sandbox_of(row)),
         place,
@@ -156,10 +157,9 @@ fn spec(
             Prompt::None | Prompt::Paste(_) => None,
         },
         title: title(row, adapter),
-        stop_grace_ms: floor.options.stop_grace.as_millis() as u64,
-        until: super::lease_of(desired).and_then(|lease| floor.pulse.limit(lease)),
-        nice: floor.options.session_nice,
-        limits: floor.options.session_limits,
+        stop_grace_ms: machine.options.stop_grace.as_millis() as u64,
+        nice: machine.options.session_nice,
+        limits: machine.options.session_limits,
         ..Spec::new(argv, &place.path)
     })
 }

@@ -15,6 +15,7 @@ mod said;
 mod sandbox;
 mod state;
 mod stopped;
+mod supervisor;
 mod task;
 mod token;
 mod trust;
@@ -22,9 +23,9 @@ mod trust;
 pub(crate) use actor::left_a_trace;
 pub(crate) use sandbox::contain;
 pub(crate) use state::lost;
+pub(crate) use supervisor::Supervisor;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::SessionId;
@@ -33,7 +34,6 @@ use protocol::link::{DesiredSession, SilentSession};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::floor::Floor;
 use crate::journal::SessionRow;
 
 /// What a session is told.
@@ -90,8 +90,8 @@ pub(crate) fn lease_of(desired: &DesiredSession) -> Option<Duration> {
 }
 
 impl Sessions {
-    /// Begins with a session, or goes on with one that an earlier runner had.
-    pub(crate) fn begin(&self, floor: &Arc<Floor>, row: SessionRow) {
+    /// A session is not over from now on; what it is told, and where it says how far it is. Nothing when it was known.
+    fn enter(&self, row: &SessionRow) -> Option<(mpsc::UnboundedReceiver<Order>, watch::Sender<Stage>)> {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (stage_of, stage) = watch::channel(Stage::Preparing);
         let session = row.session;
@@ -100,7 +100,7 @@ impl Sessions {
         {
             let mut active = self.active.lock();
             if active.contains_key(&session) {
-                return;
+                return None;
             }
             let handle = Handle { orders, stopping: None, stage, workspace, lease, silent: None };
             active.insert(session, handle);
@@ -109,11 +109,12 @@ impl Sessions {
         if !row.desired.run {
             self.stop(session, row.desired.force);
         }
-        let shared = floor.clone();
-        floor.spawn(async move {
-            actor::live(&shared, row, inbox, stage_of).await;
-            shared.sessions.active.lock().remove(&session);
-        });
+        Some((inbox, stage_of))
+    }
+
+    /// A session is over.
+    fn leave(&self, session: SessionId) {
+        self.active.lock().remove(&session);
     }
 
     /// Tells a session to end; one that is over already needs not be told.

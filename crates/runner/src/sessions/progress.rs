@@ -1,7 +1,6 @@
 //! Tells how far a session's preparation is, so that nobody wonders during a long download.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::SessionStatus;
@@ -11,8 +10,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 use worktree::{Progress, Step};
 
 use super::state::At;
-use crate::floor::Floor;
-use crate::journal::{Change, SessionRow};
+use crate::journal::{Change, Journal, SessionRow};
 
 /// How often it is told.
 const EVERY: Duration = Duration::from_secs(3);
@@ -25,12 +23,12 @@ pub(super) fn follow() -> (Progress, watch::Receiver<Option<Step>>) {
 
 /// Does the work and tells the hub how far it is.
 pub(super) async fn telling<T>(
-    floor: &Arc<Floor>,
+    journal: &Journal,
     row: &mut SessionRow,
     steps: watch::Receiver<Option<Step>>,
     work: impl Future<Output = T>,
 ) -> T {
-    beside(work, now_and_then(floor, row, steps)).await
+    beside(work, now_and_then(journal, row, steps)).await
 }
 
 /// Does the work with something beside it. Neither waits for the other to be polled: both write to the journal, and
@@ -43,7 +41,7 @@ async fn beside<T>(work: impl Future<Output = T>, endless: impl Future<Output = 
     }
 }
 
-async fn now_and_then(floor: &Floor, row: &mut SessionRow, mut steps: watch::Receiver<Option<Step>>) -> Infallible {
+async fn now_and_then(journal: &Journal, row: &mut SessionRow, mut steps: watch::Receiver<Option<Step>>) -> Infallible {
     let mut ticks = interval_at(tokio::time::Instant::now() + EVERY, EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -53,18 +51,18 @@ async fn now_and_then(floor: &Floor, row: &mut SessionRow, mut steps: watch::Rec
             let detail = step.percent.map_or_else(|| step.what.clone(), |percent| format!("{} {percent} %", step.what));
             let at = At { status: SessionStatus::Starting, detail: Some(detail) };
             if row.memory.state.as_ref().is_none_or(|state| !at.is(state)) {
-                tell(floor, row, at).await;
+                tell(journal, row, at).await;
             }
         }
     }
 }
 
 /// Tells what a session that does not run yet is at.
-pub(super) async fn tell(floor: &Floor, row: &mut SessionRow, at: At) {
+pub(super) async fn tell(journal: &Journal, row: &mut SessionRow, at: At) {
     let (session, state) = (row.session, at.since_now());
     row.memory.state = Some(state.clone());
     let change = Change::Memory(session, Box::new(row.memory.clone()));
-    floor.journal.write(&[change], &[FactBody::SessionState { session, state }]).await;
+    journal.write(&[change], &[FactBody::SessionState { session, state }]).await;
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use agents::{Recogniser, Secrets};
 use protocol::link::FactBody;
 
 use super::how::how;
 use crate::asks;
-use crate::floor::Floor;
 use crate::journal::SessionRow;
+use crate::machine::Machine;
+use crate::workspaces::Workspaces;
 
 /// How much of the end of a file is read: the last answer is there.
 const END: u64 = 8 << 20;
@@ -21,15 +21,15 @@ const TERMINAL: usize = 4000;
 const LONGEST: usize = 32 * 1024;
 
 /// What the hub is told of a session that worked on a task; nothing when it said nothing.
-pub(super) async fn said(floor: &Arc<Floor>, row: &SessionRow) -> Option<FactBody> {
+pub(super) async fn said(machine: &Machine, workspaces: &Workspaces, row: &SessionRow) -> Option<FactBody> {
     row.desired.task.as_ref()?;
-    let how = how(floor, row).await;
+    let how = how(machine, workspaces, row).await;
     let file = match &how.events {
         Some(events) => Some(events.clone()),
         None => how.find_log().await,
     };
     let recogniser = how.adapter.clone().map(|adapter| Recogniser::new(adapter, how.mode));
-    let (session, dir) = (row.session, floor.session_dir(row.session));
+    let (session, dir) = (row.session, machine.folders.session(row.session));
     let secrets = how.secrets();
     let look = move || in_lines(file, recogniser, secrets).or_else(|| on_terminal(&dir));
     let text = tokio::task::spawn_blocking(look).await.ok().flatten()?;

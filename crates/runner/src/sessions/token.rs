@@ -7,13 +7,12 @@ use std::fs::{DirBuilder, File};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use domain::SessionId;
 use terminal::HostLink;
 
 use crate::Secret;
-use crate::floor::Floor;
+use crate::tokens::Tokens;
 
 /// The folder in a session's own that its agent may look into.
 pub(super) fn folder(session_dir: &Path) -> PathBuf {
@@ -36,9 +35,9 @@ pub(super) fn write(session_dir: &Path, token: &Secret) -> std::io::Result<()> {
 }
 
 /// Forgets the token of a session that is over.
-pub(super) fn forget(floor: &Floor, session: SessionId) {
-    floor.tokens.forget(session);
-    let path = folder(&floor.session_dir(session));
+pub(super) fn forget(tokens: &Tokens, session: SessionId, session_dir: &Path) {
+    tokens.forget(session);
+    let path = folder(session_dir);
     if let Err(error) = std::fs::remove_dir_all(&path)
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -47,15 +46,14 @@ pub(super) fn forget(floor: &Floor, session: SessionId) {
 }
 
 /// Renews the token again and again; a token that expired while nobody could be asked is renewed when somebody can.
-pub(super) async fn renew(floor: &Arc<Floor>, session: SessionId) -> Infallible {
-    let dir = floor.session_dir(session);
+pub(super) async fn renew(tokens: &Tokens, session: SessionId, session_dir: &Path) -> Infallible {
     // An earlier version put it into the environment, where nothing can be renewed: that one lives with its session.
-    while file(&dir).exists() && floor.tokens.due(session).await {
-        let Some(token) = floor.tokens.ask(session, floor.line.subscribe()).await else { break };
-        if let Err(error) = HostLink::mask(&dir, token.expose()).await {
+    while file(session_dir).exists() && tokens.due(session).await {
+        let Some(token) = tokens.ask(session).await else { break };
+        if let Err(error) = HostLink::mask(session_dir, token.expose()).await {
             tracing::warn!(%session, %error, "the host of a session cannot be told what to mask");
         }
-        if let Err(error) = write(&dir, &token) {
+        if let Err(error) = write(session_dir, &token) {
             tracing::error!(%session, %error, "the next token of a session's agent could not be written");
         }
     }

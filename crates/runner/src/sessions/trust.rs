@@ -1,6 +1,5 @@
 //! What a session needs its runner's owner to allow, and waiting for that.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ApprovalKind, SessionStatus};
@@ -8,42 +7,43 @@ use protocol::Sandbox;
 use protocol::link::{DesiredSession, Subject, Wish};
 use worktree::ConfigSet;
 
+use super::Supervisor;
 use super::asked::request;
 use super::progress::tell;
 use super::state::At;
-use crate::approvals::{self, code, list, named, to_make, to_set_up};
-use crate::floor::Floor;
+use crate::approvals::{code, list, named, to_make, to_set_up};
 use crate::journal::SessionRow;
+use crate::workspaces::Workspaces;
 
 /// How long an answer may take before people are told that the session waits: a policy answers at once.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
 /// Waits until the session itself may run here, and its workspace be made.
-pub(super) async fn before_making(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<(), String> {
+pub(super) async fn before_making(supervisor: &Supervisor, row: &mut SessionRow) -> Result<(), String> {
     let desired = &row.desired;
     let mut wishes: Vec<Wish> = request(desired).into_iter().collect();
-    if floor.workspaces.row(floor, desired.workspace.workspace).await?.is_none() {
+    if supervisor.workspaces.row(desired.workspace.workspace).await?.is_none() {
         wishes.extend(to_make(&desired.workspace));
     }
-    settle(floor, row, wishes).await
+    settle(supervisor, row, wishes).await
 }
 
 /// Waits until what the workspace would run is allowed; whether its settings may be trusted.
-pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) -> Result<bool, String> {
+pub(super) async fn before_starting(supervisor: &Supervisor, row: &mut SessionRow) -> Result<bool, String> {
     let wanted = row.desired.workspace.clone();
-    let fresh = floor.workspaces.row(floor, wanted.workspace).await?.is_none_or(|known| !known.ready);
-    let mut wishes = if fresh { in_fresh(floor, &row.desired).await? } else { Vec::new() };
+    let fresh = supervisor.workspaces.row(wanted.workspace).await?.is_none_or(|known| !known.ready);
+    let mut wishes = if fresh { in_fresh(&supervisor.workspaces, &row.desired).await? } else { Vec::new() };
     if wanted.repository_by.is_none() && wanted.code_by.is_none() {
         return Ok(true);
     }
     loop {
-        let found = config(floor, row).await?;
+        let found = config(&supervisor.workspaces, row).await?;
         let settings = settings(&found)?;
         let none = settings.is_none();
         let all: Vec<Wish> = wishes.iter().cloned().chain(settings).collect();
-        settle(floor, row, all).await?;
+        settle(supervisor, row, all).await?;
         // What changed while its owner was reading was not what they allowed.
-        if config(floor, row).await?.sha256 == found.sha256 {
+        if config(&supervisor.workspaces, row).await?.sha256 == found.sha256 {
             return Ok(!none);
         }
         wishes.clear();
@@ -51,11 +51,11 @@ pub(super) async fn before_starting(floor: &Arc<Floor>, row: &mut SessionRow) ->
 }
 
 /// What must be allowed before anything runs in a workspace that is not prepared.
-async fn in_fresh(floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Vec<Wish>, String> {
+async fn in_fresh(workspaces: &Workspaces, desired: &DesiredSession) -> Result<Vec<Wish>, String> {
     let wanted = &desired.workspace;
     let mut commit = None;
     if wanted.code_by.is_some() {
-        let trees = &floor.workspaces.worktrees;
+        let trees = &workspaces.worktrees;
         commit = trees.examine(wanted.workspace, 0).await.map_err(|error| error.to_string())?.head;
     }
     let mut wishes = to_set_up(wanted, commit.as_deref());
@@ -67,13 +67,13 @@ async fn in_fresh(floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Vec<Wi
 }
 
 /// What the session, and everything that runs in its workspace, is kept in.
-async fn sandbox(floor: &Arc<Floor>, desired: &DesiredSession) -> Result<Option<Sandbox>, String> {
-    floor.workspaces.sandbox_for(floor, &desired.workspace, desired.sandbox.as_ref()).await
+async fn sandbox(workspaces: &Workspaces, desired: &DesiredSession) -> Result<Option<Sandbox>, String> {
+    workspaces.sandbox_for(&desired.workspace, desired.sandbox.as_ref()).await
 }
 
-async fn config(floor: &Arc<Floor>, row: &SessionRow) -> Result<ConfigSet, String> {
+async fn config(workspaces: &Workspaces, row: &SessionRow) -> Result<ConfigSet, String> {
     let workspace = row.desired.workspace.workspace;
-    floor.workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())
+    workspaces.worktrees.executable_config(workspace).await.map_err(|error| error.to_string())
 }
 
 /// The settings in a workspace that would run something, with all that they say; what is not shown is named.
@@ -103,21 +103,21 @@ fn settings(found: &ConfigSet) -> Result<Option<Wish>, String> {
 }
 
 /// Waits for the answers; people are told that the session waits, and for what.
-async fn settle(floor: &Arc<Floor>, row: &mut SessionRow, wishes: Vec<Wish>) -> Result<(), String> {
+async fn settle(supervisor: &Supervisor, row: &mut SessionRow, wishes: Vec<Wish>) -> Result<(), String> {
     let subject = Subject::Session(row.session);
     let what = list(wishes.iter()).unwrap_or_default();
-    let sandbox = sandbox(floor, &row.desired).await?;
-    let answer = approvals::allowed(floor, subject, wishes, sandbox.as_ref());
+    let sandbox = sandbox(&supervisor.workspaces, &row.desired).await?;
+    let answer = supervisor.approvals.allowed(subject, wishes, sandbox.as_ref());
     tokio::pin!(answer);
     if let Ok(answered) = tokio::time::timeout(AT_ONCE, &mut answer).await {
         return answered;
     }
     let detail = format!("the runner's owner must allow {what}: `shopfloor approval list`");
     tracing::warn!(session = %row.session, detail, "the session waits for an approval");
-    tell(floor, row, At { status: SessionStatus::Waiting, detail: Some(detail) }).await;
+    tell(&supervisor.journal, row, At { status: SessionStatus::Waiting, detail: Some(detail) }).await;
     let answered = answer.await;
     if answered.is_ok() {
-        tell(floor, row, At { status: SessionStatus::Starting, detail: None }).await;
+        tell(&supervisor.journal, row, At { status: SessionStatus::Starting, detail: None }).await;
     }
     answered
 }

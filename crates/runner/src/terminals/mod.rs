@@ -10,8 +10,10 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::floor::Floor;
+use crate::background::Background;
+use crate::folders::Folders;
 use crate::link::Line;
+use crate::sessions::Sessions;
 
 /// What a watcher wants of a terminal.
 #[derive(Debug)]
@@ -23,8 +25,19 @@ enum Wish {
 }
 
 /// The terminals that are shown on the connection that there is.
-#[derive(Debug, Default)]
-pub(crate) struct Terminals(Mutex<Shown>);
+#[derive(Debug)]
+pub(crate) struct Terminals {
+    sources: Sources,
+    background: Background,
+    shown: Mutex<Shown>,
+}
+
+/// Where terminals are found: sessions that are not over, and the folders of all.
+#[derive(Debug, Clone)]
+struct Sources {
+    sessions: Arc<Sessions>,
+    folders: Folders,
+}
 
 #[derive(Debug, Default)]
 struct Shown {
@@ -43,51 +56,56 @@ struct Channel {
     _shown: DropGuard,
 }
 
-/// Shows a session's terminal on a channel. The same again changes nothing; another channel takes the place of the first.
-pub(crate) fn watch(floor: &Arc<Floor>, line: &Line, channel: u32, session: SessionId, from: Option<u64>) {
-    let shown = CancellationToken::new();
-    let (wishes, inbox) = mpsc::unbounded_channel();
-    {
-        let channels = &mut floor.terminals.0.lock().channels;
-        if channels.get(&channel).is_some_and(|there| there.session == session && !there.wishes.is_closed()) {
-            return;
-        }
-        channels.retain(|_, there| there.session != session);
-        channels.insert(channel, Channel { session, driver: None, wishes, _shown: shown.clone().drop_guard() });
-    }
-    let (floor_of, line) = (floor.clone(), line.clone());
-    floor.spawn(async move {
-        let showing = show::show(&floor_of, &line, channel, session, from, inbox);
-        tokio::select! {
-            () = showing => {}
-            () = shown.cancelled() => {}
-            () = line.ended() => {}
-        }
-    });
-}
-
-/// Shows the screen of a channel anew, also when all of it has been shown.
-pub(crate) fn snapshot(floor: &Arc<Floor>, line: &Line, channel: u32) {
-    if let Some(session) = floor.terminals.over(channel) {
-        return watch(floor, line, channel, session, None);
-    }
-    floor.terminals.wish(channel, Wish::Snapshot);
-}
-
 impl Terminals {
+    /// Nothing is shown yet.
+    pub(crate) fn new(sessions: Arc<Sessions>, folders: Folders, background: Background) -> Self {
+        Self { sources: Sources { sessions, folders }, background, shown: Mutex::default() }
+    }
+
+    /// Shows a session's terminal on a channel. The same again changes nothing; another channel takes the place of the first.
+    pub(crate) fn watch(&self, line: &Line, channel: u32, session: SessionId, from: Option<u64>) {
+        let shown = CancellationToken::new();
+        let (wishes, inbox) = mpsc::unbounded_channel();
+        {
+            let channels = &mut self.shown.lock().channels;
+            if channels.get(&channel).is_some_and(|there| there.session == session && !there.wishes.is_closed()) {
+                return;
+            }
+            channels.retain(|_, there| there.session != session);
+            channels.insert(channel, Channel { session, driver: None, wishes, _shown: shown.clone().drop_guard() });
+        }
+        let (sources, line) = (self.sources.clone(), line.clone());
+        self.background.spawn(async move {
+            let showing = show::show(&sources, &line, channel, session, from, inbox);
+            tokio::select! {
+                () = showing => {}
+                () = shown.cancelled() => {}
+                () = line.ended() => {}
+            }
+        });
+    }
+
+    /// Shows the screen of a channel anew, also when all of it has been shown.
+    pub(crate) fn snapshot(&self, line: &Line, channel: u32) {
+        if let Some(session) = self.over(channel) {
+            return self.watch(line, channel, session, None);
+        }
+        self.wish(channel, Wish::Snapshot);
+    }
+
     /// The session of a channel that was shown to its end.
     fn over(&self, channel: u32) -> Option<SessionId> {
-        let shown = self.0.lock();
+        let shown = self.shown.lock();
         shown.channels.get(&channel).filter(|there| there.wishes.is_closed()).map(|there| there.session)
     }
 
     /// Nobody looks any more.
     pub(crate) fn clear(&self) {
-        self.0.lock().channels.clear();
+        self.shown.lock().channels.clear();
     }
 
     pub(crate) fn unwatch(&self, channel: u32) {
-        self.0.lock().channels.remove(&channel);
+        self.shown.lock().channels.remove(&channel);
     }
 
     pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {
@@ -97,7 +115,7 @@ impl Terminals {
     /// Types, if it is the runner's owner who does.
     pub(crate) fn input(&self, channel: u32, bytes: Vec<u8>) {
         let owners = {
-            let shown = self.0.lock();
+            let shown = self.shown.lock();
             let driver = shown.channels.get(&channel).and_then(|channel| channel.driver);
             driver.is_some() && driver == shown.owner
         };
@@ -110,14 +128,14 @@ impl Terminals {
 
     /// From now on this person types on the channel.
     pub(crate) fn driver(&self, channel: u32, user: UserId) {
-        if let Some(channel) = self.0.lock().channels.get_mut(&channel) {
+        if let Some(channel) = self.shown.lock().channels.get_mut(&channel) {
             channel.driver = Some(user);
         }
     }
 
     /// The runner is this person's.
     pub(crate) fn belong_to(&self, owner: UserId) {
-        self.0.lock().owner = Some(owner);
+        self.shown.lock().owner = Some(owner);
     }
 
     pub(crate) fn credit(&self, channel: u32, offset: u64) {
@@ -126,7 +144,7 @@ impl Terminals {
 
     /// Passes a wish on; one for a terminal that is not shown comes too late.
     fn wish(&self, channel: u32, wish: Wish) {
-        if let Some(channel) = self.0.lock().channels.get(&channel) {
+        if let Some(channel) = self.shown.lock().channels.get(&channel) {
             let _ = channel.wishes.send(wish);
         }
     }

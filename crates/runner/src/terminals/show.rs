@@ -1,7 +1,6 @@
 //! Shows one terminal: from its host while it runs, from its files when it is over.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -13,8 +12,7 @@ use terminal::recording::{Happening, Recording};
 use terminal::{Event, Events, Exit, FinalScreen, HostLink, Screen, Snapshot};
 use tokio::sync::mpsc;
 
-use super::Wish;
-use crate::floor::Floor;
+use super::{Sources, Wish};
 use crate::link::{Cut, Lane, Line};
 use crate::sessions::Stage;
 
@@ -26,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Shows a terminal until it is over, or its watcher or the connection is gone.
 pub(super) async fn show(
-    floor: &Arc<Floor>,
+    sources: &Sources,
     line: &Line,
     channel: u32,
     session: SessionId,
@@ -34,9 +32,9 @@ pub(super) async fn show(
     mut wishes: mpsc::UnboundedReceiver<Wish>,
 ) {
     let lane = line.lane(channel);
-    let dir = floor.session_dir(session);
+    let dir = sources.folders.session(session);
     let asked = AtomicBool::new(false);
-    if !while_it_runs(floor, &lane, channel, session, from, &mut wishes, &asked).await
+    if !while_it_runs(sources, &lane, channel, session, from, &mut wishes, &asked).await
         && files(&dir, &lane, channel, from).await == Ok(false)
     {
         let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
@@ -51,7 +49,7 @@ pub(super) async fn show(
 
 /// Shows a terminal that is not over; false: it is, and has not been shown to its end.
 async fn while_it_runs(
-    floor: &Arc<Floor>,
+    sources: &Sources,
     lane: &Lane,
     channel: u32,
     session: SessionId,
@@ -59,10 +57,10 @@ async fn while_it_runs(
     wishes: &mut mpsc::UnboundedReceiver<Wish>,
     asked: &AtomicBool,
 ) -> bool {
-    let dir = floor.session_dir(session);
-    let mut stage = floor.sessions.stage(session);
+    let dir = sources.folders.session(session);
+    let mut stage = sources.sessions.stage(session);
     if stage.is_none() && !dir.exists() {
-        stage = floor.sessions.stage_soon(session, PATIENCE).await;
+        stage = sources.sessions.stage_soon(session, PATIENCE).await;
     }
     let Some(mut stage) = stage else { return false };
     // A session that is being prepared has nothing to show yet.

@@ -1,7 +1,5 @@
 //! Deletes workspaces; never while somebody works there.
 
-use std::sync::Arc;
-
 use domain::WorkspaceId;
 use protocol::link::FactBody;
 use protocol::{Problem, ProblemKind};
@@ -9,22 +7,21 @@ use worktree::Unfinished;
 
 use super::make::said;
 use super::{Place, Workspaces};
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 
 impl Workspaces {
     /// Deletes a workspace unless work would be lost, or somebody works in it.
-    pub(crate) async fn clean(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), Problem> {
-        if !floor.checks.leave(workspace).await {
+    pub(crate) async fn clean(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        if !self.occupants.checks.leave(workspace).await {
             let detail = "a report is being checked in it: try again when it has its verdict";
             return Err(Problem::new(ProblemKind::Unavailable, detail));
         }
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        nobody_in(floor, workspace)?;
-        let row = self.row(floor, workspace).await.map_err(internal)?;
-        if row.is_none() && was_never_made(floor, workspace).await? {
-            floor.journal.tell(FactBody::WorkspaceCleaned { workspace }).await;
+        self.nobody_in(workspace)?;
+        let row = self.row(workspace).await.map_err(internal)?;
+        if row.is_none() && self.was_never_made(workspace).await? {
+            self.journal.tell(FactBody::WorkspaceCleaned { workspace }).await;
             return Ok(());
         }
         let row = row.filter(|row| !row.cleaned).ok_or_else(unknown)?;
@@ -40,7 +37,7 @@ impl Workspaces {
         let teardown = row.desired.repository.as_ref().and_then(|repository| repository.teardown.clone());
         if let Some(line) = teardown.filter(|line| row.ready && !absent && !line.trim().is_empty()) {
             // One that fails must not keep the workspace for ever.
-            if let Err(why) = self.tear_down(floor, workspace, &row, line).await {
+            if let Err(why) = self.tear_down(workspace, &row, line).await {
                 tracing::warn!(%workspace, "the teardown failed: {why}");
             }
         }
@@ -50,44 +47,39 @@ impl Workspaces {
             return Err(problem(error));
         }
         let _counted = self.counting.lock().await;
-        let row = self.row(floor, workspace).await.map_err(internal)?.unwrap_or(row);
+        let row = self.row(workspace).await.map_err(internal)?.unwrap_or(row);
         let row = WorkspaceRow { cleaned: true, ports: None, ..row };
         let fact = FactBody::WorkspaceCleaned { workspace };
-        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
+        self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
         Ok(())
     }
 }
 
 impl Workspaces {
-    async fn tear_down(
-        &self,
-        floor: &Floor,
-        workspace: WorkspaceId,
-        row: &WorkspaceRow,
-        line: String,
-    ) -> Result<(), String> {
+    async fn tear_down(&self, workspace: WorkspaceId, row: &WorkspaceRow, line: String) -> Result<(), String> {
         let found = self.worktrees.find(workspace).await.map_err(|error| error.to_string())?;
         let place = Place { borrows: self.worktrees.borrows(&found), path: found.path, ports: row.ports.clone() };
-        let script = self.script(floor, row, &place, line)?;
+        let script = self.script(row, &place, line)?;
         let ran = self.worktrees.teardown(workspace, &script).await;
-        ran.map(drop).map_err(|error| format!("{error}{}", said(floor, &self.worktrees.teardown_log(workspace))))
+        ran.map(drop)
+            .map_err(|error| format!("{error}{}", said(&self.machine, &self.worktrees.teardown_log(workspace))))
     }
-}
 
-/// Whether a session was to work in it that failed before there was anything.
-async fn was_never_made(floor: &Floor, workspace: WorkspaceId) -> Result<bool, Problem> {
-    let ended = floor.journal.sessions(true).await.map_err(|error| internal(error.to_string()))?;
-    let wanted = ended.iter().any(|row| row.desired.workspace.workspace == workspace);
-    let absent = floor.workspaces.worktrees.would_lose(workspace).await;
-    Ok(wanted && matches!(absent, Err(worktree::Error::NoWorkspace(_))))
-}
+    /// Whether a session was to work in it that failed before there was anything.
+    async fn was_never_made(&self, workspace: WorkspaceId) -> Result<bool, Problem> {
+        let ended = self.journal.sessions(true).await.map_err(|error| internal(error.to_string()))?;
+        let wanted = ended.iter().any(|row| row.desired.workspace.workspace == workspace);
+        let absent = self.worktrees.would_lose(workspace).await;
+        Ok(wanted && matches!(absent, Err(worktree::Error::NoWorkspace(_))))
+    }
 
-pub(super) fn nobody_in(floor: &Floor, workspace: WorkspaceId) -> Result<(), Problem> {
-    match floor.sessions.in_workspace(workspace).first() {
-        None => Ok(()),
-        Some(session) => {
-            let detail = format!("the session {session} works in it: stop that first");
-            Err(Problem::new(ProblemKind::Conflict, detail))
+    pub(super) fn nobody_in(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        match self.occupants.sessions.in_workspace(workspace).first() {
+            None => Ok(()),
+            Some(session) => {
+                let detail = format!("the session {session} works in it: stop that first");
+                Err(Problem::new(ProblemKind::Conflict, detail))
+            }
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The sandbox of a workspace: what something contained may have changed runs contained from then on.
 
-use std::sync::Arc;
-
 use domain::WorkspaceId;
 use protocol::Sandbox;
 use protocol::link::{DesiredWorkspace, StartFrom};
@@ -10,7 +8,6 @@ use worktree::Script;
 use super::Workspaces;
 use super::make::script;
 use crate::JournalError;
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 use crate::sessions::contain;
 use crate::workspaces::Place;
@@ -20,16 +17,15 @@ impl Workspaces {
     /// there before had. From now on everything there runs in it, also after a restart.
     pub(crate) async fn contained(
         &self,
-        floor: &Floor,
         workspace: WorkspaceId,
         wanted: Option<&Sandbox>,
     ) -> Result<Option<Sandbox>, String> {
         let _alone = self.counting.lock().await;
-        let Some(row) = self.row(floor, workspace).await? else { return Ok(wanted.cloned()) };
+        let Some(row) = self.row(workspace).await? else { return Ok(wanted.cloned()) };
         let kept = Sandbox::both(row.sandbox.as_ref(), wanted);
         if kept != row.sandbox {
             let row = WorkspaceRow { sandbox: kept.clone(), ..row };
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+            self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
         Ok(kept)
     }
@@ -37,11 +33,10 @@ impl Workspaces {
     /// The sandbox that something which wants this one, or none, would run in.
     pub(crate) async fn sandbox_for(
         &self,
-        floor: &Floor,
         workspace: &DesiredWorkspace,
         wanted: Option<&Sandbox>,
     ) -> Result<Option<Sandbox>, String> {
-        let kept = match (self.row(floor, workspace.workspace).await?, &workspace.from) {
+        let kept = match (self.row(workspace.workspace).await?, &workspace.from) {
             (Some(row), _) => row.sandbox,
             (None, Some(StartFrom::Bundle { contained, .. })) => contained.clone(),
             (None, _) => None,
@@ -50,9 +45,9 @@ impl Workspaces {
     }
 
     /// Remembers what an earlier version did not write down: the workspaces in which sessions were contained.
-    pub(crate) async fn remember_sandboxes(&self, floor: &Arc<Floor>) -> Result<(), JournalError> {
-        for (workspace, sandbox) in floor.journal.sandboxes().await? {
-            if let Err(error) = self.contained(floor, workspace, Some(&sandbox)).await {
+    pub(crate) async fn remember_sandboxes(&self) -> Result<(), JournalError> {
+        for (workspace, sandbox) in self.journal.sandboxes().await? {
+            if let Err(error) = self.contained(workspace, Some(&sandbox)).await {
                 tracing::warn!(%workspace, error, "the sandbox of a workspace cannot be remembered");
             }
         }
@@ -60,18 +55,13 @@ impl Workspaces {
     }
 
     /// A shell line of the project, in the workspace's sandbox if it has one; why that cannot be, otherwise.
-    pub(super) fn script(
-        &self,
-        floor: &Floor,
-        row: &WorkspaceRow,
-        place: &Place,
-        line: String,
-    ) -> Result<Script, String> {
+    pub(super) fn script(&self, row: &WorkspaceRow, place: &Place, line: String) -> Result<Script, String> {
         let mut script = script(row, place, line);
         if row.sandbox.is_some() {
-            let adapter = floor.adapters.get("command").ok_or("this runner does not know how commands are run")?;
+            let adapter =
+                self.machine.adapters.get("command").ok_or("this runner does not know how commands are run")?;
             let wanted = (row.project, row.sandbox.as_ref());
-            script.contained = Some(contain(floor, &adapter, wanted, place, Vec::new(), script.argv())?);
+            script.contained = Some(contain(&self.machine, &adapter, wanted, place, Vec::new(), script.argv())?);
         }
         Ok(script)
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use worktree::Event;
 
-use crate::floor::Floor;
+use super::Workspaces;
 
 /// Passes on what happens in workspaces, as long as the runner runs.
-pub(crate) async fn follow_changes(floor: Arc<Floor>, mut events: mpsc::Receiver<Event>) {
+pub(crate) async fn follow_changes(workspaces: Arc<Workspaces>, mut events: mpsc::Receiver<Event>) {
     while let Some(event) = events.recv().await {
         match event {
-            Event::Stats { workspace, stats } => floor.workspaces.counted(&floor, workspace, &stats).await,
-            Event::Saved { workspace, save } => floor.workspaces.saved(&floor, workspace, save.at).await,
+            Event::Stats { workspace, stats } => workspaces.counted(workspace, &stats).await,
+            Event::Saved { workspace, save } => workspaces.saved(workspace, save.at).await,
             Event::Failed { workspace, why } => tracing::warn!(%workspace, why, "a workspace could not be looked at"),
         }
     }

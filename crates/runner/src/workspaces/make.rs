@@ -1,17 +1,16 @@
 //! Makes a workspace and sets it up, once, however many sessions want it and however often the runner is killed.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use domain::{ActivityId, ProjectId, WorkspaceId};
 use protocol::link::{CheckTrouble, DesiredCheck, DesiredSession, DesiredWorkspace, FactBody, StartFrom};
 use worktree::{Plan, Progress, Script, Start};
 
-use super::printed::{last_lines, secrets};
+use super::printed::last_lines;
 use super::{Place, Workspaces, ports, text};
 use crate::clock::now;
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
+use crate::machine::Machine;
 
 /// How long a setup that nobody follows any more may take to end.
 const LEFT: std::time::Duration = std::time::Duration::from_secs(2);
@@ -53,54 +52,39 @@ impl From<String> for Unmade {
 
 impl Workspaces {
     /// The folder with the code in it; nothing of the code has run.
-    pub(crate) async fn make(
-        &self,
-        floor: &Arc<Floor>,
-        purpose: Purpose<'_>,
-        progress: &Progress,
-    ) -> Result<Place, String> {
-        self.try_make(floor, purpose, progress).await.map_err(|unmade| unmade.why)
+    pub(crate) async fn make(&self, purpose: Purpose<'_>, progress: &Progress) -> Result<Place, String> {
+        self.try_make(purpose, progress).await.map_err(|unmade| unmade.why)
     }
 
     /// The same, for whoever can do something about what is missing.
-    pub(crate) async fn try_make(
-        &self,
-        floor: &Arc<Floor>,
-        purpose: Purpose<'_>,
-        progress: &Progress,
-    ) -> Result<Place, Unmade> {
+    pub(crate) async fn try_make(&self, purpose: Purpose<'_>, progress: &Progress) -> Result<Place, Unmade> {
         let workspace = purpose.wanted.workspace;
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        let known = self.row(floor, workspace).await?;
+        let known = self.row(workspace).await?;
         if known.as_ref().is_some_and(|row| row.cleaned) {
             return Err("its workspace was deleted; its branch and its saves are kept".to_owned().into());
         }
-        match self.create(floor, purpose, known, progress).await {
+        match self.create(purpose, known, progress).await {
             Ok(place) => Ok(place),
-            Err(Unmade { why, cause }) => Err(Unmade { why: self.failed(floor, workspace, why).await, cause }),
+            Err(Unmade { why, cause }) => Err(Unmade { why: self.failed(workspace, why).await, cause }),
         }
     }
 
     /// Runs what makes a fresh workspace ready, and tells the hub that it is.
-    pub(crate) async fn set_up(
-        &self,
-        floor: &Arc<Floor>,
-        workspace: WorkspaceId,
-        place: Place,
-    ) -> Result<Place, String> {
+    pub(crate) async fn set_up(&self, workspace: WorkspaceId, place: Place) -> Result<Place, String> {
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        let Some(mut row) = self.row(floor, workspace).await?.filter(|row| !row.ready) else {
-            self.used(floor, workspace).await;
+        let Some(mut row) = self.row(workspace).await?.filter(|row| !row.ready) else {
+            self.used(workspace).await;
             self.follow(workspace);
             return Ok(place);
         };
         let setup = row.desired.repository.as_ref().and_then(|repository| repository.setup.clone());
         if let Some(line) = setup.filter(|line| !line.trim().is_empty()) {
-            let script = match self.script(floor, &row, &place, line) {
+            let script = match self.script(&row, &place, line) {
                 Ok(script) => script,
-                Err(why) => return Err(self.failed(floor, workspace, format!("its setup did not run: {why}")).await),
+                Err(why) => return Err(self.failed(workspace, format!("its setup did not run: {why}")).await),
             };
             if !self.worktrees.is_set_up(workspace, &script) {
                 // A runner that was killed leaves a setup behind that works on.
@@ -108,36 +92,35 @@ impl Workspaces {
                 terminal::host::end_left(&format!("{name}={value}"), LEFT).await;
             }
             if let Err(error) = self.worktrees.setup(workspace, &script).await {
-                let said = said(floor, &self.worktrees.setup_log(workspace));
-                return Err(self.failed(floor, workspace, format!("{error}{said}")).await);
+                let said = said(&self.machine, &self.worktrees.setup_log(workspace));
+                return Err(self.failed(workspace, format!("{error}{said}")).await);
             }
         }
         let _counted = self.counting.lock().await;
         // Meanwhile it may be remembered that something contained works here.
-        row = self.row(floor, workspace).await?.unwrap_or(row);
+        row = self.row(workspace).await?.unwrap_or(row);
         row.ready = true;
         row.used_at = now();
         let ready = ready(workspace, &row, &place);
-        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
         Ok(place)
     }
 
     /// Whether something must still run before a workspace is ready.
-    pub(crate) async fn needs_setup(&self, floor: &Floor, workspace: WorkspaceId) -> Result<bool, String> {
-        let row = self.row(floor, workspace).await?.filter(|row| !row.ready);
+    pub(crate) async fn needs_setup(&self, workspace: WorkspaceId) -> Result<bool, String> {
+        let row = self.row(workspace).await?.filter(|row| !row.ready);
         let setup = row.and_then(|row| row.desired.repository).and_then(|repository| repository.setup);
         Ok(setup.is_some_and(|line| !line.trim().is_empty()))
     }
 
     /// What is remembered of a workspace.
-    pub(crate) async fn row(&self, floor: &Floor, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, String> {
-        floor.journal.workspace(workspace).await.map_err(|error| error.to_string())
+    pub(crate) async fn row(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, String> {
+        self.journal.workspace(workspace).await.map_err(|error| error.to_string())
     }
 
     pub(super) async fn create(
         &self,
-        floor: &Floor,
         purpose: Purpose<'_>,
         known: Option<WorkspaceRow>,
         progress: &Progress,
@@ -147,11 +130,11 @@ impl Workspaces {
         let from = match &wanted.from {
             Some(StartFrom::Branch { branch }) => Some(Start::Branch(branch.parse().map_err(text)?)),
             Some(StartFrom::Bundle { bundle, .. }) if known.is_none() => {
-                Some(Start::Bundle(floor.bundles.taken(floor, bundle).map_err(|problem| problem.detail)?))
+                Some(Start::Bundle(self.bundles.taken(bundle).map_err(|problem| problem.detail)?))
             }
             _ => None,
         };
-        let plan = Plan { from, ..plan(floor, wanted)? };
+        let plan = Plan { from, ..plan(&self.machine, wanted)? };
         let made = self.worktrees.create(wanted.workspace, &plan, progress).await;
         let made = made.map_err(|error| unmade(error, wanted.from.as_ref()))?;
         for (path, why) in &made.copied.left_out {
@@ -160,11 +143,11 @@ impl Workspaces {
         if known.is_none() {
             let base = made.facts.base.as_ref().map(ToString::to_string);
             let row = WorkspaceRow { base, path: Some(made.path.clone()), ..fresh(purpose) };
-            floor.journal.write(&[Change::Workspace(wanted.workspace, Box::new(row))], &[]).await;
+            self.journal.write(&[Change::Workspace(wanted.workspace, Box::new(row))], &[]).await;
         }
         let among = wanted.repository.as_ref().and_then(|repository| repository.ports.as_ref());
         let ports = match among {
-            Some(among) => Some(self.share_out(floor, wanted.workspace, among).await?),
+            Some(among) => Some(self.share_out(wanted.workspace, among).await?),
             None => None,
         };
         let borrows = self.worktrees.borrows(&made);
@@ -172,18 +155,18 @@ impl Workspaces {
     }
 
     /// Tells the hub that a workspace cannot be worked in; why.
-    async fn failed(&self, floor: &Floor, workspace: WorkspaceId, why: String) -> String {
+    async fn failed(&self, workspace: WorkspaceId, why: String) -> String {
         tracing::warn!(%workspace, why, "the workspace could not be made ready");
-        floor.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
+        self.journal.tell(FactBody::WorkspaceFailed { workspace, detail: why.clone() }).await;
         why
     }
 }
 
 /// What a workspace is made from.
-pub(super) fn plan(floor: &Floor, wanted: &DesiredWorkspace) -> Result<Plan, String> {
+pub(super) fn plan(machine: &Machine, wanted: &DesiredWorkspace) -> Result<Plan, String> {
     let mut plan = Plan::default();
     if let Some(repository) = &wanted.repository {
-        plan.location = Some(floor.location(&repository.location).parse().map_err(text)?);
+        plan.location = Some(machine.location(&repository.location).parse().map_err(text)?);
         let base = wanted.base.as_ref().or(repository.base_branch.as_ref());
         plan.base = base.map(|base| base.parse()).transpose().map_err(text)?;
         plan.branch = Some(wanted.branch.parse().map_err(text)?);
@@ -234,8 +217,8 @@ pub(super) fn script(row: &WorkspaceRow, place: &Place, line: String) -> Script 
 }
 
 /// The end of the output that led to an error, to be put after it.
-pub(super) fn said(floor: &Floor, log: &Path) -> String {
-    let text = match last_lines(log, TAIL, &mut secrets(floor)) {
+pub(super) fn said(machine: &Machine, log: &Path) -> String {
+    let text = match last_lines(log, TAIL, &mut machine.secrets()) {
         Ok(printed) => printed.text(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return String::new(),
         Err(error) => return format!(" (its output could not be read: {error})"),

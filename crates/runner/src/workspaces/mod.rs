@@ -18,10 +18,16 @@ use parking_lot::Mutex;
 use protocol::PortRange;
 use worktree::{Watcher, Worktrees};
 
+use crate::bundles::Bundles;
+use crate::checks::Checks;
+use crate::journal::Journal;
+use crate::machine::Machine;
+use crate::sessions::Sessions;
+
 pub(crate) use clean::problem;
 pub(crate) use follow::follow_changes;
 pub(crate) use make::{Purpose, Unmade};
-pub(crate) use printed::{last_lines, secrets};
+pub(crate) use printed::last_lines;
 pub(crate) use save::checked_out;
 
 /// The workspaces of this runner.
@@ -29,12 +35,25 @@ pub(crate) use save::checked_out;
 pub(crate) struct Workspaces {
     pub(crate) worktrees: Worktrees,
     watcher: Watcher,
+    journal: Arc<Journal>,
+    machine: Arc<Machine>,
+    /// Work that was brought from other runners.
+    bundles: Arc<Bundles>,
+    /// Who works in them.
+    occupants: Occupants,
     /// One at a time makes, sets up or cleans a workspace.
     busy: Mutex<HashMap<WorkspaceId, Arc<tokio::sync::Mutex<()>>>>,
     /// One at a time is given ports.
     ports: tokio::sync::Mutex<()>,
     /// One at a time changes what is remembered.
     counting: tokio::sync::Mutex<()>,
+}
+
+/// Who works in workspaces.
+#[derive(Debug, Clone)]
+pub(crate) struct Occupants {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) checks: Arc<Checks>,
 }
 
 /// Where a session works.
@@ -47,8 +66,15 @@ pub(crate) struct Place {
 }
 
 impl Workspaces {
-    pub(crate) fn new(worktrees: Worktrees, watcher: Watcher) -> Self {
-        Self { worktrees, watcher, busy: Mutex::default(), ports: Default::default(), counting: Default::default() }
+    pub(crate) fn new(
+        (worktrees, watcher): (Worktrees, Watcher),
+        journal: Arc<Journal>,
+        machine: Arc<Machine>,
+        bundles: Arc<Bundles>,
+        occupants: Occupants,
+    ) -> Self {
+        let (busy, ports, counting) = Default::default();
+        Self { worktrees, watcher, journal, machine, bundles, occupants, busy, ports, counting }
     }
 
     /// The folder of a workspace that is there.
@@ -59,6 +85,12 @@ impl Workspaces {
     /// Saves and counts a workspace from now on, whenever something changes in it.
     pub(crate) fn follow(&self, workspace: WorkspaceId) {
         self.watcher.follow(workspace);
+    }
+
+    /// Whether a session or a check works in a workspace, or soon will.
+    pub(crate) fn is_in_use(&self, workspace: WorkspaceId) -> bool {
+        let Occupants { sessions, checks } = &self.occupants;
+        checks.workspaces().contains(&workspace) || !sessions.in_workspace(workspace).is_empty()
     }
 
     fn busy(&self, workspace: WorkspaceId) -> Arc<tokio::sync::Mutex<()>> {

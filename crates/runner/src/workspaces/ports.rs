@@ -6,7 +6,6 @@ use protocol::link::FactBody;
 use worktree::Ports;
 
 use super::{Workspaces, text};
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 
 /// How many ports a workspace is given, if the range has as many.
@@ -14,15 +13,10 @@ const SIZE: u16 = 10;
 
 impl Workspaces {
     /// The ports of a workspace, the same ones while somebody works in it, and after that until others need them.
-    pub(super) async fn share_out(
-        &self,
-        floor: &Floor,
-        workspace: WorkspaceId,
-        among: &PortRange,
-    ) -> Result<PortRange, String> {
+    pub(super) async fn share_out(&self, workspace: WorkspaceId, among: &PortRange) -> Result<PortRange, String> {
         let _alone = self.ports.lock().await;
         let _counted = self.counting.lock().await;
-        let rows = floor.journal.workspaces().await.map_err(|error| error.to_string())?;
+        let rows = self.journal.workspaces().await.map_err(|error| error.to_string())?;
         let mut ports = Ports::default();
         for (id, row) in &rows {
             if let Some(taken) = row.ports.as_ref().filter(|_| !row.cleaned) {
@@ -30,10 +24,8 @@ impl Workspaces {
             }
         }
         let size = SIZE.min(among.last.saturating_sub(among.first).saturating_add(1));
-        let busy = floor.checks.workspaces();
-        let idle = |id: &WorkspaceId| floor.sessions.in_workspace(*id).is_empty() && !busy.contains(id);
-        let mut idle: Vec<_> =
-            rows.iter().filter(|(id, row)| row.ports.is_some() && *id != workspace && idle(id)).collect();
+        let idle = |id: &WorkspaceId| *id != workspace && !self.is_in_use(*id);
+        let mut idle: Vec<_> = rows.iter().filter(|(id, row)| row.ports.is_some() && idle(id)).collect();
         idle.sort_by_key(|(_, row)| std::cmp::Reverse(row.used_at));
         let mut taken_back = Vec::new();
         let given = loop {
@@ -60,7 +52,7 @@ impl Workspaces {
         }
         for (id, row) in news {
             let told: Vec<FactBody> = row.ready.then(|| ready(id, &row)).into_iter().collect();
-            floor.journal.write(&[Change::Workspace(id, Box::new(row))], &told).await;
+            self.journal.write(&[Change::Workspace(id, Box::new(row))], &told).await;
         }
         Ok(given)
     }

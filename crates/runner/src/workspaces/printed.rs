@@ -8,8 +8,6 @@ use std::path::Path;
 use agents::Secrets;
 use terminal::Screen;
 
-use crate::floor::Floor;
-
 /// How much of the end is looked at.
 const BYTES: u64 = 256 << 10;
 /// As wide as a terminal that it might have been printed on; longer lines stay whole.
@@ -30,11 +28,6 @@ impl Printed {
     pub(crate) fn text(&self) -> String {
         self.lines.join("\n")
     }
-}
-
-/// The secrets that whoever runs the runner has: they are in nothing that leaves it.
-pub(crate) fn secrets(floor: &Floor) -> Secrets {
-    Secrets::of(floor.person.iter().map(|(name, value)| (name.clone(), value.clone())))
 }
 
 /// The last lines of a log, also while it is written.

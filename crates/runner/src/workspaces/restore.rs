@@ -1,41 +1,33 @@
 //! Brings saves back; never while somebody works there.
 
-use std::sync::Arc;
-
 use domain::WorkspaceId;
 use protocol::link::{DesiredWorkspace, StartFrom};
 use protocol::{Problem, ProblemKind};
 use worktree::{Into as Target, Progress};
 
-use super::clean::{internal, nobody_in, problem, unknown};
+use super::clean::{internal, problem, unknown};
 use super::make::{Purpose, Unmade, plan, ready};
 use super::{Place, Workspaces};
 use crate::clock::now;
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 
 impl Workspaces {
     /// Brings a save back into its workspace, which is made again if it was deleted.
-    pub(crate) async fn restore(
-        &self,
-        floor: &Arc<Floor>,
-        workspace: WorkspaceId,
-        save: Option<&str>,
-    ) -> Result<(), Problem> {
+    pub(crate) async fn restore(&self, workspace: WorkspaceId, save: Option<&str>) -> Result<(), Problem> {
         let busy = self.busy(workspace);
         let _alone = busy.lock().await;
-        nobody_in(floor, workspace)?;
-        let row = self.row(floor, workspace).await.map_err(internal)?.ok_or_else(unknown)?;
+        self.nobody_in(workspace)?;
+        let row = self.row(workspace).await.map_err(internal)?.ok_or_else(unknown)?;
         if !row.cleaned && self.worktrees.find(workspace).await.is_err() {
-            return self.revive(floor, workspace, row, save).await;
+            return self.revive(workspace, row, save).await;
         }
         if !row.cleaned {
             self.worktrees.restore(workspace, save, &Target::Workspace).await.map_err(problem)?;
-            return self.save(floor, workspace).await.map_err(problem);
+            return self.save(workspace).await.map_err(problem);
         }
-        let place = match self.make_again(floor, &row).await {
+        let place = match self.make_again(&row).await {
             Ok(place) => place,
-            Err(unmade) => return Err(self.put_aside(floor, workspace, save, &unmade.why).await),
+            Err(unmade) => return Err(self.put_aside(workspace, save, &unmade.why).await),
         };
         match self.worktrees.restore(workspace, save, &Target::Workspace).await {
             // What was deleted had nothing that is not on its branch.
@@ -46,40 +38,34 @@ impl Workspaces {
         let ready = ready(workspace, &row, &place);
         {
             let _counted = self.counting.lock().await;
-            let row = self.row(floor, workspace).await.map_err(internal)?.unwrap_or(row);
+            let row = self.row(workspace).await.map_err(internal)?.unwrap_or(row);
             // Not ready in the journal: whoever works there next has its setup run first.
             let row = WorkspaceRow { cleaned: false, ready: false, path: Some(place.path), used_at: now(), ..row };
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+            self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         }
         self.follow(workspace);
-        self.save(floor, workspace).await.map_err(problem)
+        self.save(workspace).await.map_err(problem)
     }
 
     /// Makes a workspace again whose folder was deleted behind our back.
-    async fn revive(
-        &self,
-        floor: &Arc<Floor>,
-        workspace: WorkspaceId,
-        row: WorkspaceRow,
-        save: Option<&str>,
-    ) -> Result<(), Problem> {
+    async fn revive(&self, workspace: WorkspaceId, row: WorkspaceRow, save: Option<&str>) -> Result<(), Problem> {
         // The branch that it started from was found out when it was made.
         let base = row.base.clone().or_else(|| row.desired.base.clone());
-        let plan = plan(floor, &DesiredWorkspace { base, ..row.desired.clone() }).map_err(internal)?;
+        let plan = plan(&self.machine, &DesiredWorkspace { base, ..row.desired.clone() }).map_err(internal)?;
         let revived = self.worktrees.revive(workspace, &plan, save).await.map_err(problem)?;
         let borrows = self.worktrees.borrows(&revived);
         let place = Place { path: revived.path, ports: row.ports.clone(), borrows };
         let ready = ready(workspace, &row, &place);
         // What its setup had made is gone with the folder.
         let row = WorkspaceRow { ready: false, path: Some(place.path), used_at: now(), ..row };
-        floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
+        self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[ready]).await;
         self.follow(workspace);
-        self.save(floor, workspace).await.map_err(problem)
+        self.save(workspace).await.map_err(problem)
     }
 
     /// Puts the files of a save into a folder, because no workspace can be made of them; says where.
-    async fn put_aside(&self, floor: &Floor, workspace: WorkspaceId, save: Option<&str>, why: &str) -> Problem {
-        let folder = floor.options.data_dir.join("restored").join(format!("{workspace}-{}", now().as_millis()));
+    async fn put_aside(&self, workspace: WorkspaceId, save: Option<&str>, why: &str) -> Problem {
+        let folder = self.machine.folders.restored(workspace);
         match self.worktrees.restore(workspace, save, &Target::Folder(folder)).await {
             Ok(path) => {
                 let aside = format!("its workspace cannot be made again ({why}); its files are in {}", path.display());
@@ -90,12 +76,12 @@ impl Workspaces {
     }
 
     /// The folder of a workspace that was deleted: with its branch as it was pushed, or else as it began.
-    async fn make_again(&self, floor: &Arc<Floor>, row: &WorkspaceRow) -> Result<Place, Unmade> {
+    async fn make_again(&self, row: &WorkspaceRow) -> Result<Place, Unmade> {
         let pushed = Some(StartFrom::Branch { branch: row.desired.branch.clone() });
         let again = async |from: Option<StartFrom>| {
             let wanted = DesiredWorkspace { from, ..row.desired.clone() };
             let purpose = Purpose { project: row.project, activity: row.activity, wanted: &wanted };
-            self.create(floor, purpose, Some(row.clone()), &Progress::none()).await
+            self.create(purpose, Some(row.clone()), &Progress::none()).await
         };
         match again(pushed.filter(|_| row.desired.repository.is_some())).await {
             Ok(place) => Ok(place),

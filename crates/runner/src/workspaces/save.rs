@@ -1,20 +1,17 @@
 //! Saves what is not committed, and tells the hub what differs when that has changed.
 
-use std::sync::Arc;
-
 use domain::{Timestamp, WorkspaceId};
 use protocol::link::FactBody;
 use protocol::{CheckedOut, GitStats};
 
 use super::Workspaces;
 use crate::clock::now;
-use crate::floor::Floor;
 use crate::journal::{Change, WorkspaceRow};
 use crate::sessions::Order;
 
 impl Workspaces {
     /// Saves a workspace and tells what is new about it. What is not there needs no saving.
-    pub(crate) async fn save(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), worktree::Error> {
+    pub(crate) async fn save(&self, workspace: WorkspaceId) -> Result<(), worktree::Error> {
         let saved = match self.worktrees.save(workspace).await {
             Err(worktree::Error::NoWorkspace(_)) => return Ok(()),
             saved => saved?,
@@ -23,13 +20,13 @@ impl Workspaces {
             tracing::warn!(%workspace, path = left.path, why = left.why, "a file could not be saved");
         }
         let counted = self.worktrees.stats(workspace).await?;
-        self.counted(floor, workspace, &counted).await;
+        self.counted(workspace, &counted).await;
         Ok(())
     }
 
     /// Tells the hub what differs in a workspace, if that is new.
-    pub(crate) async fn counted(&self, floor: &Arc<Floor>, workspace: WorkspaceId, counted: &worktree::GitStats) {
-        let before = self.change(floor, workspace, |row| {
+    pub(crate) async fn counted(&self, workspace: WorkspaceId, counted: &worktree::GitStats) {
+        let before = self.change(workspace, |row| {
             row.stats = Some(told(counted));
             row.saved_at = counted.saved_at.or(row.saved_at);
             row.head = counted.head.clone();
@@ -38,50 +35,47 @@ impl Workspaces {
         let Some(before) = before.await else { return };
         if before.head.is_some() && before.head != counted.head && counted.ahead > 0 {
             let head: String = counted.head.iter().flat_map(|head| head.chars().take(10)).collect();
-            for session in floor.sessions.in_workspace(workspace) {
-                floor.sessions.order(session, Order::Committed(head.clone()));
+            for session in self.occupants.sessions.in_workspace(workspace) {
+                self.occupants.sessions.order(session, Order::Committed(head.clone()));
             }
         }
     }
 
     /// Tells the hub that a workspace was saved.
-    pub(crate) async fn saved(&self, floor: &Arc<Floor>, workspace: WorkspaceId, at: Timestamp) {
-        self.change(floor, workspace, |row| row.saved_at = Some(at)).await;
+    pub(crate) async fn saved(&self, workspace: WorkspaceId, at: Timestamp) {
+        self.change(workspace, |row| row.saved_at = Some(at)).await;
     }
 
-    /// Tells the hub what a workspace takes on the disk.
-    pub(crate) async fn measured(&self, floor: &Arc<Floor>, workspace: WorkspaceId, bytes: u64) {
-        self.change(floor, workspace, |row| row.disk_bytes = Some(bytes)).await;
+    /// Measures a workspace and tells the hub what it takes on the disk; nothing when it is not there.
+    pub(crate) async fn measure(&self, workspace: WorkspaceId) -> Option<u64> {
+        let bytes = self.worktrees.disk_usage(workspace).await.ok()?;
+        self.change(workspace, |row| row.disk_bytes = Some(bytes)).await;
+        Some(bytes)
     }
 
     /// Remembers that a workspace is used again, whether or not anything in it will change.
-    pub(super) async fn used(&self, floor: &Arc<Floor>, workspace: WorkspaceId) {
+    pub(super) async fn used(&self, workspace: WorkspaceId) {
         let _alone = self.counting.lock().await;
-        let known = floor.journal.workspace(workspace).await.ok().flatten();
+        let known = self.journal.workspace(workspace).await.ok().flatten();
         if let Some(row) = known.filter(|row| !row.cleaned) {
             let row = WorkspaceRow { used_at: now(), ..row };
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+            self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
     }
 
     /// Changes what is remembered of a workspace, and tells what of it is new; what it was before.
-    async fn change(
-        &self,
-        floor: &Arc<Floor>,
-        workspace: WorkspaceId,
-        change: impl FnOnce(&mut WorkspaceRow),
-    ) -> Option<WorkspaceRow> {
+    async fn change(&self, workspace: WorkspaceId, change: impl FnOnce(&mut WorkspaceRow)) -> Option<WorkspaceRow> {
         let _alone = self.counting.lock().await;
-        let before = floor.journal.workspace(workspace).await.ok().flatten().filter(|row| !row.cleaned)?;
+        let before = self.journal.workspace(workspace).await.ok().flatten().filter(|row| !row.cleaned)?;
         let mut row = before.clone();
         change(&mut row);
         let shown = |row: &WorkspaceRow| (row.stats.clone(), row.disk_bytes, row.saved_at);
         if shown(&row) != shown(&before) {
             let (stats, disk_bytes, saved_at) = shown(&row);
             let fact = FactBody::WorkspaceStats { workspace, stats, disk_bytes, saved_at };
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
+            self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[fact]).await;
         } else if row.head != before.head {
-            floor.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
+            self.journal.write(&[Change::Workspace(workspace, Box::new(row))], &[]).await;
         }
         Some(before)
     }
