@@ -15,7 +15,7 @@ use crate::background::Background;
 use crate::desired::{Reconciler, Wanted};
 use crate::journal::{Journal, Trouble};
 use crate::lease::Pulse;
-use crate::link::{Ear, Line};
+use crate::link::{Ear, Link};
 use crate::recordings::Recordings;
 use crate::sessions::Sessions;
 use crate::terminals::Terminals;
@@ -34,7 +34,7 @@ pub(crate) struct Desk {
 #[derive(Debug)]
 pub(crate) struct Hearers {
     /// The connection to the hub, while there is one.
-    pub(crate) line: watch::Sender<Option<Line>>,
+    pub(crate) link: watch::Sender<Option<Link>>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) sessions: Arc<Sessions>,
@@ -55,19 +55,19 @@ impl Desk {
 }
 
 impl Ear for Desk {
-    fn connected(&self, line: &Line, owner: UserId) {
+    fn connected(&self, link: &Link, owner: UserId) {
         self.hearers.terminals.belong_to(owner);
-        self.hearers.line.send_replace(Some(line.clone()));
+        self.hearers.link.send_replace(Some(link.clone()));
     }
 
     fn disconnected(&self) {
-        self.hearers.line.send_replace(None);
+        self.hearers.link.send_replace(None);
         // What is marked to be kept from now on is not heard of.
         self.hearers.recordings.retain(BTreeMap::new());
         self.hearers.terminals.clear();
     }
 
-    fn frame(&self, line: &Line, frame: ToRunner) {
+    fn frame(&self, link: &Link, frame: ToRunner) {
         let hearers = &self.hearers;
         match frame {
             ToRunner::Welcome { .. } => {}
@@ -79,11 +79,11 @@ impl Ear for Desk {
             ToRunner::Ack { number } => {
                 self.stored.send_replace(number);
             }
-            ToRunner::Ask { id, ask } => hearers.asks.answer(line, id, ask),
-            ToRunner::Watch { channel, session, from } => hearers.terminals.watch(line, channel, session, from),
+            ToRunner::Ask { id, ask } => hearers.asks.answer(link, id, ask),
+            ToRunner::Watch { channel, session, from } => hearers.terminals.watch(link, channel, session, from),
             ToRunner::Unwatch { channel } => hearers.terminals.unwatch(channel),
             ToRunner::Driver { channel, user } => hearers.terminals.driver(channel, user),
-            ToRunner::Snapshot { channel } => hearers.terminals.snapshot(line, channel),
+            ToRunner::Snapshot { channel } => hearers.terminals.snapshot(link, channel),
             ToRunner::Resize { channel, cols, rows } => hearers.terminals.resize(channel, cols, rows),
             ToRunner::Token { session, secret, lives_seconds } => {
                 let lives = lives_seconds.map(|seconds| Duration::from_secs(seconds.into()));

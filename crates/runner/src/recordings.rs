@@ -13,7 +13,7 @@ use crate::JournalError;
 use crate::clock::now;
 use crate::folders::Folders;
 use crate::journal::{Change, Journal, SessionRow};
-use crate::link::Line;
+use crate::link::Link;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
@@ -53,7 +53,7 @@ pub(crate) struct Recordings {
     /// For how many days those of a project are kept, once the hub has said so.
     retention: watch::Sender<BTreeMap<ProjectId, u32>>,
     /// The connection to the hub, while there is one.
-    line: watch::Receiver<Option<Line>>,
+    link: watch::Receiver<Option<Link>>,
 }
 
 impl Recordings {
@@ -61,9 +61,9 @@ impl Recordings {
         journal: Arc<Journal>,
         folders: Folders,
         limit: Option<u64>,
-        line: watch::Receiver<Option<Line>>,
+        link: watch::Receiver<Option<Link>>,
     ) -> Self {
-        Self { journal, folders, limit, retention: watch::Sender::default(), line }
+        Self { journal, folders, limit, retention: watch::Sender::default(), link }
     }
 
     /// The hub said for how many days recordings of projects are kept; nothing: it is not known any more.
@@ -100,7 +100,7 @@ impl Recordings {
     /// which are to be kept.
     pub(crate) async fn expire(&self) -> Result<(), JournalError> {
         let retention = self.retention.borrow().clone();
-        if retention.is_empty() || self.line.borrow().is_none() {
+        if retention.is_empty() || self.link.borrow().is_none() {
             return Ok(());
         }
         for row in self.journal.sessions(true).await? {

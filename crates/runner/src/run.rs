@@ -80,13 +80,13 @@ async fn set_up(
     background: &Background,
 ) -> Result<Desk, RunError> {
     let (options, folders) = (&machine.options, &machine.folders);
-    let line = watch::Sender::new(None);
+    let link = watch::Sender::new(None);
     let (sessions, checks, pulse) = (Arc::<Sessions>::default(), Arc::<Checks>::default(), Arc::<Pulse>::default());
     let approvals = Arc::new(Approvals::new(journal.clone()));
-    let tokens = Arc::new(Tokens::new(line.subscribe()));
+    let tokens = Arc::new(Tokens::new(link.subscribe()));
     let bundles = Arc::new(Bundles::new(folders));
     let limit = options.recordings_limit;
-    let recordings = Arc::new(Recordings::new(journal.clone(), folders.clone(), limit, line.subscribe()));
+    let recordings = Arc::new(Recordings::new(journal.clone(), folders.clone(), limit, link.subscribe()));
     let (watcher, changes) = worktrees.watch(Tempo::default());
     let workspaces = Arc::new(Workspaces::new(
         (worktrees, watcher),
@@ -148,7 +148,7 @@ async fn set_up(
         background: background.clone(),
     };
     let hearers = Hearers {
-        line,
+        link,
         journal: journal.clone(),
         pulse,
         terminals: Terminals::new(sessions.clone(), folders.clone(), background.clone()),

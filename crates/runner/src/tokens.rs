@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::Secret;
-use crate::link::Line;
+use crate::link::Link;
 
 /// A hub that could not make one says nothing; it is asked again.
 const AGAIN: Duration = Duration::from_secs(15);
@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) struct Tokens {
     /// The connection to the hub, while there is one.
-    lines: watch::Receiver<Option<Line>>,
+    links: watch::Receiver<Option<Link>>,
     waiting: Mutex<HashMap<SessionId, oneshot::Sender<Option<Secret>>>>,
     /// Nothing: it is never renewed.
     due: Mutex<HashMap<SessionId, Option<Instant>>>,
@@ -27,18 +27,18 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Asks on whichever connection there is.
-    pub(crate) fn new(lines: watch::Receiver<Option<Line>>) -> Self {
-        Self { lines, waiting: Mutex::default(), due: Mutex::default() }
+    pub(crate) fn new(links: watch::Receiver<Option<Link>>) -> Self {
+        Self { links, waiting: Mutex::default(), due: Mutex::default() }
     }
 
     /// The token of a session's agent; nothing when the hub says that the session is over.
     pub(crate) async fn ask(&self, session: SessionId) -> Option<Secret> {
-        let mut lines = self.lines.clone();
+        let mut links = self.links.clone();
         loop {
-            let line = lines.wait_for(Option::is_some).await.ok()?.clone()?;
+            let link = links.wait_for(Option::is_some).await.ok()?.clone()?;
             let (answer, answered) = oneshot::channel();
             self.waiting.lock().insert(session, answer);
-            if line.send(&FromRunner::TokenWanted { session }).await.is_ok() {
+            if link.send(&FromRunner::TokenWanted { session }).await.is_ok() {
                 tokio::select! {
                     token = answered => {
                         if let Ok(token) = token {
@@ -46,11 +46,11 @@ impl Tokens {
                         }
                     }
                     () = tokio::time::sleep(AGAIN) => continue,
-                    () = line.ended() => {}
+                    () = link.ended() => {}
                 }
             }
-            // The line that is over must be gone before another is taken.
-            lines.wait_for(|now| now.as_ref().is_none_or(|now| !now.is(&line))).await.ok()?;
+            // The link that is over must be gone before another is taken.
+            links.wait_for(|now| now.as_ref().is_none_or(|now| !now.is(&link))).await.ok()?;
         }
     }
 

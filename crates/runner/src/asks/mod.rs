@@ -20,7 +20,7 @@ use worktree::Worktrees;
 use crate::background::Background;
 use crate::bundles::Bundles;
 use crate::journal::Journal;
-use crate::link::Line;
+use crate::link::Link;
 use crate::machine::Machine;
 use crate::sessions::{Order, Sessions, left_a_trace};
 use crate::workspaces::{Workspaces, problem};
@@ -47,14 +47,14 @@ pub(crate) struct Asks {
 
 impl Asks {
     /// Answers one ask, when it can.
-    pub(crate) fn answer(self: &Arc<Self>, line: &Line, id: u32, ask: RunnerAsk) {
-        let (asks, line) = (self.clone(), line.clone());
+    pub(crate) fn answer(self: &Arc<Self>, link: &Link, id: u32, ask: RunnerAsk) {
+        let (asks, link) = (self.clone(), link.clone());
         self.background.spawn(async move {
             let frame = match asks.told(ask).await {
                 Ok(answer) => FromRunner::Told { id, answer },
                 Err(problem) => FromRunner::Refused { id, problem },
             };
-            let _ = line.send(&frame).await;
+            let _ = link.send(&frame).await;
         });
     }
 

@@ -18,14 +18,14 @@ pub(crate) struct CheckRow {
 impl Journal {
     /// Every check that the hub wants, as far as it was taken in.
     pub(crate) async fn checks(&self) -> Result<Vec<CheckRow>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT desired, result FROM checks").fetch_all(held.connection()?).await?;
         rows.iter().map(check_row).collect()
     }
 
     /// Whether the hub has not acknowledged what it was told of a report.
     pub(crate) async fn owes_check(&self, report: ReportId) -> Result<bool, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";
         Ok(sqlx::query(sql).bind(report.to_string()).fetch_optional(held.connection()?).await?.is_some())
     }

@@ -14,7 +14,7 @@ use crate::clock::now;
 impl Journal {
     /// The facts after number `after`, at most `limit`; from now on they stay as they are, since the hub may see them.
     pub(crate) async fn to_send(&self, after: u64, limit: u32) -> Result<Vec<Fact>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT number, at, body FROM facts WHERE number > $1 ORDER BY number LIMIT $2")
             .bind(integer(after))
             .bind(limit)
@@ -29,7 +29,7 @@ impl Journal {
 
     /// The hub has everything up to `number`.
     pub(crate) async fn acknowledge(&self, number: u64) -> Result<(), JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "DELETE FROM facts WHERE number <= $1";
         let deleted = sqlx::query(sql).bind(integer(number)).execute(held.connection()?).await;
         drop(held);
@@ -38,7 +38,7 @@ impl Journal {
 
     /// Whether there are facts about a session that the hub has not acknowledged.
     pub(crate) async fn owes(&self, session: SessionId) -> Result<bool, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT 1 FROM facts WHERE about = $1 LIMIT 1";
         Ok(sqlx::query(sql).bind(session.to_string()).fetch_optional(held.connection()?).await?.is_some())
     }
@@ -52,7 +52,7 @@ impl Journal {
     }
 
     async fn count_anew(&self) -> Result<u64, JournalError> {
-        let mut tx = self.line.begin().await?;
+        let mut tx = self.connection.begin().await?;
         let done = renumber(tx.connection()?).await;
         tx.end(done).await
     }

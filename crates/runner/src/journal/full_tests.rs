@@ -20,7 +20,7 @@ async fn open() -> (tempfile::TempDir, Journal) {
 }
 
 async fn run(journal: &Journal, sql: String) -> i64 {
-    let mut held = journal.line.hold().await.unwrap();
+    let mut held = journal.connection.hold().await.unwrap();
     let row = sqlx::query(AssertSqlSafe(sql)).fetch_one(held.connection().unwrap()).await.unwrap();
     row.try_get(0).unwrap()
 }
@@ -88,7 +88,7 @@ async fn a_write_that_fails_at_any_step_can_be_repeated() {
     for point in 1..=POINTS {
         let seen = left.clone();
         {
-            let mut held = journal.line.hold().await.unwrap();
+            let mut held = journal.connection.hold().await.unwrap();
             let mut handle = held.connection().unwrap().lock_handle().await.unwrap();
             handle.set_progress_handler(1, move || seen.fetch_sub(1, Ordering::SeqCst) > 0);
         }

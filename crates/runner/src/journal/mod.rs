@@ -4,8 +4,8 @@
 
 mod change;
 mod checks;
+mod connection;
 mod facts;
-mod line;
 mod open;
 mod rows;
 mod trouble;
@@ -23,13 +23,13 @@ pub use open::JournalError;
 pub(crate) use rows::{Memory, SessionRow, Step, WorkspaceRow};
 pub(crate) use trouble::Trouble;
 
-use line::Line;
+use connection::Connection;
 use trouble::Troubles;
 
 /// The open journal.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    line: Line,
+    connection: Connection,
     /// Whether it can be written.
     troubles: Troubles,
     /// Facts up to this one may be at the hub: they stay as they are.
@@ -54,7 +54,7 @@ pub(crate) struct Head {
 impl Journal {
     /// Who this memory is, and how far it has counted.
     pub(crate) async fn head(&self) -> Result<Head, JournalError> {
-        head(self.line.hold().await?.connection()?).await
+        head(self.connection.hold().await?.connection()?).await
     }
 
     /// Writes all of it, or nothing. A full disk is waited for: what happened is not forgotten.
@@ -62,7 +62,7 @@ impl Journal {
         let mut retry = self.troubles.retry();
         while self.write_once(changes, facts).await.is_err() {
             if retry.wait().await {
-                self.line.renew().await;
+                self.connection.renew().await;
             }
         }
     }
@@ -87,7 +87,7 @@ impl Journal {
     }
 
     async fn try_write(&self, changes: &[Change], facts: &[FactBody]) -> Result<(), JournalError> {
-        let mut tx = self.line.begin().await?;
+        let mut tx = self.connection.begin().await?;
         let done = self.put(tx.connection()?, changes, facts).await;
         tx.end(done).await
     }

@@ -14,7 +14,7 @@ use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
 use tokio::sync::Notify;
 
 use super::Journal;
-use super::line::Line;
+use super::connection::Connection;
 use super::trouble::Troubles;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -68,7 +68,7 @@ impl Journal {
         // Whatever is there may have been sent by the process before this one.
         let sent = super::head(&mut connection).await?.facts;
         Ok(Self {
-            line: Line::new(data_dir.to_owned(), connection, alone),
+            connection: Connection::new(data_dir.to_owned(), connection, alone),
             troubles: Troubles::default(),
             sent: AtomicU64::new(sent),
             news: Notify::new(),

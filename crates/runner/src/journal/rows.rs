@@ -109,7 +109,7 @@ pub(crate) struct WorkspaceRow {
 impl Journal {
     /// The sessions that are not over, or those that are; oldest first.
     pub(crate) async fn sessions(&self, ended: bool) -> Result<Vec<SessionRow>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql =
             "SELECT session, step, keep, desired, memory FROM sessions WHERE (step = 'ended') = $1 ORDER BY session";
         let rows = sqlx::query(sql).bind(ended).fetch_all(held.connection()?).await?;
@@ -118,7 +118,7 @@ impl Journal {
 
     /// Those of these sessions that are known here.
     pub(crate) async fn known(&self, sessions: &[SessionId]) -> Result<Vec<SessionRow>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT session, step, keep, desired, memory FROM sessions \
                    WHERE session IN (SELECT value FROM json_each($1))";
         let names = serde_json::to_string(sessions).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Journal {
 
     /// What sessions before this one used of a conversation.
     pub(crate) async fn used_before(&self, session: SessionId, conversation: &str) -> Result<Vec<Usage>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT memory FROM sessions WHERE memory ->> '$.conversation' = $1 AND session < $2";
         let query = sqlx::query(sql).bind(conversation).bind(session.to_string());
         let rows = query.fetch_all(held.connection()?).await?;
@@ -143,7 +143,7 @@ impl Journal {
 
     /// One workspace.
     pub(crate) async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRow>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT workspace, body FROM workspaces WHERE workspace = $1";
         let row = sqlx::query(sql).bind(workspace.to_string()).fetch_optional(held.connection()?).await?;
         row.as_ref().map(workspace_row).transpose().map(|found| found.map(|(_, row)| row))
@@ -151,7 +151,7 @@ impl Journal {
 
     /// Every workspace that ever was here.
     pub(crate) async fn workspaces(&self) -> Result<Vec<(WorkspaceId, WorkspaceRow)>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let rows = sqlx::query("SELECT workspace, body FROM workspaces").fetch_all(held.connection()?).await?;
         rows.iter().map(workspace_row).collect()
     }
@@ -160,7 +160,7 @@ impl Journal {
 impl Journal {
     /// The sandboxes that sessions were wanted in, with their workspaces.
     pub(crate) async fn sandboxes(&self) -> Result<Vec<(WorkspaceId, Sandbox)>, JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "SELECT DISTINCT workspace, desired ->> '$.sandbox' AS sandbox FROM sessions \
                    WHERE desired ->> '$.sandbox' IS NOT NULL";
         let rows = sqlx::query(sql).fetch_all(held.connection()?).await?;

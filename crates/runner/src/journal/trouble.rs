@@ -88,7 +88,7 @@ impl Journal {
         loop {
             let known = tokio::time::timeout(LOOK, troubles.wait_for(Option::is_some)).await.is_ok();
             if !known {
-                if self.line.free().is_some_and(|free| free < LITTLE) {
+                if self.connection.free().is_some_and(|free| free < LITTLE) {
                     let _ = self.note(self.probe().await);
                 }
                 continue;
@@ -102,7 +102,7 @@ impl Journal {
     }
 
     async fn probe(&self) -> Result<(), JournalError> {
-        let mut held = self.line.hold().await?;
+        let mut held = self.connection.hold().await?;
         let sql = "UPDATE runner SET generation = generation WHERE one = 1";
         sqlx::query(sql).execute(held.connection()?).await?;
         Ok(())
@@ -124,7 +124,7 @@ impl Journal {
     }
 
     pub(super) async fn well_again(&self) {
-        self.line.share().await;
+        self.connection.share().await;
         if let Some(trouble) = self.troubles.now.send_replace(None) {
             let seconds = trouble.since.elapsed().as_secs();
             tracing::info!(seconds, "the journal can be written again");

@@ -17,8 +17,8 @@ use tokio_tungstenite::MaybeTlsStream;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-use super::line::Outgoing;
-use super::{Cut, Ear, Line, LinkError};
+use super::sending::Outgoing;
+use super::{Cut, Ear, Link, LinkError};
 use crate::Options;
 use crate::journal::{Change, Journal};
 use crate::options::Patience;
@@ -54,16 +54,16 @@ pub(super) async fn once(
     let greeted = Instant::now();
     let (owner, acknowledged) = greet(&mut sink, &mut stream, journal, &newest, options).await?;
     tracing::info!(hub = options.hub, "linked to the hub");
-    let line = Line::new();
-    let _over = Over { line: &line, ear };
-    ear.connected(&line, owner);
+    let link = Link::new();
+    let _over = Over { link: &link, ear };
+    ear.connected(&link, owner);
     ear.answered(greeted);
     let beats = Beats::default();
     tokio::select! {
-        ended = write(&mut sink, &line) => ended,
-        ended = read(&mut stream, &line, ear, &beats, options.patience) => ended,
-        ended = heartbeat(&line, ear, &beats, options.patience) => ended,
-        ended = tell_facts(&line, journal, acknowledged) => ended,
+        ended = write(&mut sink, &link) => ended,
+        ended = read(&mut stream, &link, ear, &beats, options.patience) => ended,
+        ended = heartbeat(&link, ear, &beats, options.patience) => ended,
+        ended = tell_facts(&link, journal, acknowledged) => ended,
         // It is told with a hello, and only there.
         Ok(()) = about.changed() => Err(LinkError::News),
     }
@@ -81,15 +81,15 @@ fn keep_short(socket: &client::RawSocket) {
     }
 }
 
-/// Ends the line with its connection, however that ends.
+/// Ends the link with its connection, however that ends.
 struct Over<'a> {
-    line: &'a Line,
+    link: &'a Link,
     ear: &'a dyn Ear,
 }
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.line.cut();
+        self.link.cut();
         self.ear.disconnected();
     }
 }
@@ -154,16 +154,16 @@ fn tell_name(wanted: &str, named: Option<RunnerNamed>) {
     }
 }
 
-async fn write(sink: &mut Sink, line: &Line) -> Result<Infallible, LinkError> {
+async fn write(sink: &mut Sink, link: &Link) -> Result<Infallible, LinkError> {
     loop {
-        let frame = line.next().await.map_err(cut)?;
+        let frame = link.next().await.map_err(cut)?;
         put(sink, frame).await?;
     }
 }
 
 async fn read(
     stream: &mut Stream,
-    line: &Line,
+    link: &Link,
     ear: &dyn Ear,
     beats: &Beats,
     patience: Patience,
@@ -173,7 +173,7 @@ async fn read(
         let often = *every.borrow();
         let silence = often.map_or(patience.silence, |every| (every * 2 + SLACK).min(patience.silence));
         match next(stream, Patience { silence, ..patience }).await? {
-            Heard::Frame(frame) => ear.frame(line, *frame),
+            Heard::Frame(frame) => ear.frame(link, *frame),
             Heard::Terminal(frame) => ear.terminal(frame),
             Heard::Answer(number) => {
                 if let Some(sent) = beats.answered(number) {
@@ -185,15 +185,15 @@ async fn read(
     }
 }
 
-async fn heartbeat(line: &Line, ear: &dyn Ear, beats: &Beats, patience: Patience) -> Result<Infallible, LinkError> {
+async fn heartbeat(link: &Link, ear: &dyn Ear, beats: &Beats, patience: Patience) -> Result<Infallible, LinkError> {
     let (mut every, mut troubles) = (ear.every(), ear.troubles());
     loop {
         let wait = every.borrow_and_update().map_or(patience.heartbeat, |every| every.min(patience.heartbeat));
         troubles.mark_unchanged();
         let beat = FromRunner::Heartbeat { silent: ear.silent(), trouble: ear.trouble() };
-        line.send(&beat).await.map_err(cut)?;
+        link.send(&beat).await.map_err(cut)?;
         // Answered by every WebSocket: that is how we know that somebody is there, and has heard this.
-        line.ping(beats.next()).await.map_err(cut)?;
+        link.ping(beats.next()).await.map_err(cut)?;
         tokio::select! {
             () = sleep(wait) => {}
             Ok(()) = every.changed() => {}
@@ -225,7 +225,7 @@ impl Beats {
     }
 }
 
-async fn tell_facts(line: &Line, journal: &Journal, acknowledged: u64) -> Result<Infallible, LinkError> {
+async fn tell_facts(link: &Link, journal: &Journal, acknowledged: u64) -> Result<Infallible, LinkError> {
     let mut told = acknowledged;
     loop {
         let news = journal.news();
@@ -238,7 +238,7 @@ async fn tell_facts(line: &Line, journal: &Journal, acknowledged: u64) -> Result
         }
         for fact in facts {
             told = fact.number;
-            line.send(&FromRunner::Fact(fact)).await.map_err(cut)?;
+            link.send(&FromRunner::Fact(fact)).await.map_err(cut)?;
         }
     }
 }

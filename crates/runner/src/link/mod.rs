@@ -1,7 +1,7 @@
 //! The link to the hub: one outward WebSocket, for ever. Knows frames, not what they mean.
 
 mod connection;
-mod line;
+mod sending;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use tokio::time::Instant;
 use crate::Options;
 use crate::journal::{Journal, Trouble};
 
-pub(crate) use line::{Cut, Lane, Line};
+pub(crate) use sending::{Cut, Lane, Link};
 
 /// Who is told what the hub says. Nothing here may wait: the next keystroke is behind it.
 pub(crate) trait Ear: Send + Sync + 'static {
     /// A connection begins; the runner is this person's.
-    fn connected(&self, line: &Line, owner: UserId);
+    fn connected(&self, link: &Link, owner: UserId);
     /// The connection is over.
     fn disconnected(&self);
     /// The hub said something.
-    fn frame(&self, line: &Line, frame: ToRunner);
+    fn frame(&self, link: &Link, frame: ToRunner);
     /// A watcher typed, or took something in.
     fn terminal(&self, frame: TerminalFrame);
     /// The hub answered what was sent then.

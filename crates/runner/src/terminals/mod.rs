@@ -12,7 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::background::Background;
 use crate::folders::Folders;
-use crate::link::Line;
+use crate::link::Link;
 use crate::sessions::Sessions;
 
 /// What a watcher wants of a terminal.
@@ -63,7 +63,7 @@ impl Terminals {
     }
 
     /// Shows a session's terminal on a channel. The same again changes nothing; another channel takes the place of the first.
-    pub(crate) fn watch(&self, line: &Line, channel: u32, session: SessionId, from: Option<u64>) {
+    pub(crate) fn watch(&self, link: &Link, channel: u32, session: SessionId, from: Option<u64>) {
         let shown = CancellationToken::new();
         let (wishes, inbox) = mpsc::unbounded_channel();
         {
@@ -74,21 +74,21 @@ impl Terminals {
             channels.retain(|_, there| there.session != session);
             channels.insert(channel, Channel { session, driver: None, wishes, _shown: shown.clone().drop_guard() });
         }
-        let (sources, line) = (self.sources.clone(), line.clone());
+        let (sources, link) = (self.sources.clone(), link.clone());
         self.background.spawn(async move {
-            let showing = show::show(&sources, &line, channel, session, from, inbox);
+            let showing = show::show(&sources, &link, channel, session, from, inbox);
             tokio::select! {
                 () = showing => {}
                 () = shown.cancelled() => {}
-                () = line.ended() => {}
+                () = link.ended() => {}
             }
         });
     }
 
     /// Shows the screen of a channel anew, also when all of it has been shown.
-    pub(crate) fn snapshot(&self, line: &Line, channel: u32) {
+    pub(crate) fn snapshot(&self, link: &Link, channel: u32) {
         if let Some(session) = self.over(channel) {
-            return self.watch(line, channel, session, None);
+            return self.watch(link, channel, session, None);
         }
         self.wish(channel, Wish::Snapshot);
     }

@@ -13,7 +13,7 @@ use terminal::{Event, Events, Exit, FinalScreen, HostLink, Screen, Snapshot};
 use tokio::sync::mpsc;
 
 use super::{Sources, Wish};
-use crate::link::{Cut, Lane, Line};
+use crate::link::{Cut, Lane, Link};
 use crate::sessions::Stage;
 
 /// A keystroke's echo waits for no more than this of another terminal.
@@ -25,20 +25,20 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Shows a terminal until it is over, or its watcher or the connection is gone.
 pub(super) async fn show(
     sources: &Sources,
-    line: &Line,
+    link: &Link,
     channel: u32,
     session: SessionId,
     from: Option<u64>,
     mut wishes: mpsc::UnboundedReceiver<Wish>,
 ) {
-    let lane = line.lane(channel);
+    let lane = link.lane(channel);
     let dir = sources.folders.session(session);
     let asked = AtomicBool::new(false);
     if !while_it_runs(sources, &lane, channel, session, from, &mut wishes, &asked).await
         && files(&dir, &lane, channel, from).await == Ok(false)
     {
         let problem = Problem::new(ProblemKind::NotFound, "this session has no terminal that could be shown");
-        let _ = line.send(&FromRunner::Unwatched { channel, problem }).await;
+        let _ = link.send(&FromRunner::Unwatched { channel, problem }).await;
         return;
     }
     // Whoever fell behind while it ended still sees how it looked at last.

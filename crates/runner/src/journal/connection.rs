@@ -14,7 +14,7 @@ use super::open::connect;
 
 /// The connection, shared by one user at a time.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Connection {
     data_dir: PathBuf,
     inner: Mutex<Inner>,
 }
@@ -32,7 +32,7 @@ struct Inner {
 /// The connection while somebody uses it.
 pub(super) struct Held<'a>(MutexGuard<'a, Inner>);
 
-impl Line {
+impl Connection {
     pub(super) fn new(data_dir: PathBuf, connection: SqliteConnection, alone: bool) -> Self {
         Self { data_dir, inner: Mutex::new(Inner { connection: Some(connection), dangling: false, alone }) }
     }

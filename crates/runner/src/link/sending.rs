@@ -31,7 +31,7 @@ pub(crate) enum Outgoing {
 
 /// A connection as those see it who send. Ends with its connection: nothing of one reaches the next.
 #[derive(Debug, Clone)]
-pub(crate) struct Line(Arc<Inner>);
+pub(crate) struct Link(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -46,13 +46,13 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Queue {
     control: VecDeque<Outgoing>,
-    slots: BTreeMap<u32, Slot>,
+    lanes: BTreeMap<u32, LaneState>,
     /// How much a terminal that was always busy has been given.
     clock: u64,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct LaneState {
     frame: Option<Vec<u8>>,
     /// How much this one will have been given with the frame that waits.
     given: u64,
@@ -62,12 +62,12 @@ struct Slot {
 /// One terminal's way into the connection.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    line: Line,
+    link: Link,
     channel: u32,
     emptied: Arc<Notify>,
 }
 
-impl Line {
+impl Link {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Inner {
             queue: Mutex::default(),
@@ -129,10 +129,10 @@ impl Line {
     /// A lane for the terminal on `channel`; one that was there before loses its place.
     pub(crate) fn lane(&self, channel: u32) -> Lane {
         let mut queue = self.0.queue.lock();
-        let slot = Slot { given: queue.clock, ..Slot::default() };
-        let emptied = slot.emptied.clone();
-        queue.slots.insert(channel, slot);
-        Lane { line: self.clone(), channel, emptied }
+        let lane = LaneState { given: queue.clock, ..LaneState::default() };
+        let emptied = lane.emptied.clone();
+        queue.lanes.insert(channel, lane);
+        Lane { link: self.clone(), channel, emptied }
     }
 
     /// What is to be written next; waits for something.
@@ -157,10 +157,10 @@ impl Line {
             self.0.room.notify_one();
             return Some(frame);
         }
-        let waiting = queue.slots.values_mut().filter(|slot| slot.frame.is_some());
-        let slot = waiting.min_by_key(|slot| slot.given)?;
-        let (frame, given) = (slot.frame.take(), slot.given);
-        slot.emptied.notify_one();
+        let waiting = queue.lanes.values_mut().filter(|lane| lane.frame.is_some());
+        let lane = waiting.min_by_key(|lane| lane.given)?;
+        let (frame, given) = (lane.frame.take(), lane.given);
+        lane.emptied.notify_one();
         queue.clock = given;
         frame.map(Outgoing::Bytes)
     }
@@ -169,12 +169,12 @@ impl Line {
 impl Lane {
     /// Returns when the last frame is on its way: a lane that is dropped takes what waits in it along.
     pub(crate) async fn drained(&self) -> Result<(), Cut> {
-        let inner = &self.line.0;
+        let inner = &self.link.0;
         loop {
             if inner.cut.is_cancelled() {
                 return Err(Cut);
             }
-            if inner.queue.lock().slots.get(&self.channel).is_none_or(|slot| slot.frame.is_none()) {
+            if inner.queue.lock().lanes.get(&self.channel).is_none_or(|lane| lane.frame.is_none()) {
                 return Ok(());
             }
             tokio::select! {
@@ -186,7 +186,7 @@ impl Lane {
 
     /// Sends one frame, once the one before it is on its way.
     pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Cut> {
-        let inner = &self.line.0;
+        let inner = &self.link.0;
         loop {
             if inner.cut.is_cancelled() {
                 return Err(Cut);
@@ -195,11 +195,11 @@ impl Lane {
                 let mut queue = inner.queue.lock();
                 let clock = queue.clock;
                 // Another lane has this channel by now.
-                let slot = queue.slots.get_mut(&self.channel).filter(|slot| Arc::ptr_eq(&slot.emptied, &self.emptied));
-                let slot = slot.ok_or(Cut)?;
-                if slot.frame.is_none() {
-                    slot.given = slot.given.max(clock) + frame.len() as u64;
-                    slot.frame = Some(frame);
+                let lane = queue.lanes.get_mut(&self.channel).filter(|lane| Arc::ptr_eq(&lane.emptied, &self.emptied));
+                let lane = lane.ok_or(Cut)?;
+                if lane.frame.is_none() {
+                    lane.given = lane.given.max(clock) + frame.len() as u64;
+                    lane.frame = Some(frame);
                     inner.filled.notify_one();
                     return Ok(());
                 }
@@ -214,9 +214,9 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        let mut queue = self.line.0.queue.lock();
-        if queue.slots.get(&self.channel).is_some_and(|slot| Arc::ptr_eq(&slot.emptied, &self.emptied)) {
-            queue.slots.remove(&self.channel);
+        let mut queue = self.link.0.queue.lock();
+        if queue.lanes.get(&self.channel).is_some_and(|lane| Arc::ptr_eq(&lane.emptied, &self.emptied)) {
+            queue.lanes.remove(&self.channel);
         }
     }
 }
@@ -235,27 +235,27 @@ mod tests {
 
     #[tokio::test]
     async fn control_overtakes_output_and_an_echo_overtakes_a_flood() {
-        let line = Line::new();
-        let (flood, echo) = (line.lane(1), line.lane(2));
+        let link = Link::new();
+        let (flood, echo) = (link.lane(1), link.lane(2));
         flood.send(vec![1; 30_000]).await.unwrap();
-        assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
+        assert_eq!(text(link.next().await.unwrap()), "30000 bytes of 1");
         flood.send(vec![1; 30_000]).await.unwrap();
         echo.send(vec![2; 3]).await.unwrap();
-        line.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await.unwrap();
-        assert!(text(line.next().await.unwrap()).contains("heartbeat"));
-        assert_eq!(text(line.next().await.unwrap()), "3 bytes of 2");
-        assert_eq!(text(line.next().await.unwrap()), "30000 bytes of 1");
+        link.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await.unwrap();
+        assert!(text(link.next().await.unwrap()).contains("heartbeat"));
+        assert_eq!(text(link.next().await.unwrap()), "3 bytes of 2");
+        assert_eq!(text(link.next().await.unwrap()), "30000 bytes of 1");
     }
 
     #[tokio::test]
     async fn two_floods_take_turns() {
-        let line = Line::new();
-        let (one, two) = (line.lane(1), line.lane(2));
+        let link = Link::new();
+        let (one, two) = (link.lane(1), link.lane(2));
         let mut order = Vec::new();
         one.send(vec![1; 100]).await.unwrap();
         two.send(vec![2; 100]).await.unwrap();
         for _ in 0..6 {
-            let Outgoing::Bytes(bytes) = line.next().await.unwrap() else { panic!("not output") };
+            let Outgoing::Bytes(bytes) = link.next().await.unwrap() else { panic!("not output") };
             order.push(bytes[0]);
             let lane = if bytes[0] == 1 { &one } else { &two };
             lane.send(vec![bytes[0]; 100]).await.unwrap();
@@ -265,36 +265,36 @@ mod tests {
 
     #[tokio::test]
     async fn a_lane_holds_one_frame_and_waits_with_the_next() {
-        let line = Line::new();
-        let lane = line.lane(7);
+        let link = Link::new();
+        let lane = link.lane(7);
         lane.send(vec![1]).await.unwrap();
         let second = tokio::spawn(async move { lane.send(vec![2]).await.map(|()| lane) });
-        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![1]));
-        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![2]));
+        assert_eq!(link.next().await.unwrap(), Outgoing::Bytes(vec![1]));
+        assert_eq!(link.next().await.unwrap(), Outgoing::Bytes(vec![2]));
         second.await.unwrap().unwrap();
     }
 
     #[tokio::test]
     async fn whoever_waits_learns_that_it_is_over() {
-        let line = Line::new();
-        let lane = line.lane(7);
+        let link = Link::new();
+        let lane = link.lane(7);
         lane.send(vec![1]).await.unwrap();
         let waits = tokio::spawn(async move { lane.send(vec![2]).await });
-        line.cut();
+        link.cut();
         assert_eq!(waits.await.unwrap(), Err(Cut));
-        assert_eq!(line.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await, Err(Cut));
-        assert_eq!(line.next().await, Err(Cut));
+        assert_eq!(link.send(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await, Err(Cut));
+        assert_eq!(link.next().await, Err(Cut));
     }
 
     #[tokio::test]
     async fn a_channel_that_is_given_anew_takes_nothing_from_before() {
-        let line = Line::new();
-        let old = line.lane(7);
+        let link = Link::new();
+        let old = link.lane(7);
         old.send(vec![1]).await.unwrap();
-        let new = line.lane(7);
+        let new = link.lane(7);
         assert_eq!(old.send(vec![2]).await, Err(Cut));
         drop(old);
         new.send(vec![3]).await.unwrap();
-        assert_eq!(line.next().await.unwrap(), Outgoing::Bytes(vec![3]));
+        assert_eq!(link.next().await.unwrap(), Outgoing::Bytes(vec![3]));
     }
 }
