@@ -7,9 +7,9 @@ use domain::{ActivityId, EscalationId, ProjectId, ReportId, SessionId, TaskId, T
 use parking_lot::Mutex;
 use protocol::{Call, TakenTask, Task, TaskDetail, TaskFilter, TaskLine, TaskRelease};
 
-use crate::floor::{Floor, ask};
 use crate::keeper::{Keeper, Pulse};
 use crate::trouble::Trouble;
+use crate::verbs::{Verbs, ask};
 
 /// What is known about a caller without being told.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +32,7 @@ pub struct Settings {
 
 /// One caller's place.
 pub struct Desk {
-    pub(crate) floor: Arc<dyn Floor>,
+    pub(crate) verbs: Arc<dyn Verbs>,
     pub(crate) settings: Settings,
     pub(crate) pulse: Arc<Pulse>,
     held: Mutex<Vec<Held>>,
@@ -71,9 +71,9 @@ impl std::fmt::Debug for Desk {
 
 impl Desk {
     /// A place with nothing in hand.
-    pub fn new(floor: Arc<dyn Floor>, settings: Settings) -> Self {
+    pub fn new(verbs: Arc<dyn Verbs>, settings: Settings) -> Self {
         let pulse = Arc::new(Pulse::new(settings.grace));
-        Self { floor, settings, pulse, held: Mutex::default(), only_project: Mutex::default() }
+        Self { verbs, settings, pulse, held: Mutex::default(), only_project: Mutex::default() }
     }
 
     /// How long nobody has called.
@@ -93,7 +93,7 @@ impl Desk {
             let Hold { task, fence, .. } = held.hold;
             let input = TaskRelease { fence, reason: Some(reason.to_owned()) };
             // A report that is being checked is not given back; the hub says so, and that is right.
-            if let Err(problem) = self.floor.run(Call::TaskRelease { task, input }).await {
+            if let Err(problem) = self.verbs.run(Call::TaskRelease { task, input }).await {
                 tracing::debug!(%task, problem = problem.detail, "not given back");
             }
         }
@@ -105,7 +105,7 @@ impl Desk {
         // A task that a session was spawned for is renewed by the hub while the session lives.
         let spawned_for = self.settings.session.is_some() && taken.task.session == self.settings.session;
         let every = Duration::from_secs(u64::from(taken.heartbeat_seconds.max(1)));
-        let start = || Keeper::start(self.floor.clone(), self.pulse.clone(), hold.task, hold.fence, every);
+        let start = || Keeper::start(self.verbs.clone(), self.pulse.clone(), hold.task, hold.fence, every);
         let keeper = (!spawned_for).then(start);
         let mut all = self.held.lock();
         // A worker has one task: what it handed in before does not come back to it.
@@ -171,7 +171,7 @@ impl Desk {
             return Ok(Some(Hold { task: own, fence, activity: self.settings.activity }));
         }
         let found = match task.or(self.settings.task) {
-            Some(task) => Some(ask::<TaskDetail>(&*self.floor, Call::TaskShow { task }).await?.task),
+            Some(task) => Some(ask::<TaskDetail>(&*self.verbs, Call::TaskShow { task }).await?.task),
             None => self.search(session).await?,
         };
         // Only the session that it was handed to may use the lease: another one has got the task since, otherwise.
@@ -186,9 +186,9 @@ impl Desk {
         for status in TaskStatus::ALL.iter().copied().filter(|status| status.is_held()) {
             let filter =
                 TaskFilter { project: Some(project), status: Some(status), limit: Some(1000), ..TaskFilter::default() };
-            let lines: Vec<TaskLine> = ask(&*self.floor, Call::TaskList { filter }).await?;
+            let lines: Vec<TaskLine> = ask(&*self.verbs, Call::TaskList { filter }).await?;
             if let Some(line) = lines.into_iter().find(|line| line.session == Some(session)) {
-                return Ok(Some(ask::<TaskDetail>(&*self.floor, Call::TaskShow { task: line.id }).await?.task));
+                return Ok(Some(ask::<TaskDetail>(&*self.verbs, Call::TaskShow { task: line.id }).await?.task));
             }
         }
         Ok(None)

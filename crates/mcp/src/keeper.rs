@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::desk::held_under;
-use crate::floor::{Floor, ask};
+use crate::verbs::{Verbs, ask};
 
 /// When the caller was last heard from.
 #[derive(Debug)]
@@ -43,11 +43,11 @@ impl Pulse {
 pub(crate) struct Keeper(JoinHandle<()>);
 
 impl Keeper {
-    pub(crate) fn start(floor: Arc<dyn Floor>, pulse: Arc<Pulse>, task: TaskId, fence: u64, every: Duration) -> Self {
+    pub(crate) fn start(verbs: Arc<dyn Verbs>, pulse: Arc<Pulse>, task: TaskId, fence: u64, every: Duration) -> Self {
         Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
-                if !pulse.is_alive() || !renew(&*floor, task, fence).await {
+                if !pulse.is_alive() || !renew(&*verbs, task, fence).await {
                     return;
                 }
             }
@@ -62,12 +62,12 @@ impl Drop for Keeper {
 }
 
 /// Renews once; false when the lease is lost for good.
-async fn renew(floor: &dyn Floor, task: TaskId, fence: u64) -> bool {
+async fn renew(verbs: &dyn Verbs, task: TaskId, fence: u64) -> bool {
     let input = TaskHeartbeat { fence, progress: None };
-    let Err(problem) = ask::<Lease>(floor, Call::TaskHeartbeat { task, input }).await else { return true };
+    let Err(problem) = ask::<Lease>(verbs, Call::TaskHeartbeat { task, input }).await else { return true };
     match problem.kind {
         // While a report is checked nothing can be renewed, but the hold may come back with a refusal.
-        ProblemKind::Conflict => match ask::<TaskDetail>(floor, Call::TaskShow { task }).await {
+        ProblemKind::Conflict => match ask::<TaskDetail>(verbs, Call::TaskShow { task }).await {
             Ok(detail) => held_under(&detail, fence),
             Err(problem) => passes(problem.kind),
         },

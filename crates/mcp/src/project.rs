@@ -4,8 +4,8 @@ use domain::ProjectId;
 use protocol::{Call, Project};
 
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 
 /// The project that is named, or the only one that the caller can mean.
 pub(crate) async fn resolve(desk: &Desk, named: Option<&str>) -> Result<ProjectId, Trouble> {
@@ -18,7 +18,7 @@ pub(crate) async fn resolve(desk: &Desk, named: Option<&str>) -> Result<ProjectI
     {
         return Ok(only);
     }
-    let projects: Vec<Project> = ask(&*desk.floor, Call::ProjectList {}).await?;
+    let projects: Vec<Project> = ask(&*desk.verbs, Call::ProjectList {}).await?;
     let found: Vec<&Project> = match named {
         Some(name) => projects.iter().filter(|project| project.name.eq_ignore_ascii_case(name.trim())).collect(),
         None => projects.iter().collect(),

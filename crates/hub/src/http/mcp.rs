@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use domain::Actor;
 use http_body_util::Full;
-use mcp::{Desk, Floor, Running, Settings};
+use mcp::{Desk, Running, Settings, Verbs};
 use parking_lot::Mutex;
 use protocol::{Call, Problem, ProblemKind};
 use store::{Bearer, Credential, Secret};
@@ -142,8 +142,8 @@ impl Door {
         };
         let fresh = || {
             let last = Arc::new(Mutex::new((bearer.clone(), origin.clone())));
-            let floor = Arc::new(HubFloor { hub: self.hub.clone(), last: last.clone() });
-            (Arc::new(Desk::new(floor, settings(credential, named.as_deref()))), last)
+            let verbs = Arc::new(HubVerbs { hub: self.hub.clone(), last: last.clone() });
+            (Arc::new(Desk::new(verbs, settings(credential, named.as_deref()))), last)
         };
         let mut desks = self.desks.lock();
         let (desk, last) = desks.seat(&owner, name, fresh).map_err(|NoRoom| {
@@ -206,12 +206,12 @@ fn settings(credential: &Credential, named: Option<&str>) -> Settings {
 }
 
 /// Runs verbs here, as the bearer of a token that is looked up anew each time: it may have ended.
-struct HubFloor {
+struct HubVerbs {
     hub: Arc<Hub>,
     last: Arc<Mutex<(Bearer, String)>>,
 }
 
-impl Floor for HubFloor {
+impl Verbs for HubVerbs {
     fn run(&self, call: Call) -> Running<'_> {
         Box::pin(async move {
             let (bearer, origin) = self.last.lock().clone();

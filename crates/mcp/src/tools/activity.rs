@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::schema;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 
 pub(super) static SPEC: Spec = Spec {
     name: "activity_update",
@@ -48,7 +48,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let (content, expected_version) = match (given.text, given.append) {
         (Some(_), Some(_)) => return Err(Trouble::new("Give `text` or `append`, not both.")),
         (None, Some(more)) => {
-            let old: Activity = ask(&*desk.floor, Call::ActivityShow { activity }).await?;
+            let old: Activity = ask(&*desk.verbs, Call::ActivityShow { activity }).await?;
             let text = format!("{}\n\n{}", old.content.trim_end(), more.trim());
             (Some(text.trim().to_owned()), Some(old.version))
         }
@@ -58,7 +58,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         return Err(Trouble::new("There is nothing to change: give `status`, `text` or `append`."));
     }
     let input = ActivityUpdate { content, expected_version, status: given.status, links: None };
-    let changed: Result<Activity, _> = ask(&*desk.floor, Call::ActivityUpdate { activity, input }).await;
+    let changed: Result<Activity, _> = ask(&*desk.verbs, Call::ActivityUpdate { activity, input }).await;
     let changed = changed.map_err(|problem| {
         let trouble = Trouble::from(problem);
         if trouble.is_conflict() { trouble.next("Somebody else wrote meanwhile: call again.") } else { trouble }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Spec, list};
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 use crate::{project, schema};
 
 pub(super) static SPEC: Spec = Spec {
@@ -85,7 +85,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
     let tasks: Vec<TaskAdd> =
         given.tasks.into_iter().enumerate().map(|(index, task)| one(index, task)).collect::<Result<_, _>>()?;
     let project = project::resolve(desk, given.project.as_deref()).await?;
-    let added: AddedTasks = ask(&*desk.floor, Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
+    let added: AddedTasks = ask(&*desk.verbs, Call::TaskAdd { project, input: TasksAdd { tasks } }).await?;
     let mut answer = json!({
         "tasks": added.tasks.iter().map(list::line).collect::<Vec<_>>(),
         "next": "They are in the queue: free workers take them.",

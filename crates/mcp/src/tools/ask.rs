@@ -90,7 +90,7 @@ pub(super) async fn ask(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
             }));
         }
         tokio::time::sleep(LOOKS).await;
-        shown = crate::floor::ask(&*desk.floor, Call::EscalationShow { escalation: shown.id }).await?;
+        shown = crate::verbs::ask(&*desk.verbs, Call::EscalationShow { escalation: shown.id }).await?;
     }
 }
 
@@ -107,7 +107,7 @@ async fn send(desk: &Desk, given: Arguments, give_up: bool) -> Result<(TaskId, E
     let hold = desk.hold(given.task, given.fence).await?;
     let Arguments { question, options, context, .. } = given;
     let input = TaskAsk { fence: hold.fence, question, options, context, give_up };
-    let asked: Result<Escalation, _> = crate::floor::ask(&*desk.floor, Call::TaskAsk { task: hold.task, input }).await;
+    let asked: Result<Escalation, _> = crate::verbs::ask(&*desk.verbs, Call::TaskAsk { task: hold.task, input }).await;
     let shown = asked.map_err(|problem| beat::lost(desk, hold, problem.into()))?;
     Ok((hold.task, shown))
 }

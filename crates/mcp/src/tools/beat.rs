@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::{Desk, Hold};
-use crate::floor::ask;
 use crate::schema;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 
 pub(super) static SPEC: Spec = Spec {
     name: "heartbeat",
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let hold = desk.hold(given.task, given.fence).await?;
     let input = TaskHeartbeat { fence: hold.fence, progress: given.progress };
-    let lease: Result<Lease, _> = ask(&*desk.floor, Call::TaskHeartbeat { task: hold.task, input }).await;
+    let lease: Result<Lease, _> = ask(&*desk.verbs, Call::TaskHeartbeat { task: hold.task, input }).await;
     let lease = lease.map_err(|problem| lost(desk, hold, problem.into()))?;
     let mut answer = json!({ "task": hold.task, "lease_ends_at": lease.expires_at, "next": "Go on with your work." });
     let answers = answers(desk, hold).await;
@@ -66,7 +66,7 @@ async fn answers(desk: &Desk, hold: Hold) -> Vec<Value> {
     let open = desk.with(hold.task, |held| held.asked.clone()).unwrap_or_default();
     let mut found = Vec::new();
     for escalation in open {
-        let Ok(shown) = ask::<Escalation>(&*desk.floor, Call::EscalationShow { escalation }).await else { continue };
+        let Ok(shown) = ask::<Escalation>(&*desk.verbs, Call::EscalationShow { escalation }).await else { continue };
         if let Some(answer) = spoken(&shown) {
             desk.with(hold.task, |held| held.asked.retain(|one| *one != escalation));
             found.push(json!({ "question": shown.question, "answer": answer }));

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 use crate::{project, schema};
 
 const USUAL: u32 = 30;
@@ -64,14 +64,14 @@ pub(super) struct Reading {
 pub(super) async fn send(desk: &Desk, given: Saying) -> Result<Value, Trouble> {
     let project = project::resolve(desk, given.project.as_deref()).await?;
     let input = MessageText { content: given.text };
-    let sent: Message = ask(&*desk.floor, Call::ChatSend { project, input }).await?;
+    let sent: Message = ask(&*desk.verbs, Call::ChatSend { project, input }).await?;
     Ok(json!({ "number": sent.number, "next": "It is said. Go on with your work." }))
 }
 
 pub(super) async fn read(desk: &Desk, given: Reading) -> Result<Value, Trouble> {
     let project = project::resolve(desk, given.project.as_deref()).await?;
     let page = MessagePage { before: given.before, limit: Some(given.limit.unwrap_or(USUAL).clamp(1, 200)) };
-    let messages: Vec<Message> = ask(&*desk.floor, Call::ChatHistory { project, page }).await?;
+    let messages: Vec<Message> = ask(&*desk.verbs, Call::ChatHistory { project, page }).await?;
     let shown: Vec<Value> = messages.iter().filter(|message| message.deleted_at.is_none()).map(show).collect();
     let next = match messages.first() {
         Some(first) if first.number > 1 => format!("For earlier ones: chat_read {{\"before\": {}}}.", first.number),

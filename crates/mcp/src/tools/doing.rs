@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 use crate::{project, schema};
 
 pub(super) static SPEC: Spec = Spec {
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble> {
     let project = project::resolve(desk, given.project.as_deref()).await?;
-    let doing: Vec<DoingWhat> = ask(&*desk.floor, Call::WorkDoing { project }).await?;
+    let doing: Vec<DoingWhat> = ask(&*desk.verbs, Call::WorkDoing { project }).await?;
     let next = if doing.is_empty() { "Nobody else works here now." } else { "Leave the files of others alone." };
     Ok(json!({ "doing": doing, "next": next }))
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Spec;
 use crate::desk::Desk;
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 use crate::{project, schema};
 
 const USUAL: u32 = 50;
@@ -58,7 +58,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         after: given.after,
         limit: Some(limit),
     };
-    let lines: Vec<TaskLine> = ask(&*desk.floor, Call::TaskList { filter }).await?;
+    let lines: Vec<TaskLine> = ask(&*desk.verbs, Call::TaskList { filter }).await?;
     let next = match lines.last() {
         Some(last) if lines.len() as u32 >= limit => {
             format!("There may be more: call list_tasks again with after: \"{}\".", last.id)

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 use super::{Spec, beat};
 use crate::desk::{Desk, Hold};
-use crate::floor::ask;
 use crate::schema;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 
 /// Clients give a tool a minute.
 const USUAL_WAIT: u64 = 45;
@@ -83,7 +83,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
         return verdict(desk, hold, report, until).await;
     }
     let input = input(given, hold.fence);
-    match ask::<Report>(&*desk.floor, Call::TaskReport { task: hold.task, input }).await {
+    match ask::<Report>(&*desk.verbs, Call::TaskReport { task: hold.task, input }).await {
         Ok(report) => verdict(desk, hold, report.id, until).await,
         Err(problem) if problem.kind == ProblemKind::Conflict => match handed_in(desk, hold).await {
             Some(report) => verdict(desk, hold, report, until).await,
@@ -115,7 +115,7 @@ fn input(given: Arguments, fence: u64) -> TaskReport {
 
 /// The report that was handed in under this hold before, if one was: it is not remembered here after a restart.
 async fn handed_in(desk: &Desk, hold: Hold) -> Option<ReportId> {
-    let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await.ok()?;
+    let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await.ok()?;
     let attempt = detail.attempts.iter().find(|attempt| attempt.fence == hold.fence)?.number;
     let in_time = |report: &&Report| report.attempt == attempt && report.verdict != ReportVerdict::Late;
     detail.reports.iter().rev().find(in_time).map(|report| report.id)
@@ -125,7 +125,7 @@ async fn handed_in(desk: &Desk, hold: Hold) -> Option<ReportId> {
 async fn verdict(desk: &Desk, hold: Hold, report: ReportId, until: Instant) -> Result<Value, Trouble> {
     let mut pause = FIRST_LOOK;
     loop {
-        let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await?;
+        let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await?;
         let found = detail.reports.iter().find(|one| one.id == report);
         let Some(found) = found else { return Err(Trouble::new("The report is gone: the task was removed.")) };
         if found.verdict != ReportVerdict::Pending || !detail.task.status.is_held() {

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::Spec;
 use crate::desk::{Desk, held_under};
-use crate::floor::ask;
 use crate::trouble::Trouble;
+use crate::verbs::ask;
 use crate::{project, schema};
 
 /// The hub is asked again after this long: an answer must come before proxies lose patience.
@@ -69,7 +69,7 @@ pub(super) async fn run(desk: &Desk, given: Arguments) -> Result<Value, Trouble>
             abilities: given.abilities.clone(),
             wait_seconds: (left > 0).then(|| left.min(ONE_WAIT)),
         };
-        let Taken { taken, why_not } = ask(&*desk.floor, Call::TaskTake { project, input }).await.map_err(advise)?;
+        let Taken { taken, why_not } = ask(&*desk.verbs, Call::TaskTake { project, input }).await.map_err(advise)?;
         if let Some(taken) = taken {
             let answer = describe(&taken);
             desk.keep(&taken, worker, answer.clone());
@@ -92,7 +92,7 @@ async fn again(desk: &Desk, given: &Arguments, worker: Option<&str>) -> Option<V
     if given.task.is_some_and(|task| task != hold.task) {
         return None;
     }
-    let detail: TaskDetail = ask(&*desk.floor, Call::TaskShow { task: hold.task }).await.ok()?;
+    let detail: TaskDetail = ask(&*desk.verbs, Call::TaskShow { task: hold.task }).await.ok()?;
     if !held_under(&detail, hold.fence) {
         desk.forget_hold(hold);
         return None;

@@ -1,4 +1,4 @@
-//! The tools over a floor that answers as it is told.
+//! The tools over verbs that answer as they are told.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use protocol::{
 use serde_json::{Value, json};
 
 use super::{ALL, run};
-use crate::{Desk, Floor, Running, Settings};
+use crate::{Desk, Running, Settings, Verbs};
 
 /// Answers each call from a list, and remembers what was asked.
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Script {
     asked: Mutex<Vec<Call>>,
 }
 
-impl Floor for Script {
+impl Verbs for Script {
     fn run(&self, call: Call) -> Running<'_> {
         let answer = match &call {
             Call::TaskHeartbeat { input, .. } if input.progress.is_none() => Ok(Answer::Lease(lease(input.fence))),

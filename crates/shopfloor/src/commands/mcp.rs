@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use client::{Client, ClientError};
-use mcp::{Desk, Floor, Running, Settings};
+use mcp::{Desk, Running, Settings, Verbs};
 use protocol::{Call, Problem, ProblemKind};
 
 use crate::{Context, Failure};
@@ -22,8 +22,8 @@ pub(crate) struct McpArgs {
 
 /// Serves until the agent closes its end.
 pub(crate) async fn run(args: McpArgs, context: &Context) -> Result<(), Failure> {
-    let floor = Arc::new(ClientFloor(context.client()?.for_agent()));
-    let desk = Arc::new(Desk::new(floor, settings(args, context)));
+    let verbs = Arc::new(ClientVerbs(context.client()?.for_agent()));
+    let desk = Arc::new(Desk::new(verbs, settings(args, context)));
     mcp::serve_stdio(desk).await.map_err(Failure::other)
 }
 
@@ -51,9 +51,9 @@ fn own_name() -> String {
 }
 
 /// Asks the hub, as whoever has the token.
-struct ClientFloor(Client);
+struct ClientVerbs(Client);
 
-impl Floor for ClientFloor {
+impl Verbs for ClientVerbs {
     fn run(&self, call: Call) -> Running<'_> {
         Box::pin(async move {
             self.0.call(call).await.map_err(|error| match error {

@@ -8,15 +8,15 @@ use protocol::{Answer, Call, Problem, ProblemKind, View};
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send + 'a>>;
 
 /// Runs verbs as one caller.
-pub trait Floor: Send + Sync + 'static {
+pub trait Verbs: Send + Sync + 'static {
     /// Runs a verb; a refusal says why.
     fn run(&self, call: Call) -> Running<'_>;
 }
 
 /// Runs a verb and returns the view that its answer carries.
-pub(crate) async fn ask<T: View>(floor: &dyn Floor, call: Call) -> Result<T, Problem> {
+pub(crate) async fn ask<T: View>(verbs: &dyn Verbs, call: Call) -> Result<T, Problem> {
     let verb = call.verb();
-    let answer = floor.run(call).await?;
+    let answer = verbs.run(call).await?;
     T::from_answer(answer)
         .ok_or_else(|| Problem::new(ProblemKind::Protocol, format!("{verb} has no answer of this kind")))
 }
