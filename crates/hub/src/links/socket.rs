@@ -56,8 +56,8 @@ pub(crate) async fn serve(
     let end = match hello {
         Ok(Hello { journal, about, named }) => {
             let name = JournalId::generate().to_string();
-            let session = Session { hub, caller, runner, owner, journal, name };
-            session.run(&mut socket, about, named, ended).await.err().flatten()
+            let connection = Connection { hub, caller, runner, owner, journal, name };
+            connection.run(&mut socket, about, named, ended).await.err().flatten()
         }
         Err(end) => end,
     };
@@ -102,7 +102,8 @@ struct Desks {
     trouble: watch::Sender<trouble::Said>,
 }
 
-struct Session {
+/// One connection of a runner.
+struct Connection {
     hub: Arc<Hub>,
     caller: Caller,
     runner: RunnerId,
@@ -112,7 +113,7 @@ struct Session {
     name: String,
 }
 
-impl Session {
+impl Connection {
     /// Serves the link until one side ends it. Whatever ends it, everybody is told that the runner is gone.
     async fn run(
         &self,

@@ -151,7 +151,7 @@ impl Place {
         }
         // The person's token is not the runner's; and Ctrl-C is for us to pass on.
         command.env_remove("SHOPFLOOR_TOKEN").env_remove("SHOPFLOOR_TOKEN_FILE").process_group(0);
-        // Nor is it part of the session that the floor may have been started in.
+        // Nor is it part of the session that the hub may have been started in.
         command.env_remove("SHOPFLOOR_SESSION");
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
