@@ -5,7 +5,7 @@
 //! `SHOPFLOOR_CHAOS_SEED` repeats a run's choices.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it did")]
 
-mod floor;
+mod fixture;
 #[path = "../support/link.rs"]
 mod link;
 mod operator;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use floor::Floor;
+use fixture::Fixture;
 use link::Fault;
 use support::environment;
 
@@ -49,14 +49,14 @@ async fn three_workers_do_together_what_one_does_alone() {
         let mut random = StdRng::seed_from_u64(1);
         let folder = tempfile::tempdir().unwrap();
         let database = format!("sqlite:{}", folder.path().join("shopfloor.db").display());
-        let floor = Floor::open(&mut random, &[database], workers, Some("2")).await;
+        let fixture = Fixture::open(&mut random, &[database], workers, Some("2")).await;
         let begun = Instant::now();
-        floor.add(tasks::independent(&mut random, count)).await;
-        floor.settle().await;
+        fixture.add(tasks::independent(&mut random, count)).await;
+        fixture.settle().await;
         times.push(begun.elapsed().as_secs_f64());
-        let summary = outcome::check(&floor, count).await;
-        assert_eq!(floor.worked().len(), count, "each task was begun once");
-        floor.close().await;
+        let summary = outcome::check(&fixture, count).await;
+        assert_eq!(fixture.worked().len(), count, "each task was begun once");
+        fixture.close().await;
         eprintln!("{workers} workers: {summary}, {:.1} s", times[times.len() - 1]);
     }
     let speed_up = times[0] / times[1];
@@ -66,37 +66,37 @@ async fn three_workers_do_together_what_one_does_alone() {
     }
 }
 
-/// Runs a floor with one hub for each database named, all of them the same one.
+/// Runs a system with one hub for each database named, all of them the same one.
 async fn run(name: &str, databases: &[String]) {
     let count: usize = environment("SHOPFLOOR_CHAOS_TASKS").unwrap_or(24);
     let seconds: u64 = environment("SHOPFLOOR_CHAOS_SECONDS").unwrap_or(15);
     let seed: u64 = environment("SHOPFLOOR_CHAOS_SEED").unwrap_or_else(|| rand::rng().random());
     eprintln!("{name}: {count} tasks, {seconds} s of faults, SHOPFLOOR_CHAOS_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let mut floor = Floor::open(&mut random, databases, WORKERS, None).await;
-    floor.add(tasks::graph(&mut random, count)).await;
-    let operator = operator::start(floor.client(), floor.project());
+    let mut fixture = Fixture::open(&mut random, databases, WORKERS, None).await;
+    fixture.add(tasks::graph(&mut random, count)).await;
+    let operator = operator::start(fixture.client(), fixture.project());
     let until = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < until {
-        let which = random.random_range(0..floor::RUNNERS);
+        let which = random.random_range(0..fixture::RUNNERS);
         let pause = Duration::from_millis(random.random_range(0..2_500));
         let done = match random.random_range(0..12) {
-            0..=1 => floor.kill_hub(&mut random).await,
-            2..=3 => floor.kill_runner(which).await,
-            4 => floor.pause_runner(which, pause).await,
-            5..=6 => floor.kill_an_agent(&mut random),
-            7 => floor.pause_an_agent(&mut random, pause).await,
-            8 => floor.disturb(which, Fault::Cut, pause).await,
-            9 => floor.disturb(which, Fault::Stall, pause).await,
-            10 => floor.disturb(which, Fault::HalfOpen, pause).await,
-            _ => floor.stop_a_worker(&mut random, pause).await,
+            0..=1 => fixture.kill_hub(&mut random).await,
+            2..=3 => fixture.kill_runner(which).await,
+            4 => fixture.pause_runner(which, pause).await,
+            5..=6 => fixture.kill_an_agent(&mut random),
+            7 => fixture.pause_an_agent(&mut random, pause).await,
+            8 => fixture.disturb(which, Fault::Cut, pause).await,
+            9 => fixture.disturb(which, Fault::Stall, pause).await,
+            10 => fixture.disturb(which, Fault::HalfOpen, pause).await,
+            _ => fixture.stop_a_worker(&mut random, pause).await,
         };
         eprintln!("{name}: {done}");
         tokio::time::sleep(Duration::from_millis(random.random_range(0..700))).await;
     }
-    floor.settle().await;
+    fixture.settle().await;
     operator.abort();
-    let summary = outcome::check(&floor, count).await;
-    floor.close().await;
+    let summary = outcome::check(&fixture, count).await;
+    fixture.close().await;
     eprintln!("{name}: {summary}");
 }

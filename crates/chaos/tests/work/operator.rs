@@ -1,4 +1,4 @@
-//! The person on the floor: whoever is asked lets it be tried again.
+//! The person at work: whoever is asked lets it be tried again.
 
 use std::time::Duration;
 

@@ -5,16 +5,16 @@ use std::collections::{HashMap, HashSet};
 use domain::{AttemptOutcome, ReportVerdict, TaskStatus};
 use protocol::{Call, TaskDetail};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// Checks everything; what happened, in words.
-pub(crate) async fn check(floor: &Floor, count: usize) -> String {
-    let lines = floor.tasks().await;
+pub(crate) async fn check(fixture: &Fixture, count: usize) -> String {
+    let lines = fixture.tasks().await;
     assert_eq!(lines.len(), count);
     let (mut attempts, mut lost, mut late) = (0, 0, 0);
     for line in &lines {
         assert_eq!(line.status, TaskStatus::Done, "{line:?}");
-        let detail: TaskDetail = floor.client().ask(Call::TaskShow { task: line.id }).await.unwrap();
+        let detail: TaskDetail = fixture.client().ask(Call::TaskShow { task: line.id }).await.unwrap();
         let accepted = detail.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Accepted).count();
         assert_eq!(accepted, 1, "{detail:#?}");
         let verdicts = detail.reports.iter().filter(|report| report.verdict == ReportVerdict::Accepted).count();
@@ -30,7 +30,7 @@ pub(crate) async fn check(floor: &Floor, count: usize) -> String {
         lost += detail.attempts.iter().filter(|attempt| attempt.outcome == AttemptOutcome::Lost).count();
         late += detail.reports.iter().filter(|report| report.verdict == ReportVerdict::Late).count();
     }
-    let worked = floor.worked();
+    let worked = fixture.worked();
     let mut starts: HashMap<(String, String), u32> = HashMap::new();
     for (task, fence) in worked {
         *starts.entry((task, fence)).or_default() += 1;

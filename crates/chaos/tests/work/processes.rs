@@ -1,4 +1,4 @@
-//! The agents' processes, found by where they work: below the floor's own folder and nowhere else.
+//! The agents' processes, found by where they work: below the fixture's own folder and nowhere else.
 
 use std::path::Path;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use protocol::{Activity, Call, LogPage, Session, SessionDetail, SessionLog, Work
 use testkit::model::{Model, Turn};
 use testkit::wait_until;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 fn script() -> [Turn; 2] {
     [
@@ -14,14 +14,14 @@ fn script() -> [Turn; 2] {
     ]
 }
 
-pub(crate) async fn open(model: &Model) -> Floor {
+pub(crate) async fn open(model: &Model) -> Fixture {
     // Whoever wants to leave the machine meets nobody.
     let nobody = [("HTTP_PROXY", "http://127.0.0.1:9"), ("HTTPS_PROXY", "http://127.0.0.1:9")];
     let env = nobody.into_iter().chain([("NO_PROXY", "127.0.0.1,localhost")]).chain(Model::variables());
     let env: Vec<_> = env.map(|(name, value)| (name, value.to_owned())).chain(model.addresses()).collect();
-    let floor = Floor::open(&env, async |port| port).await;
-    model.write_home(&floor.home());
-    floor
+    let fixture = Fixture::open(&env, async |port| port).await;
+    model.write_home(&fixture.home());
+    fixture
 }
 
 /// What is true of a session whose agent used what the script says.
@@ -31,9 +31,9 @@ fn check_usage(ended: &SessionDetail) {
 }
 
 /// What is true of a session whose agent wrote one file.
-async fn check_work(floor: &Floor, ended: &SessionDetail) {
+async fn check_work(fixture: &Fixture, ended: &SessionDetail) {
     let workspace: Workspace = wait_until("the changed file is counted", async || {
-        let found: Workspace = floor.ann.ask(Call::WorkspaceShow { workspace: ended.workspace.id }).await.ok()?;
+        let found: Workspace = fixture.ann.ask(Call::WorkspaceShow { workspace: ended.workspace.id }).await.ok()?;
         found.stats.as_ref().is_some_and(|stats| stats.files == 1).then_some(found)
     })
     .await;
@@ -41,36 +41,36 @@ async fn check_work(floor: &Floor, ended: &SessionDetail) {
     let stats = workspace.stats.unwrap();
     assert_eq!((stats.insertions, stats.deletions), (2, 0), "{stats:?}");
     let branch = workspace.branch.unwrap();
-    let activity: Activity = floor.ann.ask(Call::ActivityShow { activity: ended.session.activity }).await.unwrap();
+    let activity: Activity = fixture.ann.ask(Call::ActivityShow { activity: ended.session.activity }).await.unwrap();
     let targets: Vec<&str> = activity.links.iter().map(|link| link.target.as_str()).collect();
     let (session, workspace) = (ended.session.id.to_string(), ended.workspace.id);
     assert!(targets.contains(&branch.as_str()) && targets.contains(&session.as_str()), "{targets:?}");
-    let diff: WorkspaceDiff = floor.ann.ask(Call::WorkspaceDiff { workspace }).await.unwrap();
+    let diff: WorkspaceDiff = fixture.ann.ask(Call::WorkspaceDiff { workspace }).await.unwrap();
     assert_eq!(diff.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["greeting.txt"]);
 }
 
-async fn log(floor: &Floor, session: &Session) -> String {
+async fn log(fixture: &Fixture, session: &Session) -> String {
     let call = Call::SessionLog { session: session.id, page: LogPage::default() };
     // There is none before it begins.
-    floor.ann.ask::<SessionLog>(call).await.map(|log| log.text).unwrap_or_default()
+    fixture.ann.ask::<SessionLog>(call).await.map(|log| log.text).unwrap_or_default()
 }
 
 async fn headless(agent: &str) {
     let model = Model::start(script()).await;
-    let floor = open(&model).await;
-    let project = floor.project(&floor.repository()).await.id.to_string();
+    let fixture = open(&model).await;
+    let project = fixture.project(&fixture.repository()).await.id.to_string();
     let prompt = "Write a greeting; $(touch hacked)\n--then stop";
-    let session: Session = floor
+    let session: Session = fixture
         .cli(&["session", "spawn", "--project", &project, "--agent", agent, "--headless", "--prompt", prompt])
         .await;
-    let ended = floor.until(session.id, "the agent ended", |session| session.state.ended()).await;
-    let shown = log(&floor, &session).await;
+    let ended = fixture.until(session.id, "the agent ended", |session| session.state.ended()).await;
+    let shown = log(&fixture, &session).await;
     assert_eq!((ended.session.state.status, ended.session.state.code), (SessionStatus::Exited, Some(0)), "{shown}");
     assert!(shown.contains("The greeting is written."), "{shown}");
     assert!(ended.session.resumable, "its conversation is known");
     check_usage(&ended);
-    check_work(&floor, &ended).await;
-    floor.close().await;
+    check_work(&fixture, &ended).await;
+    fixture.close().await;
 }
 
 #[tokio::test]
@@ -84,39 +84,40 @@ async fn opencode_works_off_a_prompt_alone() {
 }
 
 /// An agent that is prompted in its terminal, works, becomes idle, and is stopped.
-async fn interactive(agent: &str, output_tokens: u64) -> (Floor, SessionDetail) {
+async fn interactive(agent: &str, output_tokens: u64) -> (Fixture, SessionDetail) {
     let model = Model::start(script()).await;
-    let floor = open(&model).await;
-    let project = floor.project(&floor.repository()).await.id.to_string();
-    let session: Session =
-        floor.cli(&["session", "spawn", "--project", &project, "--agent", agent, "--prompt", "Write a greeting"]).await;
-    let said = async || log(&floor, &session).await.contains("The greeting is written.");
+    let fixture = open(&model).await;
+    let project = fixture.project(&fixture.repository()).await.id.to_string();
+    let session: Session = fixture
+        .cli(&["session", "spawn", "--project", &project, "--agent", agent, "--prompt", "Write a greeting"])
+        .await;
+    let said = async || log(&fixture, &session).await.contains("The greeting is written.");
     wait_until("it says that it is done", async || said().await.then_some(())).await;
-    floor
+    fixture
         .until(session.id, "it is idle after its work", |session| {
             session.state.status == SessionStatus::Idle && session.usage.output_tokens == output_tokens
         })
         .await;
     assert_eq!(model.left(), 0, "all was asked");
-    let stopping: Session = floor.cli(&["session", "stop", &session.id.to_string()]).await;
+    let stopping: Session = fixture.cli(&["session", "stop", &session.id.to_string()]).await;
     assert!(stopping.stopping || stopping.state.ended());
-    let ended = floor.until(session.id, "it was stopped", |session| session.state.ended()).await;
+    let ended = fixture.until(session.id, "it was stopped", |session| session.state.ended()).await;
     assert_eq!(ended.session.state.status, SessionStatus::Exited);
-    (floor, ended)
+    (fixture, ended)
 }
 
 #[tokio::test]
 async fn codex_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stopped() {
-    let (floor, ended) = interactive("codex", 40).await;
+    let (fixture, ended) = interactive("codex", 40).await;
     check_usage(&ended);
-    check_work(&floor, &ended).await;
-    floor.close().await;
+    check_work(&fixture, &ended).await;
+    fixture.close().await;
 }
 
 #[tokio::test]
 async fn opencode_with_a_screen_is_prompted_works_and_becomes_idle_until_it_is_stopped() {
     // What it used it tells only where it prints structured lines.
-    let (floor, ended) = interactive("opencode", 0).await;
-    check_work(&floor, &ended).await;
-    floor.close().await;
+    let (fixture, ended) = interactive("opencode", 0).await;
+    check_work(&fixture, &ended).await;
+    fixture.close().await;
 }

@@ -5,7 +5,7 @@ use protocol::{AddedTasks, Call, Report, TaskDetail, TaskReport, TasksAdd, Worke
 use serde_json::json;
 use testkit::wait_until;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// Commits on a branch of its own choosing. The first one says what it did and ends; the other keeps its brief outside and
 /// stays until it may end, so that it can be reported for.
@@ -21,9 +21,9 @@ else
 fi
 "#;
 
-async fn is(floor: &Floor, task: TaskId, status: TaskStatus) -> TaskDetail {
+async fn is(fixture: &Fixture, task: TaskId, status: TaskStatus) -> TaskDetail {
     wait_until(&format!("it is {status}"), async || {
-        let detail: TaskDetail = floor.ann.ask(Call::TaskShow { task }).await.ok()?;
+        let detail: TaskDetail = fixture.ann.ask(Call::TaskShow { task }).await.ok()?;
         (detail.task.status == status).then_some(detail)
     })
     .await
@@ -31,19 +31,19 @@ async fn is(floor: &Floor, task: TaskId, status: TaskStatus) -> TaskDetail {
 
 #[tokio::test]
 async fn where_the_work_is_and_what_it_came_to_is_told() {
-    let floor = Floor::open(&[], async |port| port).await;
-    let project = floor.project(&floor.repository()).await;
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let project = fixture.project(&fixture.repository()).await;
     let tasks = json!([{ "id": "one", "description": "Write one" }, { "description": "Write two", "deps": ["one"] }]);
     let input = TasksAdd { tasks: serde_json::from_value(tasks).unwrap() };
-    let added: AddedTasks = floor.ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
+    let added: AddedTasks = fixture.ann.ask(Call::TaskAdd { project: project.id, input }).await.unwrap();
     let (one, two) = (added.tasks[0].id, added.tasks[1].id);
-    let outside = |name: &str| floor.folder.path().join(name);
+    let outside = |name: &str| fixture.folder.path().join(name);
     let [begun, brief, go] = ["begun", "brief", "go"].map(|name| outside(name).display().to_string());
     let argv = ["sh", "-c", AGENT, "agent", &begun, &brief, &go].map(str::to_owned).to_vec();
     let input = WorkerStart { agent: "command".into(), argv, ..Default::default() };
-    let _: Vec<Worker> = floor.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
+    let _: Vec<Worker> = fixture.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
 
-    let first = is(&floor, one, TaskStatus::Done).await;
+    let first = is(&fixture, one, TaskStatus::Done).await;
     let made = &first.reports[0].deliverables;
     assert!(first.reports[0].collected);
     assert_eq!((made.branch.as_deref(), made.files.as_slice()), (Some("elsewhere"), ["one.txt".to_owned()].as_slice()));
@@ -56,17 +56,17 @@ async fn where_the_work_is_and_what_it_came_to_is_told() {
     }
 
     // Reported without a word about files, branch or commits.
-    let fence = is(&floor, two, TaskStatus::Running).await.task.lease.unwrap().fence;
+    let fence = is(&fixture, two, TaskStatus::Running).await.task.lease.unwrap().fence;
     let (deliverables, context_score, usage, failed) = (None, None, None, None);
     let input = TaskReport { fence, summary: "Wrote two.".into(), deliverables, context_score, usage, failed };
-    let _: Report = floor.ann.ask(Call::TaskReport { task: two, input }).await.unwrap();
-    let second = is(&floor, two, TaskStatus::Done).await;
+    let _: Report = fixture.ann.ask(Call::TaskReport { task: two, input }).await.unwrap();
+    let second = is(&fixture, two, TaskStatus::Done).await;
     let made = &second.reports[0].deliverables;
     assert!(!second.reports[0].collected);
     assert_eq!((made.branch.as_deref(), made.files.as_slice()), (Some("further"), ["two.txt".to_owned()].as_slice()));
     assert_eq!(made.commits.len(), 1);
     std::fs::write(go, "").unwrap();
     let session = second.attempts[0].sessions[0];
-    floor.until(session, "its session is over", |session| session.state.ended()).await;
-    floor.close().await;
+    fixture.until(session, "its session is over", |session| session.state.ended()).await;
+    fixture.close().await;
 }

@@ -9,17 +9,17 @@ use domain::SessionStatus;
 use protocol::Session;
 
 use crate::counting;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// Far more than a heartbeat and facts take, far less than the output.
 const LITTLE: u64 = 64 * 1024;
 
 /// A session of a shell that is told which file it waits for.
-async fn spawn(floor: &Floor, script: &str, go: &Path) -> Session {
-    let project = floor.project(&floor.repository()).await.id.to_string();
+async fn spawn(fixture: &Fixture, script: &str, go: &Path) -> Session {
+    let project = fixture.project(&fixture.repository()).await.id.to_string();
     let args = ["--json", "session", "spawn", "--project", &project, "--agent", "command", "--"];
     let args = [&args[..], &["sh", "-c", script, "x", go.to_str().unwrap()]].concat();
-    let text = testkit::shopfloor(&floor.url, &floor.token, &args).await.unwrap();
+    let text = testkit::shopfloor(&fixture.url, &fixture.token, &args).await.unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -27,16 +27,16 @@ async fn spawn(floor: &Floor, script: &str, go: &Path) -> Session {
 async fn nobody_watching_is_no_traffic() {
     let said = Arc::new(AtomicU64::new(0));
     let counter = said.clone();
-    let floor = Floor::open(&[], async move |port| counting::start(port, counter).await).await;
-    let go = floor.folder.path().join("go");
+    let fixture = Fixture::open(&[], async move |port| counting::start(port, counter).await).await;
+    let go = fixture.folder.path().join("go");
     // Four megabytes, a sign, a pause, four more.
     let script = r#"seq 600000; echo "half way"; until [ -e "$1" ]; do sleep 0.1; done; seq 600000; echo "all of it""#;
-    let session = spawn(&floor, script, &go).await;
-    floor.until(session.id, "four megabytes are recorded", |s| s.recording.output_bytes > 4_000_000).await;
+    let session = spawn(&fixture, script, &go).await;
+    fixture.until(session.id, "four megabytes are recorded", |s| s.recording.output_bytes > 4_000_000).await;
     let unwatched = said.load(Ordering::Relaxed);
     assert!(unwatched < LITTLE, "{unwatched} bytes left the runner while nobody watched");
 
-    let mut terminal = floor.ann.terminal(session.id);
+    let mut terminal = fixture.ann.terminal(session.id);
     let mut taken = 0;
     std::fs::write(go, "").unwrap();
     loop {
@@ -51,22 +51,22 @@ async fn nobody_watching_is_no_traffic() {
     }
     let watched = said.load(Ordering::Relaxed) - unwatched;
     assert!(taken > 1_000_000 && watched > LITTLE, "{watched} bytes for {taken} that were shown");
-    let ended = floor.until(session.id, "it ended", |session| session.state.ended()).await;
+    let ended = fixture.until(session.id, "it ended", |session| session.state.ended()).await;
     assert_eq!(ended.session.state.status, SessionStatus::Exited);
-    floor.close().await;
+    fixture.close().await;
 }
 
 #[tokio::test]
 async fn a_watcher_that_reads_again_after_the_end_sees_it() {
-    let floor = Floor::open(&[], async |port| port).await;
-    let go = floor.folder.path().join("go");
+    let fixture = Fixture::open(&[], async |port| port).await;
+    let go = fixture.folder.path().join("go");
     // More than the hub keeps, and slow enough to be shown as bytes.
     let script = r#"until [ -e "$1" ]; do sleep 0.1; done; for i in $(seq 30); do seq 15000; sleep 0.05; done; echo "all of it""#;
-    let session = spawn(&floor, script, &go).await;
-    let mut terminal = floor.ann.terminal(session.id);
+    let session = spawn(&fixture, script, &go).await;
+    let mut terminal = fixture.ann.terminal(session.id);
     while !matches!(terminal.next().await.unwrap(), Event::Snapshot { .. }) {}
     std::fs::write(go, "").unwrap();
-    floor.until(session.id, "it ended", |session| session.state.ended()).await;
+    fixture.until(session.id, "it ended", |session| session.state.ended()).await;
     let mut shown = Vec::new();
     loop {
         match terminal.next().await.unwrap() {
@@ -79,5 +79,5 @@ async fn a_watcher_that_reads_again_after_the_end_sees_it() {
         }
     }
     assert!(String::from_utf8_lossy(&shown).contains("all of it"));
-    floor.close().await;
+    fixture.close().await;
 }

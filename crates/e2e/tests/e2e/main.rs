@@ -4,7 +4,7 @@
 mod agents;
 mod builds_on;
 mod counting;
-mod floor;
+mod fixture;
 mod full_disk;
 mod full_up;
 mod lazy;

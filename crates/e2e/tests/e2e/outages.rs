@@ -10,38 +10,38 @@ use testkit::model::{Model, Turn};
 use testkit::wait_until;
 
 use crate::agents::open;
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
-/// A floor with one worker, and these tasks.
-async fn begin(model: &Model, agent: &str, tasks: serde_json::Value) -> (Floor, Project, Vec<TaskId>) {
-    let floor = open(model).await;
+/// A fixture with one worker, and these tasks.
+async fn begin(model: &Model, agent: &str, tasks: serde_json::Value) -> (Fixture, Project, Vec<TaskId>) {
+    let fixture = open(model).await;
     // As on a machine whose owner uses git.
-    std::fs::write(floor.home().join(".gitconfig"), "[user]\n\tname = Ann\n\temail = ann@example.com\n").unwrap();
-    let project = floor.project(&floor.repository()).await;
+    std::fs::write(fixture.home().join(".gitconfig"), "[user]\n\tname = Ann\n\temail = ann@example.com\n").unwrap();
+    let project = fixture.project(&fixture.repository()).await;
     // Without one that is named, Gemini CLI asks another model which one to take.
     let model = (agent == "gemini").then(|| "gemini-2.5-pro".to_owned());
     let input = WorkerStart { agent: agent.into(), model, ..Default::default() };
-    let _: Vec<Worker> = floor.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
+    let _: Vec<Worker> = fixture.ann.ask(Call::WorkerStart { project: project.id, input }).await.unwrap();
     let tasks = serde_json::from_value(tasks).unwrap();
     let call = Call::TaskAdd { project: project.id, input: TasksAdd { tasks } };
-    let added: AddedTasks = floor.ann.ask(call).await.unwrap();
-    (floor, project, added.tasks.iter().map(|task| task.id).collect())
+    let added: AddedTasks = fixture.ann.ask(call).await.unwrap();
+    (fixture, project, added.tasks.iter().map(|task| task.id).collect())
 }
 
-async fn detail(floor: &Floor, task: TaskId) -> TaskDetail {
-    floor.ann.ask(Call::TaskShow { task }).await.unwrap()
+async fn detail(fixture: &Fixture, task: TaskId) -> TaskDetail {
+    fixture.ann.ask(Call::TaskShow { task }).await.unwrap()
 }
 
-async fn log(floor: &Floor, project: &Project) -> Vec<WorkEntry> {
+async fn log(fixture: &Fixture, project: &Project) -> Vec<WorkEntry> {
     let call = Call::WorkLog { project: project.id, page: WorkLogPage::default() };
-    floor.ann.ask(call).await.unwrap()
+    fixture.ann.ask(call).await.unwrap()
 }
 
 /// Waits until a task is done; says what is the matter when it is not.
-async fn done(floor: &Floor, task: TaskId) -> TaskDetail {
+async fn done(fixture: &Fixture, task: TaskId) -> TaskDetail {
     let last = std::cell::RefCell::new(String::new());
     let waited = wait_until("the task is done", async || {
-        let found = detail(floor, task).await;
+        let found = detail(fixture, task).await;
         *last.borrow_mut() = format!("{:?} {:?} {:?}", found.task.status, found.task.reason, found.attempts);
         (found.task.status == TaskStatus::Done).then_some(found)
     });
@@ -51,9 +51,9 @@ async fn done(floor: &Floor, task: TaskId) -> TaskDetail {
     }
 }
 
-async fn outage(floor: &Floor, project: &Project) -> WorkEntry {
+async fn outage(fixture: &Fixture, project: &Project) -> WorkEntry {
     wait_until("the outage is noticed", async || {
-        log(floor, project).await.into_iter().find(|entry| entry.what.word() == "outage")
+        log(fixture, project).await.into_iter().find(|entry| entry.what.word() == "outage")
     })
     .await
 }
@@ -71,30 +71,30 @@ fn two() -> serde_json::Value {
     json!([{ "description": "Say hello to the world" }, { "description": "Wave at the moon" }])
 }
 
-async fn asked(floor: &Floor) -> Vec<Escalation> {
-    floor.ann.ask(Call::EscalationList { filter: Default::default() }).await.unwrap()
+async fn asked(fixture: &Fixture) -> Vec<Escalation> {
+    fixture.ann.ask(Call::EscalationList { filter: Default::default() }).await.unwrap()
 }
 
 /// The model refuses or breaks off until the agent gives up, and then works.
 async fn survives(agent: &str, tasks: serde_json::Value, faults: Vec<Turn>, reason: &str) {
     let model = Model::start(faults).await;
-    let (floor, project, tasks) = begin(&model, agent, tasks).await;
-    let entry = outage(&floor, &project).await;
+    let (fixture, project, tasks) = begin(&model, agent, tasks).await;
+    let entry = outage(&fixture, &project).await;
     assert!(entry.reason.contains(reason), "{}", entry.reason);
     assert_eq!(
-        asked(&floor).await.iter().map(|one| one.kind).collect::<Vec<_>>(),
+        asked(&fixture).await.iter().map(|one| one.kind).collect::<Vec<_>>(),
         [EscalationKind::Outage],
         "one notice"
     );
-    let workers: Vec<Worker> = floor.ann.ask(Call::WorkerList { filter: WorkerFilter::default() }).await.unwrap();
+    let workers: Vec<Worker> = fixture.ann.ask(Call::WorkerList { filter: WorkerFilter::default() }).await.unwrap();
     assert_eq!((workers[0].status, workers[0].failures), (WorkerStatus::Paused, 0), "{:?}", workers[0].reason);
     model.then((0..4).map(|_| Turn::say("It is done.")));
     for task in tasks {
-        let found = done(&floor, task).await;
+        let found = done(&fixture, task).await;
         assert_eq!(wasted(&found), [], "{:?}", found.attempts);
     }
-    assert!(asked(&floor).await.iter().all(|one| one.answered_at.is_some()), "nobody needs to be asked any more");
-    floor.close().await;
+    assert!(asked(&fixture).await.iter().all(|one| one.answered_at.is_some()), "nobody needs to be asked any more");
+    fixture.close().await;
 }
 
 fn many(turn: Turn) -> Vec<Turn> {
@@ -111,19 +111,19 @@ async fn codex_that_is_not_logged_in_loses_no_attempt() {
 #[tokio::test]
 async fn codex_that_is_limited_loses_no_attempt_and_a_person_has_it_tried_at_once() {
     let model = Model::start([Turn::refuse(429, None)]).await;
-    let (floor, project, tasks) = begin(&model, "codex", two()).await;
-    let entry = outage(&floor, &project).await;
+    let (fixture, project, tasks) = begin(&model, "codex", two()).await;
+    let entry = outage(&fixture, &project).await;
     assert!(entry.reason.contains("a provider's limit holds `codex` on `here` up"), "{}", entry.reason);
     model.then((0..4).map(|_| Turn::say("It is done.")));
-    let open = asked(&floor).await.remove(0);
+    let open = asked(&fixture).await.remove(0);
     let input = EscalationAnswer { option: Some("Retry now".into()), ..Default::default() };
     let call = Call::EscalationAnswer { escalation: open.id, input };
-    let _: Escalation = floor.ann.ask(call).await.unwrap();
+    let _: Escalation = fixture.ann.ask(call).await.unwrap();
     for task in tasks {
-        let found = done(&floor, task).await;
+        let found = done(&fixture, task).await;
         assert_eq!(wasted(&found), [], "{:?}", found.attempts);
     }
-    floor.close().await;
+    fixture.close().await;
 }
 
 #[tokio::test]
@@ -157,15 +157,15 @@ async fn opencode_whose_answers_are_empty_loses_no_attempt() {
 async fn overcomes(agent: &str, faults: Vec<Turn>) {
     let model = Model::start(faults).await;
     model.then([Turn::run("true"), Turn::say("It is done.")]);
-    let (floor, project, tasks) = begin(&model, agent, json!([{ "description": "Say hello" }])).await;
-    let found = done(&floor, tasks[0]).await;
+    let (fixture, project, tasks) = begin(&model, agent, json!([{ "description": "Say hello" }])).await;
+    let found = done(&fixture, tasks[0]).await;
     assert_eq!(found.attempts.len(), 1, "{:?}", found.attempts);
-    let entries = log(&floor, &project).await;
+    let entries = log(&fixture, &project).await;
     let what: Vec<&str> = entries.iter().map(|entry| entry.what.word()).collect();
     assert!(what.contains(&"paused") && what.contains(&"resumed") && !what.contains(&"outage"), "{what:?}");
     let resumed = entries.iter().find(|entry| entry.what.word() == "resumed").unwrap();
     assert_eq!(resumed.reason, "its agent makes progress again");
-    floor.close().await;
+    fixture.close().await;
 }
 
 #[tokio::test]
@@ -189,13 +189,13 @@ async fn opencode_that_overcomes_a_failure_resumes_at_once() {
 #[ignore = "long lane: make test-long"]
 async fn opencode_whose_answers_break_off_again_and_again_is_noticed() {
     let model = Model::start(many(Turn::say("I will do it at once.").broken())).await;
-    let (floor, project, _) = begin(&model, "opencode", json!([{ "description": "Say hello" }])).await;
+    let (fixture, project, _) = begin(&model, "opencode", json!([{ "description": "Say hello" }])).await;
     let entry = wait_until("it is noticed", async || {
-        log(&floor, &project).await.into_iter().find(|entry| entry.what.word() == "paused")
+        log(&fixture, &project).await.into_iter().find(|entry| entry.what.word() == "paused")
     })
     .await;
     assert!(entry.reason.contains("does not answer, or breaks off"), "{}", entry.reason);
-    floor.close().await;
+    fixture.close().await;
 }
 
 /// A task whose work must be committed, with default settings.
@@ -207,17 +207,17 @@ async fn commits(agent: &str) {
     ])
     .await;
     let task = json!([{ "description": "Greet the world", "acceptance": [{ "kind": "committed" }] }]);
-    let (floor, _, tasks) = begin(&model, agent, task).await;
-    let found = done(&floor, tasks[0]).await;
+    let (fixture, _, tasks) = begin(&model, agent, task).await;
+    let found = done(&fixture, tasks[0]).await;
     assert_eq!((found.attempts.len(), found.reports.len()), (1, 1), "at once: {:?}", found.reports);
-    assert_eq!(last_commit(&floor, &found), "Ann: Greet the world", "it did so itself");
-    floor.close().await;
+    assert_eq!(last_commit(&fixture, &found), "Ann: Greet the world", "it did so itself");
+    fixture.close().await;
 }
 
 /// The author and the first line of the last commit of a task's workspace.
-fn last_commit(floor: &Floor, found: &TaskDetail) -> String {
+fn last_commit(fixture: &Fixture, found: &TaskDetail) -> String {
     let workspace = found.attempts[0].workspace.unwrap();
-    let tree = floor.folder.path().join("runner/workspaces").join(workspace.to_string()).join("tree");
+    let tree = fixture.folder.path().join("runner/workspaces").join(workspace.to_string()).join("tree");
     let git = std::process::Command::new("git").args(["log", "-1", "--format=%an: %s"]).current_dir(tree).output();
     String::from_utf8_lossy(&git.unwrap().stdout).trim().to_owned()
 }
@@ -237,10 +237,10 @@ async fn opencode_commits_its_work() {
 async fn work_that_codex_did_not_commit_is_committed_for_it() {
     let model = Model::start([Turn::write("greeting.txt", "hello\n"), Turn::say("The greeting is written.")]).await;
     let task = json!([{ "description": "Greet the world", "acceptance": [{ "kind": "committed" }] }]);
-    let (floor, _, tasks) = begin(&model, "codex", task).await;
-    let found = done(&floor, tasks[0]).await;
+    let (fixture, _, tasks) = begin(&model, "codex", task).await;
+    let found = done(&fixture, tasks[0]).await;
     assert_eq!((found.attempts.len(), found.reports.len()), (1, 1), "at once: {:?}", found.reports);
     assert_eq!(found.reports[0].summary, "The greeting is written.");
-    assert_eq!(last_commit(&floor, &found), "Shopfloor: The greeting is written.");
-    floor.close().await;
+    assert_eq!(last_commit(&fixture, &found), "Shopfloor: The greeting is written.");
+    fixture.close().await;
 }

@@ -12,7 +12,7 @@ use protocol::{
 use serde_json::json;
 use testkit::{HubProcess, RunnerProcess, wait_until};
 
-use crate::floor::git;
+use crate::fixture::git;
 
 /// Writes files as long as it lives, goes on for a while when it is asked to stop, and notes the last one outside. Whoever
 /// goes on after it finds its files, and ends.

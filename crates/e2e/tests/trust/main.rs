@@ -4,7 +4,7 @@
 #[path = "../../../protocol/tests/support/calls.rs"]
 mod calls;
 mod colleague;
-mod floor;
+mod fixture;
 mod injection;
 mod leaks;
 mod mcp;

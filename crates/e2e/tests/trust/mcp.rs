@@ -8,27 +8,27 @@ use testkit::binary;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// One connection.
 pub(crate) enum Agent<'a> {
-    Hub { floor: &'a Floor, session: String },
+    Hub { fixture: &'a Fixture, session: String },
     Program { _child: Box<Child>, input: ChildStdin, output: Box<Lines<BufReader<ChildStdout>>> },
 }
 
 impl<'a> Agent<'a> {
     /// To the hub's `/mcp`, in a session of this name.
-    pub(crate) fn of_hub(floor: &'a Floor, session: &str) -> Self {
-        Self::Hub { floor, session: session.to_owned() }
+    pub(crate) fn of_hub(fixture: &'a Fixture, session: &str) -> Self {
+        Self::Hub { fixture, session: session.to_owned() }
     }
 
     /// To a `shopfloor mcp` of its own.
-    pub(crate) async fn of_program(floor: &Floor, project: &str) -> Self {
+    pub(crate) async fn of_program(fixture: &Fixture, project: &str) -> Self {
         let mut command = Command::new(binary());
-        command.env_clear().env("HOME", floor.path("home")).env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("SHOPFLOOR_HUB", &floor.url).env("SHOPFLOOR_TOKEN", &floor.token);
-        command.args(["mcp", "--project", project]).current_dir(floor.path("scratch")).kill_on_drop(true);
-        let log = std::fs::File::options().create(true).append(true).open(floor.path("mcp.log")).unwrap();
+        command.env_clear().env("HOME", fixture.path("home")).env("PATH", std::env::var_os("PATH").unwrap());
+        command.env("SHOPFLOOR_HUB", &fixture.url).env("SHOPFLOOR_TOKEN", &fixture.token);
+        command.args(["mcp", "--project", project]).current_dir(fixture.path("scratch")).kill_on_drop(true);
+        let log = std::fs::File::options().create(true).append(true).open(fixture.path("mcp.log")).unwrap();
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let output = Box::new(BufReader::new(output).lines());
@@ -48,8 +48,8 @@ impl<'a> Agent<'a> {
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         match self {
-            Self::Hub { floor, session } => {
-                let reply = floor.http_in(session, Method::POST, "/mcp", Some(&message)).await;
+            Self::Hub { fixture, session } => {
+                let reply = fixture.http_in(session, Method::POST, "/mcp", Some(&message)).await;
                 assert_eq!(reply.status, 200, "{message}: {}", reply.text);
                 reply.body()
             }

@@ -3,6 +3,7 @@
 mod access;
 mod audit;
 mod bounds;
+mod credentials;
 mod doors;
 mod github;
 mod headers;
@@ -10,7 +11,6 @@ mod input;
 mod links;
 mod openapi;
 mod outage;
-mod sessions;
 mod support;
 mod sync;
 mod work;

@@ -4,13 +4,13 @@ use protocol::{Call, NewToken, TokenCreate};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::floor::{Floor, create};
+use crate::fixture::{Fixture, create};
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
 
 /// Asks as a client would, with further headers.
-async fn post(floor: &Floor, body: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
-    let mut request = reqwest::Client::new().post(format!("{}/mcp", floor.url)).body(body.to_owned());
+async fn post(fixture: &Fixture, body: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+    let mut request = reqwest::Client::new().post(format!("{}/mcp", fixture.url)).body(body.to_owned());
     request =
         request.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
     for (name, value) in headers {
@@ -22,12 +22,12 @@ async fn post(floor: &Floor, body: &str, headers: &[(&str, &str)]) -> (StatusCod
 
 #[tokio::test]
 async fn strangers_foreign_pages_and_rebound_names_are_refused() {
-    let floor = Floor::open().await;
-    let bearer = format!("Bearer {}", floor.token);
+    let fixture = Fixture::open().await;
+    let bearer = format!("Bearer {}", fixture.token);
     let token = ("authorization", bearer.as_str());
-    let (status, text) = post(&floor, LIST, &[token]).await;
+    let (status, text) = post(&fixture, LIST, &[token]).await;
     assert_eq!(status, StatusCode::OK, "{text}");
-    let cookie = format!("shopfloor_{}={}", floor.url.rsplit(':').next().unwrap(), floor.token);
+    let cookie = format!("shopfloor_{}={}", fixture.url.rsplit(':').next().unwrap(), fixture.token);
     for (headers, expected) in [
         (vec![], StatusCode::UNAUTHORIZED),
         (vec![("authorization", "Bearer sf_nonsense")], StatusCode::UNAUTHORIZED),
@@ -39,25 +39,25 @@ async fn strangers_foreign_pages_and_rebound_names_are_refused() {
         (vec![token, ("origin", "null")], StatusCode::FORBIDDEN),
         (vec![token, ("sec-fetch-site", "cross-site")], StatusCode::FORBIDDEN),
     ] {
-        let (status, text) = post(&floor, LIST, &headers).await;
+        let (status, text) = post(&fixture, LIST, &headers).await;
         assert_eq!(status, expected, "{headers:?}: {text}");
         assert!(!text.contains("take_task"), "{headers:?}: {text}");
     }
     let large = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":\"{}\"}}", "x".repeat(2 << 20));
-    assert_eq!(post(&floor, &large, &[token]).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(post(&fixture, &large, &[token]).await.0, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
 async fn what_is_no_message_is_answered_in_json_rpc() {
-    let floor = Floor::open().await;
-    let bearer = format!("Bearer {}", floor.token);
+    let fixture = Fixture::open().await;
+    let bearer = format!("Bearer {}", fixture.token);
     for (body, code, id) in [
         ("{broken", -32700, json!(null)),
         ("[]", -32600, json!(null)),
         ("{}", -32600, json!(null)),
         (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, -32600, json!(7)),
     ] {
-        let (status, text) = post(&floor, body, &[("authorization", &bearer)]).await;
+        let (status, text) = post(&fixture, body, &[("authorization", &bearer)]).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{body}: {text}");
         let answer: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{body}: {text}");
@@ -66,21 +66,21 @@ async fn what_is_no_message_is_answered_in_json_rpc() {
 
 #[tokio::test]
 async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revoked() {
-    let floor = Floor::open().await;
-    let hidden = floor.add("Ann's secret plan").await;
-    let bo = join(&floor).await;
+    let fixture = Fixture::open().await;
+    let hidden = fixture.add("Ann's secret plan").await;
+    let bo = join(&fixture).await;
     create(&bo, "Bo's own").await;
     let bearer = format!("Bearer {}", bo.token().unwrap());
     let token = ("authorization", bearer.as_str());
     let call = async |tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
-        let (_, text) = post(&floor, &body, &[token]).await;
+        let (_, text) = post(&fixture, &body, &[token]).await;
         serde_json::from_str::<Value>(&text).unwrap_or_else(|_| panic!("{text}"))["result"].clone()
     };
     let seen = call("list_tasks", json!({})).await;
     assert_eq!(seen["structuredContent"]["tasks"], json!([]), "the only project is one's own: {seen}");
-    let project = floor.project.id.to_string();
+    let project = fixture.project.id.to_string();
     for (tool, arguments) in [
         ("list_tasks", json!({ "project": project })),
         ("list_tasks", json!({ "project": "Parser" })),
@@ -99,18 +99,18 @@ async fn a_token_sees_and_does_what_its_owner_may_and_nothing_after_it_was_revok
         assert!(answer["isError"] == json!(true) || empty, "{tool} {arguments}: {answer}");
         assert!(!text.contains("secret") && !answer.to_string().contains("Ann's"), "{tool} {arguments}: {answer}");
     }
-    assert_eq!(floor.tasks().await.len(), 1, "nothing was added");
+    assert_eq!(fixture.tasks().await.len(), 1, "nothing was added");
 
     let input = TokenCreate { name: "agent".into(), expires_at: None };
     let made: NewToken = bo.ask(Call::TokenCreate { input }).await.unwrap();
     let header = format!("Bearer {}", made.secret);
-    assert_eq!(post(&floor, LIST, &[("authorization", &header)]).await.0, StatusCode::OK);
+    assert_eq!(post(&fixture, LIST, &[("authorization", &header)]).await.0, StatusCode::OK);
     bo.ask::<()>(Call::TokenRevoke { token: made.token.id }).await.unwrap();
-    assert_eq!(post(&floor, LIST, &[("authorization", &header)]).await.0, StatusCode::UNAUTHORIZED);
+    assert_eq!(post(&fixture, LIST, &[("authorization", &header)]).await.0, StatusCode::UNAUTHORIZED);
 }
 
 /// A second person with a token of their own.
-async fn join(floor: &Floor) -> client::Client {
-    let token = testkit::join(&floor.url, &floor.ann, "bo").await.unwrap();
-    client::Client::new(&floor.url, &token).unwrap()
+async fn join(fixture: &Fixture) -> client::Client {
+    let token = testkit::join(&fixture.url, &fixture.ann, "bo").await.unwrap();
+    client::Client::new(&fixture.url, &token).unwrap()
 }

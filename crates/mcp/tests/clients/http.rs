@@ -4,29 +4,29 @@ use domain::TaskStatus;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::floor::{Floor, TOOLS, names};
+use crate::fixture::{Fixture, TOOLS, names};
 
 /// An agent with a connection of its own.
 struct Agent<'a> {
-    floor: &'a Floor,
+    fixture: &'a Fixture,
     session: String,
 }
 
 impl<'a> Agent<'a> {
-    async fn connect(floor: &'a Floor) -> Self {
+    async fn connect(fixture: &'a Fixture) -> Self {
         let params = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "codex-mcp-client", "version": "1" },
         });
-        let answer = post(floor, None, &message("initialize", params)).await;
+        let answer = post(fixture, None, &message("initialize", params)).await;
         let session = answer.headers().get("mcp-session-id").expect("a client that begins is given a session");
-        Self { floor, session: session.to_str().unwrap().to_owned() }
+        Self { fixture, session: session.to_str().unwrap().to_owned() }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Value {
         let body = message("tools/call", json!({ "name": tool, "arguments": arguments }));
-        let answer = post(self.floor, Some(&self.session), &body).await;
+        let answer = post(self.fixture, Some(&self.session), &body).await;
         let mut answer: Value = answer.json().await.unwrap();
         answer["result"].take()
     }
@@ -40,9 +40,9 @@ fn message(method: &str, params: Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
 }
 
-async fn post(floor: &Floor, session: Option<&str>, body: &str) -> Response {
-    let mut request = reqwest::Client::new().post(format!("{}/mcp", floor.url)).body(body.to_owned());
-    request = request.header("content-type", "application/json").bearer_auth(&floor.token);
+async fn post(fixture: &Fixture, session: Option<&str>, body: &str) -> Response {
+    let mut request = reqwest::Client::new().post(format!("{}/mcp", fixture.url)).body(body.to_owned());
+    request = request.header("content-type", "application/json").bearer_auth(&fixture.token);
     request = request.header("accept", "application/json, text/event-stream");
     if let Some(session) = session {
         request = request.header("mcp-session-id", session);
@@ -52,31 +52,31 @@ async fn post(floor: &Floor, session: Option<&str>, body: &str) -> Response {
 
 #[tokio::test]
 async fn agents_that_share_a_token_are_workers_of_their_own() {
-    let floor = Floor::open().await;
+    let fixture = Fixture::open().await;
     for description in ["Write a", "Weigh the second anchor", "Paint it blue"] {
-        floor.add(description).await;
+        fixture.add(description).await;
     }
-    let (one, two) = (Agent::connect(&floor).await, Agent::connect(&floor).await);
+    let (one, two) = (Agent::connect(&fixture).await, Agent::connect(&fixture).await);
     let (first, second) = (one.take(json!({})).await, two.take(json!({})).await);
     assert_ne!(first, second, "two agents are two workers");
     assert_eq!(one.take(json!({})).await, first, "who asks again has it already");
     for (agent, task, told) in [(&one, &first, "one half"), (&two, &second, "all but one")] {
         agent.call("heartbeat", json!({ "progress": told })).await;
-        let lines = floor.tasks().await;
+        let lines = fixture.tasks().await;
         let line = lines.iter().find(|line| *task == json!(line.id)).unwrap();
         assert_eq!(line.progress.as_deref(), Some(told), "each tells about its own task");
     }
-    let stranger = Agent::connect(&floor).await;
+    let stranger = Agent::connect(&fixture).await;
     let refused = stranger.call("report", json!({ "summary": "Done" })).await;
     assert_eq!(refused["isError"], json!(true), "who took nothing reports nothing: {refused}");
     let reported = two.call("report", json!({ "summary": "Done" })).await;
     assert_eq!(reported["structuredContent"]["task"], second, "{reported}");
 
     // An agent that loses its connection is the same worker by the name of its session, or by its own.
-    let back = Agent { floor: &floor, session: one.session.clone() };
+    let back = Agent { fixture: &fixture, session: one.session.clone() };
     assert_eq!(back.take(json!({})).await, first);
     let named = stranger.take(json!({ "worker": "anna" })).await;
-    let again = Agent::connect(&floor).await;
+    let again = Agent::connect(&fixture).await;
     assert_eq!(again.take(json!({ "worker": "anna" })).await, named);
     let reported = again.call("report", json!({ "summary": "Done" })).await;
     assert_eq!(reported["structuredContent"]["verdict"], "accepted", "{reported}");
@@ -84,40 +84,40 @@ async fn agents_that_share_a_token_are_workers_of_their_own() {
 
 #[tokio::test]
 async fn an_agent_that_ends_its_session_gives_its_task_back() {
-    let floor = Floor::open().await;
-    let line = floor.add("Write a").await;
-    let agent = Agent::connect(&floor).await;
+    let fixture = Fixture::open().await;
+    let line = fixture.add("Write a").await;
+    let agent = Agent::connect(&fixture).await;
     assert_eq!(agent.take(json!({})).await, json!(line.id));
     let end = |session: &str| {
-        let request = reqwest::Client::new().delete(format!("{}/mcp", floor.url)).bearer_auth(&floor.token);
+        let request = reqwest::Client::new().delete(format!("{}/mcp", fixture.url)).bearer_auth(&fixture.token);
         request.header("mcp-session-id", session).send()
     };
     assert_eq!(end("another").await.unwrap().status(), StatusCode::NO_CONTENT);
-    assert!(floor.show(&line).await.task.lease.is_some(), "only its own");
+    assert!(fixture.show(&line).await.task.lease.is_some(), "only its own");
     assert_eq!(end(&agent.session).await.unwrap().status(), StatusCode::NO_CONTENT);
-    assert_eq!(floor.show(&line).await.task.status, TaskStatus::Ready);
+    assert_eq!(fixture.show(&line).await.task.status, TaskStatus::Ready);
     assert_eq!(end("name with spaces").await.unwrap().status(), StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
 async fn a_task_is_taken_and_reported_without_repeating_any_number() {
-    let floor = Floor::open().await;
-    let line = floor.add("Write a").await;
-    let token = &floor.token;
-    let list = floor.over_http(token, &["--method", "tools/list"]).await.unwrap();
+    let fixture = Fixture::open().await;
+    let line = fixture.add("Write a").await;
+    let token = &fixture.token;
+    let list = fixture.over_http(token, &["--method", "tools/list"]).await.unwrap();
     assert_eq!(names(&list), TOOLS);
     let call = ["--method", "tools/call", "--tool-name"];
-    let taken = floor.over_http(token, &[&call[..], &["take_task"]].concat()).await.unwrap();
+    let taken = fixture.over_http(token, &[&call[..], &["take_task"]].concat()).await.unwrap();
     assert_eq!(taken["structuredContent"]["task"], line.id.to_string(), "{taken}");
-    let again = floor.over_http(token, &[&call[..], &["take_task"]].concat()).await.unwrap();
+    let again = fixture.over_http(token, &[&call[..], &["take_task"]].concat()).await.unwrap();
     assert_eq!(again["structuredContent"]["fence"], taken["structuredContent"]["fence"], "{again}");
     let progress = ["heartbeat", "--tool-arg", "progress=half"];
-    floor.over_http(token, &[&call[..], &progress].concat()).await.unwrap();
-    assert_eq!(floor.tasks().await[0].progress.as_deref(), Some("half"));
+    fixture.over_http(token, &[&call[..], &progress].concat()).await.unwrap();
+    assert_eq!(fixture.tasks().await[0].progress.as_deref(), Some("half"));
     let report = ["report", "--tool-arg", "summary=Done", "--tool-arg", "context_score=5"];
-    let reported = floor.over_http(token, &[&call[..], &report].concat()).await.unwrap();
+    let reported = fixture.over_http(token, &[&call[..], &report].concat()).await.unwrap();
     assert_eq!(reported["structuredContent"]["verdict"], "accepted", "{reported}");
-    let detail = floor.show(&line).await;
+    let detail = fixture.show(&line).await;
     assert_eq!(detail.task.status, TaskStatus::Done);
     assert_eq!((detail.reports.len(), detail.reports[0].context_score), (1, Some(5)));
 }

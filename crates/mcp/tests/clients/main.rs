@@ -3,6 +3,6 @@
 
 mod conformance;
 mod doors;
-mod floor;
+mod fixture;
 mod http;
 mod stdio;

@@ -4,12 +4,12 @@ use domain::{AttemptOutcome, TaskStatus};
 use serde_json::json;
 use testkit::wait_until;
 
-use crate::floor::{Floor, TOOLS, names};
+use crate::fixture::{Fixture, TOOLS, names};
 
 #[tokio::test]
 async fn the_inspector_finds_every_tool_adds_tasks_and_gives_back_what_it_does_not_finish() {
-    let floor = Floor::open().await;
-    let list = floor.over_stdio(&["--method", "tools/list"]).await.unwrap();
+    let fixture = Fixture::open().await;
+    let list = fixture.over_stdio(&["--method", "tools/list"]).await.unwrap();
     assert_eq!(names(&list), TOOLS);
     for tool in list["tools"].as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
@@ -17,18 +17,18 @@ async fn the_inspector_finds_every_tool_adds_tasks_and_gives_back_what_it_does_n
     let tasks = json!([{ "id": "a", "description": "Write a" }, { "description": "Write b", "deps": ["a"] }]);
     let arguments = format!("tasks={tasks}");
     let call = ["--method", "tools/call", "--tool-name"];
-    let added = floor.over_stdio(&[&call[..], &["add_tasks", "--tool-arg", &arguments]].concat()).await.unwrap();
+    let added = fixture.over_stdio(&[&call[..], &["add_tasks", "--tool-arg", &arguments]].concat()).await.unwrap();
     assert_eq!(added["structuredContent"]["tasks"][1]["status"], "blocked", "{added}");
-    let taken = floor.over_stdio(&[&call[..], &["take_task"]].concat()).await.unwrap();
+    let taken = fixture.over_stdio(&[&call[..], &["take_task"]].concat()).await.unwrap();
     assert!(taken["structuredContent"]["brief"].as_str().unwrap().contains("Write a"), "{taken}");
     // The Inspector ends after each call: its task must not wait for the lease to end.
     let first = wait_until("the task was given back", async || {
-        let first = floor.tasks().await.into_iter().next().unwrap();
+        let first = fixture.tasks().await.into_iter().next().unwrap();
         (first.status == TaskStatus::Ready).then_some(first)
     })
     .await;
-    assert_eq!(floor.show(&first).await.attempts[0].outcome, AttemptOutcome::Released);
-    let wrong = floor.over_stdio(&[&call[..], &["report", "--tool-arg", "sumary=done"]].concat()).await.unwrap();
+    assert_eq!(fixture.show(&first).await.attempts[0].outcome, AttemptOutcome::Released);
+    let wrong = fixture.over_stdio(&[&call[..], &["report", "--tool-arg", "sumary=done"]].concat()).await.unwrap();
     assert_eq!(wrong["isError"], true);
     let text = wrong["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("Did you mean `summary`?"), "{text}");

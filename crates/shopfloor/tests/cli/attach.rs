@@ -1,6 +1,6 @@
 //! `attach` on a real terminal: keys, sizes, and a way out that leaves nothing behind.
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::{Running, signal};
 use crate::pseudo_terminal::PseudoTerminal;
 
@@ -10,10 +10,10 @@ const TALK: &str =
 
 #[test]
 fn a_person_types_resizes_and_leaves() {
-    let floor = Floor::at_work();
-    let session = floor.spawn(TALK);
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn(TALK);
     let id = session["id"].as_str().unwrap();
-    let terminal = PseudoTerminal::run(&floor, &["attach", id], 100, 30);
+    let terminal = PseudoTerminal::run(&fixture, &["attach", id], 100, 30);
     terminal.wait_for("leave with Ctrl-\\ then d");
     terminal.wait_for("ready");
     assert!(terminal.is_raw());
@@ -33,7 +33,7 @@ fn a_person_types_resizes_and_leaves() {
     assert_eq!(code, Some(0));
     assert!(shown.contains(&format!("detached; it goes on: shopfloor attach {id}")), "{shown:?}");
     assert!(shown.contains("\x1b[?2004l") && shown.contains("\x1b[?25h"), "modes are given back");
-    let again = PseudoTerminal::run(&floor, &["attach", id, "--exit-code", "--detach-key", "ctrl-]"], 90, 20);
+    let again = PseudoTerminal::run(&fixture, &["attach", id, "--exit-code", "--detach-key", "ctrl-]"], 90, 20);
     again.wait_for("leave with Ctrl-] then d");
     again.wait_for("got hello");
     again.type_keys("end\r");
@@ -44,10 +44,10 @@ fn a_person_types_resizes_and_leaves() {
 
 #[test]
 fn a_signal_leaves_the_terminal_as_it_was() {
-    let floor = Floor::at_work();
-    let session = floor.spawn(TALK);
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn(TALK);
     for name in ["TERM", "HUP", "QUIT"] {
-        let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+        let terminal = PseudoTerminal::run(&fixture, &["attach", session["id"].as_str().unwrap()], 80, 24);
         terminal.wait_for("ready");
         assert!(terminal.is_raw());
         signal(terminal.pid(), name);
@@ -58,11 +58,11 @@ fn a_signal_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn queries_and_the_clipboard_stay_in_the_session() {
-    let floor = Floor::at_work();
-    let session = floor.spawn(
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn(
         r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; read x; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
     );
-    let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+    let terminal = PseudoTerminal::run(&fixture, &["attach", session["id"].as_str().unwrap()], 80, 24);
     // What was there before is in the first screen; what comes after it comes as it is written.
     terminal.wait_for("begin");
     terminal.type_keys("\r");
@@ -71,24 +71,24 @@ fn queries_and_the_clipboard_stay_in_the_session() {
     for forbidden in ["\x1b[c", "\x1b[6n", "\x1b[5n", "\x1b]52;", "\x1b]0;", "\x1b]11;"] {
         assert!(!shown.contains(forbidden), "{forbidden:?} came through: {shown:?}");
     }
-    let log = || floor.text(&["session", "log", session["id"].as_str().unwrap()]);
+    let log = || fixture.text(&["session", "log", session["id"].as_str().unwrap()]);
     crate::process::wait_until("the last answer is echoed", || log().contains("[0n"));
     assert_eq!(log().matches("[?62;22c").count(), 1, "the host answers, once: {}", log());
 }
 
 #[test]
 fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
-    let mut floor = Floor::at_work();
-    let session = floor.spawn(TALK);
-    let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
+    let mut fixture = Fixture::at_work();
+    let session = fixture.spawn(TALK);
+    let terminal = PseudoTerminal::run(&fixture, &["attach", session["id"].as_str().unwrap()], 80, 24);
     terminal.wait_for("ready");
-    let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
+    let listen = fixture.url.strip_prefix("http://").unwrap().to_owned();
     let mark = terminal.mark();
-    floor.hub().kill();
+    fixture.hub().kill();
     terminal.wait_after(mark, &["connection lost"]);
     let mark = terminal.mark();
-    floor.start(&listen);
-    floor.wait_until_connected();
+    fixture.start(&listen);
+    fixture.wait_until_connected();
     terminal.wait_after(mark, &["attached"]);
     terminal.type_keys("back\r");
     terminal.wait_for("got back");
@@ -96,29 +96,29 @@ fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
 
 #[test]
 fn others_look_and_do_not_type() {
-    let floor = Floor::at_work();
-    floor.text(&["project", "update", "Parser", "--visibility", "read-only", "--share-execution"]);
-    let session = floor.spawn(TALK);
+    let fixture = Fixture::at_work();
+    fixture.text(&["project", "update", "Parser", "--visibility", "read-only", "--share-execution"]);
+    let session = fixture.spawn(TALK);
     let id = session["id"].as_str().unwrap();
-    let invite = floor.json(&["invite", "create", "bo"]);
+    let invite = fixture.json(&["invite", "create", "bo"]);
     let secret = invite["link"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
-    let token = floor.join(&secret, "bo");
-    let terminal = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 120, 32);
+    let token = fixture.join(&secret, "bo");
+    let terminal = PseudoTerminal::run(&fixture, &["attach", id, "--hub", &fixture.url, "--token", &token], 120, 32);
     terminal.wait_for("only its owner types here");
     terminal.wait_for("ready");
     terminal.type_keys("mischief\r");
-    let watch = Running::spawn(floor.command().args(["session", "watch", id]));
-    let owner = PseudoTerminal::run(&floor, &["attach", id], 120, 32);
+    let watch = Running::spawn(fixture.command().args(["session", "watch", id]));
+    let owner = PseudoTerminal::run(&fixture, &["attach", id], 120, 32);
     owner.wait_for("attached");
     owner.type_keys("honest\r");
     owner.wait_for("got honest");
     terminal.wait_for("got honest");
     assert!(!terminal.shown().contains("got mischief"));
-    assert!(!floor.text(&["session", "log", id]).contains("mischief"));
+    assert!(!fixture.text(&["session", "log", id]).contains("mischief"));
     while !watch.line().contains("got honest") {}
     terminal.type_keys("\x1cd");
     assert_eq!(terminal.ended().0, Some(0));
-    let small = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 60, 10);
+    let small = PseudoTerminal::run(&fixture, &["attach", id, "--hub", &fixture.url, "--token", &token], 60, 10);
     small.wait_for("120×32 in 60×10");
     small.wait_for("got honest");
     owner.type_keys("more\r");
@@ -129,12 +129,12 @@ fn others_look_and_do_not_type() {
 
 #[test]
 fn colours_are_seen_at_any_size_and_nothing_that_acts() {
-    let floor = Floor::at_work();
-    let session = floor.spawn(
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn(
         r"printf '\033[1;31mred\033[0m \033]8;;https://x.example\033\\link\033]8;;\033\\ \033]52;c;ZXZpbA==\007\033]0;evil\007\033[6nend'; read x",
     );
     let watch = ["session", "watch", session["id"].as_str().unwrap()];
-    let small = PseudoTerminal::run(&floor, &watch, 60, 10);
+    let small = PseudoTerminal::run(&fixture, &watch, 60, 10);
     small.wait_for("in 60×10");
     small.wait_for("\x1b[1;31mred");
     small.wait_for("end");
@@ -143,10 +143,10 @@ fn colours_are_seen_at_any_size_and_nothing_that_acts() {
     }
     small.type_keys("q");
     assert_eq!(small.ended().0, Some(0));
-    let command = floor.command();
+    let command = fixture.command();
     let plainly = [&["NO_COLOR=1", command.get_program().to_str().unwrap()][..], &watch].concat();
     for size in [(60, 10), (80, 24), (120, 32)] {
-        let plain = PseudoTerminal::run_program("env".as_ref(), &floor, &plainly, size.0, size.1);
+        let plain = PseudoTerminal::run_program("env".as_ref(), &fixture, &plainly, size.0, size.1);
         plain.wait_for("red link end");
         assert!(!plain.shown().contains("\x1b[1;31m"), "{:?}", plain.shown());
     }
@@ -165,7 +165,7 @@ fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) 
 
 #[test]
 fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
-    let floor = Floor::at_work();
+    let fixture = Fixture::at_work();
     let programs = [
         ("a program that prints", "echo ready; read x; echo bye; read x"),
         ("`clear`", r"echo ready; read x; printf '\033[H\033[2J\033[3Jbye'; read x"),
@@ -174,14 +174,14 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
         ("the way back from it", r"printf '\033[?1049h\033[Hready'; read x; printf '\033[?1049lbye'; read x"),
     ];
     for (what, program) in programs {
-        let session = floor.spawn(program);
-        let command = floor.command();
+        let session = fixture.spawn(program);
+        let command = fixture.command();
         let script = format!(
             "i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo earlier $i.; done; {} attach {}; echo after",
             command.get_program().to_str().unwrap(),
             session["id"].as_str().unwrap()
         );
-        let terminal = PseudoTerminal::run_program("sh".as_ref(), &floor, &["-c", &script], 80, 24);
+        let terminal = PseudoTerminal::run_program("sh".as_ref(), &fixture, &["-c", &script], 80, 24);
         terminal.wait_for("ready");
         let mark = terminal.resize_at_rest(80, 30);
         terminal.wait_after(mark, &["ready"]);
@@ -198,36 +198,36 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
 
 #[test]
 fn a_setup_is_shown_while_it_runs_and_read_later() {
-    let floor = Floor::at_work();
-    let go = floor.data_dir().join("go");
+    let fixture = Fixture::at_work();
+    let go = fixture.data_dir().join("go");
     let setup = format!("echo fetching; until [ -e '{}' ]; do sleep 0.05; done; echo fetched", go.display());
-    floor.text(&["project", "update", "Parser", "--setup", &setup]);
-    let session = floor.spawn("echo ready; read x");
+    fixture.text(&["project", "update", "Parser", "--setup", &setup]);
+    let session = fixture.spawn("echo ready; read x");
     let id = session["id"].as_str().unwrap();
-    let terminal = PseudoTerminal::run(&floor, &["attach", id], 80, 24);
+    let terminal = PseudoTerminal::run(&fixture, &["attach", id], 80, 24);
     terminal.wait_for("starting: the setup of its workspace runs");
     terminal.wait_for("fetching");
-    let log = floor.run(&["session", "log", id]);
+    let log = fixture.run(&["session", "log", id]);
     assert_eq!(log.stdout, "fetching\n", "{}", log.stderr);
     assert!(log.stderr.contains("what the setup of its workspace printed"), "{}", log.stderr);
     std::fs::write(&go, "").unwrap();
     terminal.wait_for("ready");
-    assert_eq!(floor.text(&["session", "log", id, "--setup"]), "fetching\nfetched\n");
-    assert_eq!(floor.json(&["session", "log", id, "--setup"])["setup"], true);
-    assert_eq!(floor.json(&["session", "log", id])["setup"], false);
+    assert_eq!(fixture.text(&["session", "log", id, "--setup"]), "fetching\nfetched\n");
+    assert_eq!(fixture.json(&["session", "log", id, "--setup"])["setup"], true);
+    assert_eq!(fixture.json(&["session", "log", id])["setup"], false);
 }
 
 #[test]
 fn a_session_that_cannot_start_says_why() {
-    let floor = Floor::at_work();
-    floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
+    let fixture = Fixture::at_work();
+    fixture.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
     let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
-    let terminal = PseudoTerminal::run(&floor, &args, 100, 30);
+    let terminal = PseudoTerminal::run(&fixture, &args, 100, 30);
     terminal.wait_for("the session is over: exited, did not start");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(1));
     assert!(shown.contains("no luck"), "{shown:?}");
-    let watched = floor.run(&["session", "watch", "shell"]);
+    let watched = fixture.run(&["session", "watch", "shell"]);
     assert_eq!(watched.code, 1, "{}", watched.stderr);
     assert!(watched.stderr.contains("no luck"), "{}", watched.stderr);
 }

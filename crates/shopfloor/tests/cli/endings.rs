@@ -3,41 +3,41 @@
 use std::net::TcpListener;
 use std::process::Stdio;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 const NOBODY: &str = "prj_00000000000000000000000000000000";
 
 #[test]
 fn exit_codes_mean_something() {
-    let mut floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
-    floor.text(&["project", "create", "Parser tests"]);
-    assert!(floor.fail(2, &["project", "create", " "]).contains("`content` is empty"));
-    assert!(floor.fail(2, &["project", "show", "pars"]).contains("could be 2 projects"));
-    assert!(floor.fail(2, &["project", "update", "Parser"]).contains("nothing to change"));
-    assert!(floor.fail(2, &["project", "create"]).contains("no text was given"));
-    assert!(floor.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
-    assert!(floor.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
-    assert!(floor.fail(3, &["project", "show", NOBODY]).contains("not found"));
-    assert!(floor.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token-file FILE"));
-    let no_address = floor.fail(2, &["--hub", "notaurl", "project", "list"]);
+    let mut fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
+    fixture.text(&["project", "create", "Parser tests"]);
+    assert!(fixture.fail(2, &["project", "create", " "]).contains("`content` is empty"));
+    assert!(fixture.fail(2, &["project", "show", "pars"]).contains("could be 2 projects"));
+    assert!(fixture.fail(2, &["project", "update", "Parser"]).contains("nothing to change"));
+    assert!(fixture.fail(2, &["project", "create"]).contains("no text was given"));
+    assert!(fixture.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
+    assert!(fixture.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
+    assert!(fixture.fail(3, &["project", "show", NOBODY]).contains("not found"));
+    assert!(fixture.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token-file FILE"));
+    let no_address = fixture.fail(2, &["--hub", "notaurl", "project", "list"]);
     assert!(no_address.contains("`notaurl` is not a hub's address: it must start with http://"), "{no_address}");
-    assert!(floor.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));
-    floor.hub().kill();
-    assert!(floor.fail(5, &["project", "list"]).contains("shopfloor up"));
-    assert!(Floor::empty().fail(5, &["project", "list"]).contains("no hub is known"));
+    assert!(fixture.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));
+    fixture.hub().kill();
+    assert!(fixture.fail(5, &["project", "list"]).contains("shopfloor up"));
+    assert!(Fixture::empty().fail(5, &["project", "list"]).contains("no hub is known"));
 }
 
 #[test]
 fn errors_are_problems_for_programs() {
-    let floor = Floor::up();
+    let fixture = Fixture::up();
     for (code, kind, args) in [
         (2, "invalid", ["project", "create", "", "--json"]),
         (2, "invalid", ["project", "make", "", "--json"]),
         (3, "not_found", ["project", "show", NOBODY, "--json"]),
         (3, "not_found", ["project", "show", "nothing", "--json"]),
     ] {
-        let problem: protocol::Problem = serde_json::from_str(&floor.fail(code, &args)).unwrap();
+        let problem: protocol::Problem = serde_json::from_str(&fixture.fail(code, &args)).unwrap();
         assert_eq!(serde_json::to_value(problem.kind).unwrap(), kind);
     }
 }
@@ -46,29 +46,29 @@ fn errors_are_problems_for_programs() {
 fn somebody_elses_server_is_not_taken_for_a_hub() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    let floor = Floor::up();
-    let said = floor.fail(3, &["--hub", &url, "project", "list"]);
+    let fixture = Fixture::up();
+    let said = fixture.fail(3, &["--hub", &url, "project", "list"]);
     assert!(said.contains("there is no token for the hub"), "the local token stays here: {said}");
     silent.set_nonblocking(true).unwrap();
     assert!(silent.accept().is_err(), "nothing was asked at all");
-    let said = floor.fail(2, &["--hub", "nonsense", "--token", "t", "project", "list"]);
+    let said = fixture.fail(2, &["--hub", "nonsense", "--token", "t", "project", "list"]);
     assert!(said.contains("`nonsense` is not a hub's address"), "{said}");
 }
 
 #[test]
 fn a_reader_that_has_enough_is_no_error() {
-    let floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
-    let mut child = floor.command().args(["project", "list"]).stdout(Stdio::piped()).spawn().unwrap();
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
+    let mut child = fixture.command().args(["project", "list"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
 fn loopback_does_not_go_through_a_proxy() {
-    let floor = Floor::up();
+    let fixture = Fixture::up();
     let proxy = "http://127.0.0.1:9";
-    let mut command = floor.command();
+    let mut command = fixture.command();
     command.env("HTTP_PROXY", proxy).env("http_proxy", proxy).env("ALL_PROXY", proxy).args(["project", "list"]);
     assert!(command.status().unwrap().success());
 }

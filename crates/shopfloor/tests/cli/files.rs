@@ -7,34 +7,34 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::{Running, wait_until};
 
 /// A folder beside a hub, and whoever writes into it.
 struct Desk {
-    floor: Floor,
+    fixture: Fixture,
 }
 
 impl Desk {
     fn open() -> Self {
-        let floor = Floor::up();
-        floor.text(&["project", "create", "Parser"]);
-        Self { floor }
+        let fixture = Fixture::up();
+        fixture.text(&["project", "create", "Parser"]);
+        Self { fixture }
     }
 
     fn serve(&self, more: &[&str]) -> Running {
-        let mut command = self.floor.command();
+        let mut command = self.fixture.command();
         command.args(["files", "--patience", "1", "--project", "Parser", "--dir"]).arg(self.path("")).args(more);
         Running::spawn(&mut command)
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.floor.path("tasks").join(path)
+        self.fixture.path("tasks").join(path)
     }
 
     /// Puts a file there as a careful writer does: under another name first.
     fn put(&self, path: &str, value: &Value) {
-        let (path, part) = (self.path(path), self.floor.path("part"));
+        let (path, part) = (self.path(path), self.fixture.path("part"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&part, value.to_string()).unwrap();
         fs::rename(part, path).unwrap();
@@ -62,7 +62,7 @@ impl Desk {
 
     /// The titles of all tasks, sorted.
     fn titles(&self) -> Vec<String> {
-        let tasks = self.floor.json(&["task", "list", "--project", "Parser", "--all"]);
+        let tasks = self.fixture.json(&["task", "list", "--project", "Parser", "--all"]);
         let title = |task: &Value| task["title"].as_str().unwrap().to_owned();
         let mut titles: Vec<String> = tasks.as_array().unwrap().iter().map(title).collect();
         titles.sort();
@@ -102,7 +102,7 @@ fn what_is_put_there_counts_as_an_agent_s() {
     );
     wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
     let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
-    let shown = desk.floor.json(&["task", "show", &task]);
+    let shown = desk.fixture.json(&["task", "show", &task]);
     assert_eq!(shown["task"]["author_kind"], "agent", "the person's token, and not the person's hand: {shown}");
     process.kill();
 }
@@ -116,7 +116,7 @@ fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
     let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Sec").unwrap();
     wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
-    desk.floor.text(&["task", "cancel", &task]);
+    desk.fixture.text(&["task", "cancel", &task]);
     desk.wait_for("failed/task.json");
     assert_eq!(desk.file("failed/task.json").unwrap()["shopfloor"]["task"], task.as_str());
     let half = desk.names("pending").into_iter().find(|name| name.ends_with(".json")).unwrap();
@@ -154,7 +154,7 @@ fn files_of_the_same_name_are_each_a_task_once_however_often_it_is_killed() {
 #[test]
 fn what_is_planted_where_it_writes_is_not_written_through() {
     let desk = Desk::open();
-    let victim = desk.floor.path("victim");
+    let victim = desk.fixture.path("victim");
     fs::write(&victim, "mine").unwrap();
     let process = desk.serve(&[]);
     desk.wait_for("README.md");
@@ -175,7 +175,7 @@ fn what_is_planted_where_it_writes_is_not_written_through() {
 #[test]
 fn a_folder_that_is_a_link_is_refused_and_nothing_behind_it_is_touched() {
     let desk = Desk::open();
-    let home = desk.floor.path("somewhere");
+    let home = desk.fixture.path("somewhere");
     fs::create_dir(&home).unwrap();
     fs::write(home.join("kept.json"), "{\"description\": \"A secret\"}").unwrap();
     for name in [".shopfloor/tmp", ".shopfloor/incoming", "pending", "completed"] {
@@ -183,7 +183,7 @@ fn a_folder_that_is_a_link_is_refused_and_nothing_behind_it_is_touched() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let _ = fs::remove_dir_all(&path);
         symlink(&home, &path).unwrap();
-        let said = desk.floor.fail(1, &["files", "--project", "Parser", "--dir", desk.path("").to_str().unwrap()]);
+        let said = desk.fixture.fail(1, &["files", "--project", "Parser", "--dir", desk.path("").to_str().unwrap()]);
         assert!(said.contains(name) && said.contains("link"), "{said}");
         fs::remove_file(&path).unwrap();
     }
@@ -199,7 +199,7 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
         let path = |name: &str| desk.path(folder).join(name);
         fs::create_dir_all(path("")).unwrap();
         symlink("/nowhere/at/all", path("dangling.json")).unwrap();
-        symlink(desk.floor.path("data/token"), path("token.json")).unwrap();
+        symlink(desk.fixture.path("data/token"), path("token.json")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo.json"), rustix::fs::Mode::RWXU).unwrap();
         fs::write(path(&format!("{long}.json")), "{\"description\": \"Too long a name\"}").unwrap();
         fs::create_dir(path("folder.json")).unwrap();
@@ -224,21 +224,21 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
 #[test]
 fn tasks_that_others_added_wait_in_pending_too_and_move_when_they_are_over() {
     let desk = Desk::open();
-    desk.floor.text(&["task", "add", "--project", "Parser", "Before it"]);
+    desk.fixture.text(&["task", "add", "--project", "Parser", "Before it"]);
     let process = desk.serve(&["--assign", "0", "--until-done"]);
     desk.wait_for("pending/Before-it.json");
-    desk.floor.text(&["task", "add", "--project", "Parser", "While it looks"]);
+    desk.fixture.text(&["task", "add", "--project", "Parser", "While it looks"]);
     desk.wait_for("pending/While-it-looks.json");
     let file = desk.file("pending/While-it-looks.json").unwrap();
     assert_eq!((&file["description"], &file["shopfloor"]["status"]), (&json!("While it looks"), &json!("ready")));
     // Others do the one, and nobody the other.
-    let taken = desk.floor.json(&["task", "take", "--project", "Parser", "--worker", "eve"]);
+    let taken = desk.fixture.json(&["task", "take", "--project", "Parser", "--worker", "eve"]);
     let (task, fence) = (taken["taken"]["task"]["id"].as_str().unwrap(), taken["taken"]["lease"]["fence"].to_string());
     wait_until("it says who has it", || desk.text("pending/Before-it.json").contains("\"assigned\""));
-    desk.floor.text(&["task", "report", task, "--fence", &fence, "Done"]);
+    desk.fixture.text(&["task", "report", task, "--fence", &fence, "Done"]);
     desk.wait_for("completed/Before-it.json");
     let other = file["shopfloor"]["task"].as_str().unwrap();
-    desk.floor.text(&["task", "cancel", other]);
+    desk.fixture.text(&["task", "cancel", other]);
     desk.wait_for("failed/While-it-looks.json");
     assert_eq!(process.wait(), Some(0), "nothing is left to do");
     assert_eq!(desk.names("pending"), Vec::<String>::new());
@@ -248,9 +248,9 @@ fn tasks_that_others_added_wait_in_pending_too_and_move_when_they_are_over() {
 fn more_tasks_than_a_folder_shows_are_told_so_and_follow() {
     let desk = Desk::open();
     let lines: String = (1..=5).map(|n| format!("{{\"description\": \"Task {n}\"}}\n")).collect();
-    let list = desk.floor.path("list.jsonl");
+    let list = desk.fixture.path("list.jsonl");
     fs::write(&list, lines).unwrap();
-    desk.floor.text(&["task", "add", "--project", "Parser", "--file", list.to_str().unwrap()]);
+    desk.fixture.text(&["task", "add", "--project", "Parser", "--file", list.to_str().unwrap()]);
     let process = desk.serve(&["--assign", "0", "--show", "3"]);
     wait_until("it says how many there are", || desk.text("MORE.txt").contains("2 more"));
     assert_eq!(desk.names("pending"), ["Task-1.json", "Task-2.json", "Task-3.json"]);
@@ -260,7 +260,7 @@ fn more_tasks_than_a_folder_shows_are_told_so_and_follow() {
     });
     for name in ["Task-1", "Task-2"] {
         let file = desk.file(&format!("pending/{name}.json")).unwrap();
-        desk.floor.text(&["task", "cancel", file["shopfloor"]["task"].as_str().unwrap()]);
+        desk.fixture.text(&["task", "cancel", file["shopfloor"]["task"].as_str().unwrap()]);
     }
     wait_until("the others follow", || {
         desk.names("pending") == ["Task-3.json", "Task-4.json", "Task-5.json", "mine.json"]

@@ -7,7 +7,7 @@ mod commands;
 mod demo;
 mod endings;
 mod files;
-mod floor;
+mod fixture;
 mod process;
 mod pseudo_terminal;
 mod recordings;

@@ -11,7 +11,7 @@ use pty_process::blocking::{Command, Pty, open};
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{Termios, tcgetattr};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::{PATIENCE, wait_until};
 
 /// What came to the terminal, and a bell for more.
@@ -31,16 +31,16 @@ pub(crate) struct PseudoTerminal {
 
 impl PseudoTerminal {
     /// Runs the binary in a terminal of this size.
-    pub(crate) fn run(floor: &Floor, args: &[&str], cols: u16, rows: u16) -> Self {
-        Self::run_program(floor.command().get_program(), floor, args, cols, rows)
+    pub(crate) fn run(fixture: &Fixture, args: &[&str], cols: u16, rows: u16) -> Self {
+        Self::run_program(fixture.command().get_program(), fixture, args, cols, rows)
     }
 
     /// The same with another program.
-    pub(crate) fn run_program(program: &OsStr, floor: &Floor, args: &[&str], cols: u16, rows: u16) -> Self {
+    pub(crate) fn run_program(program: &OsStr, fixture: &Fixture, args: &[&str], cols: u16, rows: u16) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(Size::new(rows, cols)).unwrap();
         let before = tcgetattr(&pty).unwrap();
-        let like = floor.command();
+        let like = fixture.command();
         let mut command = Command::new(program).env_clear().env("TERM", "xterm-256color").args(args);
         for (name, value) in like.get_envs().filter_map(|(name, value)| Some((name, value?))) {
             command = command.env(name, value);

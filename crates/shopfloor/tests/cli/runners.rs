@@ -2,109 +2,111 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::{Running, signal, wait_until};
 
 #[test]
 fn a_killed_runner_comes_back_to_its_sessions() {
-    let floor = Floor::at_work();
-    let session = floor.spawn("echo ready; read line; echo got $line; read line");
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
-    floor.wait_for_log(&session, "ready");
-    let killed = floor.runner_pid();
+    fixture.wait_for_log(&session, "ready");
+    let killed = fixture.runner_pid();
     signal(killed, "KILL");
-    wait_until("another runner runs", || floor.runner_pid() != killed);
-    floor.wait_until_connected();
-    wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
-    floor.wait_for_log(&session, "got again");
+    wait_until("another runner runs", || fixture.runner_pid() != killed);
+    fixture.wait_until_connected();
+    wait_until("the session is known", || fixture.run(&["session", "send", id, "again"]).code == 0);
+    fixture.wait_for_log(&session, "got again");
     let mode = |name: &str| {
-        std::fs::metadata(floor.data_dir().join("runner").join(name)).unwrap().permissions().mode() & 0o777
+        std::fs::metadata(fixture.data_dir().join("runner").join(name)).unwrap().permissions().mode() & 0o777
     };
     assert_eq!((mode(""), mode("token"), mode("registration.json"), mode("runner.log")), (0o700, 0o600, 0o600, 0o600));
-    assert_eq!(floor.json(&["runner", "list"]).as_array().unwrap().len(), 1, "it registered once");
+    assert_eq!(fixture.json(&["runner", "list"]).as_array().unwrap().len(), 1, "it registered once");
 }
 
 #[test]
 fn a_killed_hub_leaves_its_runner_at_work() {
-    let mut floor = Floor::at_work();
-    let session = floor.spawn("echo ready; read line; echo got $line; read line");
+    let mut fixture = Fixture::at_work();
+    let session = fixture.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
-    floor.wait_for_log(&session, "ready");
-    let runner = floor.runner_pid();
-    let listen = floor.url.strip_prefix("http://").unwrap().to_owned();
-    floor.hub().kill();
-    floor.start(&listen);
-    floor.wait_until_connected();
-    assert_eq!(floor.runner_pid(), runner, "it was left alone");
-    wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
-    floor.wait_for_log(&session, "got again");
+    fixture.wait_for_log(&session, "ready");
+    let runner = fixture.runner_pid();
+    let listen = fixture.url.strip_prefix("http://").unwrap().to_owned();
+    fixture.hub().kill();
+    fixture.start(&listen);
+    fixture.wait_until_connected();
+    assert_eq!(fixture.runner_pid(), runner, "it was left alone");
+    wait_until("the session is known", || fixture.run(&["session", "send", id, "again"]).code == 0);
+    fixture.wait_for_log(&session, "got again");
     // Another address: the runner that knocks at the old door makes room for one that does not.
-    floor.hub().kill();
-    floor.start("127.0.0.1:0");
-    wait_until("another runner runs", || floor.runner_pid() != runner);
-    floor.wait_until_connected();
-    wait_until("the session goes on", || floor.json(&["session", "show", id])["session"]["state"]["status"] != "lost");
-    let runner = floor.runner_pid();
-    let (code, _) = floor.hub().terminate();
+    fixture.hub().kill();
+    fixture.start("127.0.0.1:0");
+    wait_until("another runner runs", || fixture.runner_pid() != runner);
+    fixture.wait_until_connected();
+    wait_until("the session goes on", || {
+        fixture.json(&["session", "show", id])["session"]["state"]["status"] != "lost"
+    });
+    let runner = fixture.runner_pid();
+    let (code, _) = fixture.hub().terminate();
     assert_eq!(code, Some(0));
     assert!(!std::path::Path::new(&format!("/proc/{runner}")).exists(), "the runner ends with `up`");
-    let host = std::fs::read_to_string(floor.data_dir().join("runner/sessions").join(id).join("host.pid")).unwrap();
+    let host = std::fs::read_to_string(fixture.data_dir().join("runner/sessions").join(id).join("host.pid")).unwrap();
     assert!(std::path::Path::new(&format!("/proc/{}", host.trim())).exists(), "the session does not");
 }
 
 #[test]
 fn a_runner_runs_alone_with_its_own_token() {
-    let floor = Floor::up();
-    let made = floor.json(&["runner", "create", "laptop"]);
-    let dir = floor.path("laptop").display().to_string();
+    let fixture = Fixture::up();
+    let made = fixture.json(&["runner", "create", "laptop"]);
+    let dir = fixture.path("laptop").display().to_string();
     let secret = made["secret"].as_str().unwrap();
-    let args = ["runner", "--hub", &floor.url, "--token", secret, "--name", "laptop", "--data-dir", &dir];
+    let args = ["runner", "--hub", &fixture.url, "--token", secret, "--name", "laptop", "--data-dir", &dir];
     let options = ["--label", "gpu", "--label", "linux"];
-    let runner = Running::spawn(floor.command().args(args).args(options).env("SHOPFLOOR_CAPACITY", "3"));
+    let runner = Running::spawn(fixture.command().args(args).args(options).env("SHOPFLOOR_CAPACITY", "3"));
     runner.wait_for_note("runner laptop of");
-    floor.wait_until_connected();
-    let shown = floor.json(&["runner", "show", "laptop"]);
+    fixture.wait_until_connected();
+    let shown = fixture.json(&["runner", "show", "laptop"]);
     assert_eq!((shown["about"]["capacity"].as_u64(), shown["about"]["labels"][0].as_str()), (Some(3), Some("gpu")));
-    let text = floor.text(&["runner", "show", "laptop"]);
+    let text = fixture.text(&["runner", "show", "laptop"]);
     assert!(text.contains("connected") && text.contains("gpu, linux") && text.contains("codex"), "{text}");
-    assert!(floor.text(&["runner", "list"]).contains("gpu, linux"));
-    let said = floor.fail(4, &args);
+    assert!(fixture.text(&["runner", "list"]).contains("gpu, linux"));
+    let said = fixture.fail(4, &args);
     assert!(said.contains("runs in") && said.contains("--data-dir"), "{said}");
     assert_eq!(runner.terminate().0, Some(0));
-    wait_until("it is gone", || floor.json(&["runner", "show", "laptop"])["connected"] == false);
-    assert!(floor.text(&["runner", "list"]).contains("unreachable since"));
-    let said = floor.fail(2, &["runner", "update", "laptop"]);
+    wait_until("it is gone", || fixture.json(&["runner", "show", "laptop"])["connected"] == false);
+    assert!(fixture.text(&["runner", "list"]).contains("unreachable since"));
+    let said = fixture.fail(2, &["runner", "update", "laptop"]);
     assert!(said.contains("nothing to change"), "{said}");
-    let said = floor.fail(2, &["runner", "update", "laptop", "--policy", "everybody"]);
+    let said = fixture.fail(2, &["runner", "update", "laptop", "--policy", "everybody"]);
     assert!(said.contains("project-owner") && said.contains("sandbox-only"), "{said}");
-    let changed = floor.json(&["runner", "update", "laptop", "--policy", "project-owner", "--sandbox-others"]);
+    let changed = fixture.json(&["runner", "update", "laptop", "--policy", "project-owner", "--sandbox-others"]);
     assert_eq!((changed["policy"].as_str(), changed["sandbox_others"].as_bool()), (Some("project-owner"), Some(true)));
-    assert!(floor.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
-    assert_eq!(floor.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
-    assert!(floor.text(&["approval", "list"]).contains("nothing waits for your approval"));
-    assert!(floor.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
+    assert!(fixture.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
+    assert_eq!(fixture.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
+    assert!(fixture.text(&["approval", "list"]).contains("nothing waits for your approval"));
+    assert!(fixture.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
 }
 
 #[test]
 fn a_runner_is_called_what_it_is_started_with() {
-    let floor = Floor::up();
-    let secret = |name: &str| floor.json(&["runner", "create", name])["secret"].as_str().unwrap().to_owned();
+    let fixture = Fixture::up();
+    let secret = |name: &str| fixture.json(&["runner", "create", name])["secret"].as_str().unwrap().to_owned();
     let names = || {
-        let list = floor.json(&["runner", "list"]);
+        let list = fixture.json(&["runner", "list"]);
         let mut names: Vec<_> = list.as_array().unwrap().iter().map(|one| one["name"].to_string()).collect();
         names.sort();
         names.join(" ")
     };
     let start = |secret: &str, name: &[&str], dir: &str| {
-        let dir = floor.path(dir).display().to_string();
-        let args = ["runner", "--hub", &floor.url, "--token", secret, "--data-dir", &dir];
-        Running::spawn(floor.command().args(args).args(name))
+        let dir = fixture.path(dir).display().to_string();
+        let args = ["runner", "--hub", &fixture.url, "--token", secret, "--data-dir", &dir];
+        Running::spawn(fixture.command().args(args).args(name))
     };
     let (first, second) = (secret("laptop"), secret("other"));
     let runner = start(&first, &["--name", "desk"], "first");
     runner.wait_for_note("registered as `laptop`; it is shown as `desk`");
     assert_eq!(names(), r#""desk" "other""#);
-    let trail = floor.json(&["audit", "list"]);
+    let trail = fixture.json(&["audit", "list"]);
     assert!(trail.to_string().contains("runner `laptop` is called `desk`"), "{trail}");
     let taken = start(&second, &["--name", "desk"], "second");
     let said = taken.wait_for_note("shown as `other`, not as `desk`");
@@ -118,55 +120,55 @@ fn a_runner_is_called_what_it_is_started_with() {
 
 #[test]
 fn a_runner_registers_itself_once() {
-    let floor = Floor::up();
+    let fixture = Fixture::up();
     for _ in 0..2 {
-        let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
-        floor.wait_until_connected();
+        let runner = Running::spawn(fixture.command().args(["runner", "--name", "desk"]));
+        fixture.wait_until_connected();
         assert_eq!(runner.terminate().0, Some(0));
-        wait_until("it is gone", || floor.json(&["runner", "show", "desk"])["connected"] == false);
+        wait_until("it is gone", || fixture.json(&["runner", "show", "desk"])["connected"] == false);
     }
-    assert_eq!(floor.json(&["runner", "list"]).as_array().unwrap().len(), 1);
+    assert_eq!(fixture.json(&["runner", "list"]).as_array().unwrap().len(), 1);
     let said =
-        floor.fail(3, &["runner", "--hub", "http://127.0.0.1:1", "--data-dir", floor.path("x").to_str().unwrap()]);
+        fixture.fail(3, &["runner", "--hub", "http://127.0.0.1:1", "--data-dir", fixture.path("x").to_str().unwrap()]);
     assert!(said.contains("--token-file"), "{said}");
 }
 
 #[test]
 fn a_runner_that_is_away_is_not_dead() {
-    let floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
-    let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
-    floor.wait_until_connected();
-    let session = floor.spawn("echo ready; read line");
-    floor.wait_for_log(&session, "ready");
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
+    let runner = Running::spawn(fixture.command().args(["runner", "--name", "desk"]));
+    fixture.wait_until_connected();
+    let session = fixture.spawn("echo ready; read line");
+    fixture.wait_for_log(&session, "ready");
     runner.kill();
-    wait_until("the runner is unreachable", || floor.json(&["runner", "list"])[0]["connected"] == false);
-    let listed = floor.text(&["session", "list"]);
+    wait_until("the runner is unreachable", || fixture.json(&["runner", "list"])[0]["connected"] == false);
+    let listed = fixture.text(&["session", "list"]);
     assert!(listed.contains("last seen working") || listed.contains("last seen idle"), "{listed}");
-    let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
-    floor.wait_until_connected();
-    wait_until("it is seen again", || !floor.text(&["session", "list"]).contains("last seen"));
+    let runner = Running::spawn(fixture.command().args(["runner", "--name", "desk"]));
+    fixture.wait_until_connected();
+    wait_until("it is seen again", || !fixture.text(&["session", "list"]).contains("last seen"));
     drop(runner);
 }
 
 #[test]
 fn what_the_workspaces_of_a_runner_take_is_summed() {
-    let floor = Floor::at_work();
-    assert!(floor.text(&["runner", "list"]).lines().nth(1).unwrap().trim_end().ends_with('-'), "nothing yet");
+    let fixture = Fixture::at_work();
+    assert!(fixture.text(&["runner", "list"]).lines().nth(1).unwrap().trim_end().ends_with('-'), "nothing yet");
     for _ in 0..2 {
-        let session = floor.spawn("head -c 3000000 /dev/urandom > big; exit 0");
-        floor.wait_for(&session, "exited");
+        let session = fixture.spawn("head -c 3000000 /dev/urandom > big; exit 0");
+        fixture.wait_for(&session, "exited");
     }
     let measured = || {
-        let list = floor.json(&["workspace", "list"]);
+        let list = fixture.json(&["workspace", "list"]);
         list.as_array().unwrap().iter().map(|one| one["disk_bytes"].as_u64()).sum::<Option<u64>>()
     };
     wait_until("both are measured", || measured().is_some());
     let sum = measured().unwrap();
     assert!(sum >= 6_000_000, "{sum}");
     let words = format!("{}.{} MiB", sum >> 20, ((sum % (1 << 20)) * 10) >> 20);
-    let list = floor.text(&["runner", "list"]);
+    let list = fixture.text(&["runner", "list"]);
     assert!(list.contains("DISK") && list.contains(&words), "{words}: {list}");
-    let name = floor.json(&["runner", "list"])[0]["name"].as_str().unwrap().to_owned();
-    assert!(floor.text(&["runner", "show", &name]).contains(&words));
+    let name = fixture.json(&["runner", "list"])[0]["name"].as_str().unwrap().to_owned();
+    assert!(fixture.text(&["runner", "show", &name]).contains(&words));
 }

@@ -1,45 +1,45 @@
-//! What a sandbox keeps away on a floor of the real binary, and what `doctor` says of it.
+//! What a sandbox keeps away on a hub of the real binary, and what `doctor` says of it.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::{Ended, Running, shopfloor, wait_until};
 
 #[test]
 fn what_a_hub_keeps_is_hidden_from_sandboxes_of_its_runner() {
-    let floor = Floor::at_work_elsewhere(|folder| {
+    let fixture = Fixture::at_work_elsewhere(|folder| {
         std::fs::create_dir(folder.join("hidden too")).unwrap();
         std::fs::write(folder.join("hidden too/file"), "canary").unwrap();
         let database = folder.join("db/shop.db");
         std::fs::create_dir(database.parent().unwrap()).unwrap();
         format!("database = 'sqlite:{}'\nhide = ['{}']\n", database.display(), folder.join("hidden too").display())
     });
-    let data = floor.data_dir();
+    let data = fixture.data_dir();
     let secrets = [
         data.join("token"),
         data.join("hub.json"),
         data.join("runner/token"),
         data.join("runner/journal.db"),
-        floor.path("db/shop.db"),
-        floor.path("hidden too/file"),
-        floor.path(".config/shopfloor/config.toml"),
+        fixture.path("db/shop.db"),
+        fixture.path("hidden too/file"),
+        fixture.path(".config/shopfloor/config.toml"),
     ];
     for secret in &secrets {
         assert!(secret.exists(), "{}", secret.display());
     }
     let tries: Vec<String> = secrets.iter().map(|path| format!("cat '{}' && echo LEAKED;", path.display())).collect();
-    let readme = floor.path("repository/README");
+    let readme = fixture.path("repository/README");
     let script = format!("{} cat '{}'; echo finished", tries.join(" "), readme.display());
     for more in [&["--home"][..], &["--home", "--no-network"], &[]] {
         let mut args = vec!["session", "spawn", "--project", "Parser", "--json", "--sandbox"];
         args.extend(more);
         args.extend(["--", "sh", "-c", &script]);
-        let session = floor.json(&args);
+        let session = fixture.json(&args);
         assert_eq!(session["sandbox"], true);
-        floor.wait_for_log(&session, "finished");
-        let log = floor.text(&["session", "log", session["id"].as_str().unwrap()]);
+        fixture.wait_for_log(&session, "finished");
+        let log = fixture.text(&["session", "log", session["id"].as_str().unwrap()]);
         assert!(!log.contains("LEAKED"), "{more:?}: {log}");
         assert_eq!(log.contains("hello"), more.contains(&"--home"), "{more:?}: the home is seen or not: {log}");
     }
@@ -47,9 +47,9 @@ fn what_a_hub_keeps_is_hidden_from_sandboxes_of_its_runner() {
 
 #[test]
 fn doctor_says_what_a_sandbox_keeps_away() {
-    let floor = Floor::at_work_elsewhere(|_| String::new());
-    let checks = |floor: &Floor, path: Option<&str>| -> Vec<(String, String, String)> {
-        let mut command = floor.command();
+    let fixture = Fixture::at_work_elsewhere(|_| String::new());
+    let checks = |fixture: &Fixture, path: Option<&str>| -> Vec<(String, String, String)> {
+        let mut command = fixture.command();
         command.args(["doctor", "--json"]);
         path.map(|path| command.env("PATH", path));
         let output = command.output().unwrap();
@@ -58,7 +58,7 @@ fn doctor_says_what_a_sandbox_keeps_away() {
         let all = checks.as_array().unwrap().iter();
         all.map(|check| (text(check, "name"), text(check, "status"), text(check, "detail"))).collect()
     };
-    let found = checks(&floor, None);
+    let found = checks(&fixture, None);
     let detail = |name: &str| {
         let found = found.iter().find(|(of, ..)| of == name).unwrap_or_else(|| panic!("no {name}: {found:?}"));
         assert_eq!(found.1, "ok", "{found:?}");
@@ -67,14 +67,14 @@ fn doctor_says_what_a_sandbox_keeps_away() {
     assert!(detail("bwrap").contains("bubblewrap"));
     assert!(detail("sandbox writes").contains("its workspace, and none of"));
     assert!(detail("sandbox home").contains("is hidden"));
-    assert!(detail("sandbox data").contains(&floor.data_dir().display().to_string()));
+    assert!(detail("sandbox data").contains(&fixture.data_dir().display().to_string()));
     assert!(detail("sandbox network").contains("off with --no-network"));
-    let shown = floor.text(&["doctor"]);
+    let shown = fixture.text(&["doctor"]);
     assert!(shown.contains("sandbox data"), "{shown}");
     // Without bubblewrap nothing is claimed of a sandbox.
-    let empty = floor.path("empty");
+    let empty = fixture.path("empty");
     std::fs::create_dir(&empty).unwrap();
-    let without = checks(&floor, empty.to_str());
+    let without = checks(&fixture, empty.to_str());
     let of = |name: &str| without.iter().find(|(of, ..)| of == name).map(|(_, status, _)| status.as_str());
     assert_eq!((of("bwrap"), of("sandbox writes")), (Some("missing"), None));
 }
@@ -131,13 +131,13 @@ impl Apart {
 
 #[test]
 fn what_a_hub_and_another_runner_keep_is_hidden_however_they_were_started() {
-    let floor = Apart::serve();
-    let _one = floor.runner("one");
+    let fixture = Apart::serve();
+    let _one = fixture.runner("one");
     // Started after the runner whose sandboxes must not see it.
-    let _two = floor.runner("two");
-    floor.json(&["project", "create", "Parser"]);
+    let _two = fixture.runner("two");
+    fixture.json(&["project", "create", "Parser"]);
     let secrets = ["hub/token", "hub/shopfloor.db", "hub/hub.json", "two/journal.db", "two.token", "one/journal.db"];
-    let secrets: Vec<String> = secrets.iter().map(|name| floor.path(&format!("srv/{name}"))).collect();
+    let secrets: Vec<String> = secrets.iter().map(|name| fixture.path(&format!("srv/{name}"))).collect();
     for secret in &secrets {
         assert!(std::path::Path::new(secret).exists(), "{secret}");
     }
@@ -145,18 +145,18 @@ fn what_a_hub_and_another_runner_keep_is_hidden_however_they_were_started() {
     let script = format!("{} echo finished", tries.join(" "));
     for more in [&["--home"][..], &[]] {
         let spawn = ["session", "spawn", "--project", "Parser", "--runner", "one", "--sandbox"];
-        let session = floor.json(&[&spawn, more, &["--", "sh", "-c", &script]].concat());
+        let session = fixture.json(&[&spawn, more, &["--", "sh", "-c", &script]].concat());
         let id = session["id"].as_str().unwrap();
-        let log = || floor.run(&["session", "log", id]).stdout;
+        let log = || fixture.run(&["session", "log", id]).stdout;
         wait_until("the session has looked", || log().contains("finished"));
         assert!(!log().contains("LEAKED"), "{more:?}: {}", log());
     }
-    let checks = floor.command().args(["doctor", "--json"]).output().unwrap();
+    let checks = fixture.command().args(["doctor", "--json"]).output().unwrap();
     let checks: Value = serde_json::from_slice(&checks.stdout).unwrap();
     let data = checks.as_array().unwrap().iter().find(|check| check["name"] == "sandbox data").unwrap();
     assert_eq!(data["status"], "ok", "{data}");
     for folder in ["srv/hub", "srv/one", "srv/two"] {
-        assert!(data["detail"].as_str().unwrap().contains(&floor.path(folder)), "{folder} is not tried: {data}");
+        assert!(data["detail"].as_str().unwrap().contains(&fixture.path(folder)), "{folder} is not tried: {data}");
     }
-    floor.hub.terminate();
+    fixture.hub.terminate();
 }

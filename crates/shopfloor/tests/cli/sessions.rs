@@ -1,6 +1,6 @@
 //! Sessions from their start to their end.
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 fn id(view: &serde_json::Value) -> &str {
     view["id"].as_str().unwrap()
@@ -8,76 +8,78 @@ fn id(view: &serde_json::Value) -> &str {
 
 #[test]
 fn a_command_is_spawned_watched_and_read() {
-    let floor = Floor::at_work();
-    let session = floor.spawn("echo hello from $(basename $PWD); exit 3");
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn("echo hello from $(basename $PWD); exit 3");
     assert_eq!((session["agent"].as_str(), session["mode"].as_str()), (Some("command"), Some("interactive")));
-    let ended = floor.wait_for(&session, "exited");
+    let ended = fixture.wait_for(&session, "exited");
     assert_eq!(ended["state"]["code"], 3);
-    let detail = floor.json(&["session", "show", id(&session)]);
+    let detail = fixture.json(&["session", "show", id(&session)]);
     assert_eq!(detail["argv"][0], "sh");
     assert!(detail["workspace"]["branch"].is_string(), "{detail}");
-    assert!(floor.text(&["session", "log", id(&session)]).contains("hello from"));
-    assert!(floor.json(&["session", "log", id(&session)])["text"].as_str().unwrap().contains("hello from"));
-    let watched = floor.run(&["session", "watch", id(&session), "--exit-code"]);
+    assert!(fixture.text(&["session", "log", id(&session)]).contains("hello from"));
+    assert!(fixture.json(&["session", "log", id(&session)])["text"].as_str().unwrap().contains("hello from"));
+    let watched = fixture.run(&["session", "watch", id(&session), "--exit-code"]);
     assert_eq!(watched.code, 3, "{}", watched.stderr);
     assert!(
         watched.stdout.contains("hello from") && watched.stderr.contains("the session exited with 3"),
         "{watched:?}"
     );
-    assert_eq!(floor.json(&["session", "list"]).as_array().unwrap().len(), 0, "it is over");
-    let listed = floor.text(&["session", "list", "--all"]);
+    assert_eq!(fixture.json(&["session", "list"]).as_array().unwrap().len(), 0, "it is over");
+    let listed = fixture.text(&["session", "list", "--all"]);
     assert!(listed.contains("exited with 3") && listed.contains(id(&session)), "{listed}");
-    let shown = floor.text(&["session", "show", "sh"]);
+    let shown = fixture.text(&["session", "show", "sh"]);
     assert!(shown.contains("Parser") && shown.contains("exited with 3"), "by the beginning of its title: {shown}");
-    let activity = floor.json(&["activity", "show", session["activity"].as_str().unwrap()]);
+    let activity = fixture.json(&["activity", "show", session["activity"].as_str().unwrap()]);
     let links = activity["links"].to_string();
     assert!(links.contains(id(&session)), "there are no orphans: {links}");
 }
 
 #[test]
 fn a_session_is_told_something_and_stopped() {
-    let floor = Floor::at_work();
-    let session = floor.spawn("echo ready; read line; echo got $line; sleep 1000");
-    floor.wait_for_log(&session, "ready");
-    floor.text(&["session", "send", id(&session), "good morning"]);
-    floor.wait_for_log(&session, "got good morning");
-    let stopped = floor.json(&["session", "stop", id(&session)]);
+    let fixture = Fixture::at_work();
+    let session = fixture.spawn("echo ready; read line; echo got $line; sleep 1000");
+    fixture.wait_for_log(&session, "ready");
+    fixture.text(&["session", "send", id(&session), "good morning"]);
+    fixture.wait_for_log(&session, "got good morning");
+    let stopped = fixture.json(&["session", "stop", id(&session)]);
     assert_eq!(stopped["stopping"], true);
-    let ended = floor.wait_for(&session, "exited");
+    let ended = fixture.wait_for(&session, "exited");
     assert!(ended["state"]["signal"].is_number() || ended["state"]["code"].is_number(), "{ended}");
     for args in [&["session", "list", "--all"][..], &["session", "show", id(&session)]] {
-        let shown = floor.text(args);
+        let shown = fixture.text(args);
         assert!(shown.contains("exited, stopped") && !shown.contains("signal"), "{shown}");
     }
-    let watched = floor.run(&["session", "watch", id(&session)]);
+    let watched = fixture.run(&["session", "watch", id(&session)]);
     assert!(watched.stderr.contains("the session exited, stopped"), "{watched:?}");
-    assert!(floor.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
+    assert!(fixture.fail(4, &["session", "resume", id(&session)]).contains("resume"), "a command has no conversation");
 }
 
 #[test]
 fn what_an_agent_cannot_do_is_said_at_once() {
-    let floor = Floor::at_work();
+    let fixture = Fixture::at_work();
     let shell = ["session", "spawn", "--project", "Parser", "--agent", "shell"];
-    let said = floor.fail(2, &[&shell[..], &["--prompt", "tidy up"]].concat());
+    let said = fixture.fail(2, &[&shell[..], &["--prompt", "tidy up"]].concat());
     assert!(said.contains("`shell` takes no prompt"), "{said}");
-    let said = floor.fail(2, &[&shell[..], &["--headless"]].concat());
+    let said = fixture.fail(2, &[&shell[..], &["--headless"]].concat());
     assert!(said.contains("`shell` cannot be started headless"), "{said}");
-    let said = floor.fail(2, &["project", "create", "Lexer", "--repo", "http://example.org/a.git"]);
+    let said = fixture.fail(2, &["project", "create", "Lexer", "--repo", "http://example.org/a.git"]);
     assert!(said.contains("https://"), "{said}");
-    let folder = floor.path("plain");
+    let folder = fixture.path("plain");
     std::fs::create_dir(&folder).unwrap();
-    let made = floor.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
+    let made = fixture.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
     assert!(made.code == 0 && made.stderr.contains("no git repository"), "{}", made.stderr);
 }
 
 #[test]
 fn what_cannot_be_spawned_says_why() {
-    let floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
-    let said = floor.fail(4, &["session", "spawn", "--project", "Parser", "--", "true"]);
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
+    let said = fixture.fail(4, &["session", "spawn", "--project", "Parser", "--", "true"]);
     assert!(said.contains("runner"), "{said}");
-    assert!(floor.fail(3, &["session", "spawn", "--project", "nothing", "--", "true"]).contains("no project"));
-    assert!(floor.fail(2, &["session", "spawn", "--project", "Parser", "--attach", "--", "true"]).contains("terminal"));
-    assert!(floor.fail(2, &["attach", "ses_00000000000000000000000000000000"]).contains("session watch"));
-    assert!(floor.fail(3, &["session", "show", "nothing"]).contains("no session"));
+    assert!(fixture.fail(3, &["session", "spawn", "--project", "nothing", "--", "true"]).contains("no project"));
+    assert!(
+        fixture.fail(2, &["session", "spawn", "--project", "Parser", "--attach", "--", "true"]).contains("terminal")
+    );
+    assert!(fixture.fail(2, &["attach", "ses_00000000000000000000000000000000"]).contains("session watch"));
+    assert!(fixture.fail(3, &["session", "show", "nothing"]).contains("no session"));
 }

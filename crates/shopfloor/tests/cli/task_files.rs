@@ -1,31 +1,31 @@
 //! Task files without a hub: the schema, checks, and instructions.
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
-fn written(floor: &Floor, name: &str, text: &[u8]) -> String {
-    std::fs::write(floor.path(name), text).unwrap();
-    floor.path(name).display().to_string()
+fn written(fixture: &Fixture, name: &str, text: &[u8]) -> String {
+    std::fs::write(fixture.path(name), text).unwrap();
+    fixture.path(name).display().to_string()
 }
 
 #[test]
 fn the_schema_is_printed_and_what_meets_it_is_fine() {
-    let floor = Floor::empty();
-    let schema = floor.json(&["task", "schema"]);
+    let fixture = Fixture::empty();
+    let schema = fixture.json(&["task", "schema"]);
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert_eq!(schema["$defs"]["TaskAdd"]["required"][0], "description");
-    let plan = written(&floor, "plan.md", b"- [ ] Lexer {#lexer}\n- [ ] Parser\n  - after: lexer\n");
-    let said = floor.text(&["task", "check", &plan]);
+    let plan = written(&fixture, "plan.md", b"- [ ] Lexer {#lexer}\n- [ ] Parser\n  - after: lexer\n");
+    let said = fixture.text(&["task", "check", &plan]);
     let note = "note: 2 tasks have no acceptance: whatever is reported counts";
     assert_eq!(said, format!("{plan}: {note}\n{plan}: 2 tasks and no error\n"));
-    let checked = floor.json(&["task", "check", &plan]);
+    let checked = fixture.json(&["task", "check", &plan]);
     assert_eq!((checked["tasks"].as_u64(), checked["errors"].as_array().map(Vec::len)), (Some(2), Some(0)));
 }
 
 #[test]
 fn every_error_is_said_without_a_hub() {
-    let floor = Floor::empty();
-    let file = written(&floor, "a.json", b"[{\"description\": \"a\",\n \"deps\": [\"b\"]},\n {\"prio\": 1}]");
-    let ended = floor.run(&["task", "check", &file]);
+    let fixture = Fixture::empty();
+    let file = written(&fixture, "a.json", b"[{\"description\": \"a\",\n \"deps\": [\"b\"]},\n {\"prio\": 1}]");
+    let ended = fixture.run(&["task", "check", &file]);
     assert_eq!(ended.code, 2);
     let expected = format!(
         "{file}:2: tasks[0].deps[0]: no task in this file has the name `b`, and it is no id (tsk_…)\n\
@@ -33,32 +33,35 @@ fn every_error_is_said_without_a_hub() {
     );
     assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);
     assert!(ended.stdout.ends_with(&format!("{file}: 3 errors\n")), "{}", ended.stdout);
-    let said = floor.fail(2, &["task", "add", "--project", "P", "--file", &file]);
+    let said = fixture.fail(2, &["task", "add", "--project", "P", "--file", &file]);
     assert!(said.contains("3 errors; nothing was added") && said.contains("line 3, tasks[1].prio: "), "{said}");
     let problem: protocol::Problem =
-        serde_json::from_str(&floor.fail(2, &["task", "add", "--project", "P", "--file", &file, "--json"])).unwrap();
+        serde_json::from_str(&fixture.fail(2, &["task", "add", "--project", "P", "--file", &file, "--json"])).unwrap();
     assert_eq!(problem.errors.len(), 3);
-    assert!(floor.fail(2, &["task", "check", "/nothing/here"]).contains("could not read"));
-    let from_input = floor.run_with_input(&["task", "check", "-", "--format", "jsonl"], "{\"description\": 1}\n");
+    assert!(fixture.fail(2, &["task", "check", "/nothing/here"]).contains("could not read"));
+    let from_input = fixture.run_with_input(&["task", "check", "-", "--format", "jsonl"], "{\"description\": 1}\n");
     assert_eq!(from_input.code, 2);
     assert!(from_input.stdout.starts_with("standard input:1: tasks[0].description: is a number"), "{from_input:?}");
-    let binary = written(&floor, "b.md", b"- [ ] \xff\xff");
-    assert!(floor.run(&["task", "check", &binary]).stdout.contains("not UTF-8"));
+    let binary = written(&fixture, "b.md", b"- [ ] \xff\xff");
+    assert!(fixture.run(&["task", "check", &binary]).stdout.contains("not UTF-8"));
 }
 
 #[test]
 fn instructions_come_ready_made() {
-    let floor = Floor::empty();
-    let ended = floor.run(&["instructions", "worker", "--for", "claude"]);
+    let fixture = Fixture::empty();
+    let ended = fixture.run(&["instructions", "worker", "--for", "claude"]);
     assert!(ended.stdout.contains("take_task") && ended.stderr.contains("CLAUDE.md"), "{ended:?}");
-    assert_eq!(floor.json(&["instructions", "coordinator", "--for", "cursor"])["file"], ".cursor/rules/shopfloor.mdc");
+    assert_eq!(
+        fixture.json(&["instructions", "coordinator", "--for", "cursor"])["file"],
+        ".cursor/rules/shopfloor.mdc"
+    );
 }
 
 #[test]
 fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
-    let floor = Floor::empty();
+    let fixture = Fixture::empty();
     for agent in ["claude", "codex", "cursor", "agents-md"] {
-        let said = floor.run(&["instructions", "worker", "--for", agent]).stdout;
+        let said = fixture.run(&["instructions", "worker", "--for", agent]).stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("push your branch to the project's repository and name it as `branch`"), "{said}");
         assert!(said.contains("In a session that Shopfloor started"), "it says when that is not needed: {said}");
@@ -67,11 +70,11 @@ fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
 
 #[test]
 fn more_than_a_hub_takes_is_refused_whole() {
-    let floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
     let task = |at: usize| format!("{{\"description\": \"task {at} {}\"}}\n", "x".repeat(60_000));
-    let file = written(&floor, "large.jsonl", (0..30).map(task).collect::<String>().as_bytes());
-    let said = floor.fail(2, &["task", "add", "--project", "Parser", "--file", &file]);
+    let file = written(&fixture, "large.jsonl", (0..30).map(task).collect::<String>().as_bytes());
+    let said = fixture.fail(2, &["task", "add", "--project", "Parser", "--file", &file]);
     assert!(said.contains("split the file"), "{said}");
-    assert_eq!(floor.json(&["task", "list"]).as_array().unwrap().len(), 0);
+    assert_eq!(fixture.json(&["task", "list"]).as_array().unwrap().len(), 0);
 }

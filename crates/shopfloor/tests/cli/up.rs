@@ -2,94 +2,94 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::Running;
 
 #[test]
 fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
-    let mut floor = Floor::up();
-    assert!(floor.url.starts_with("http://127.0.0.1:"), "{}", floor.url);
-    assert!(floor.login.starts_with(&format!("{}/login#", floor.url)), "{}", floor.login);
-    let mode = |name: &str| std::fs::metadata(floor.data_dir().join(name)).unwrap().permissions().mode() & 0o777;
+    let mut fixture = Fixture::up();
+    assert!(fixture.url.starts_with("http://127.0.0.1:"), "{}", fixture.url);
+    assert!(fixture.login.starts_with(&format!("{}/login#", fixture.url)), "{}", fixture.login);
+    let mode = |name: &str| std::fs::metadata(fixture.data_dir().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(""), mode("hub.json"), mode("token")), (0o700, 0o600, 0o600));
     let note: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(floor.data_dir().join("hub.json")).unwrap()).unwrap();
-    assert_eq!(note, serde_json::json!({"url": floor.url, "pid": floor.pid()}));
-    let (code, rest) = floor.hub().terminate();
+        serde_json::from_slice(&std::fs::read(fixture.data_dir().join("hub.json")).unwrap()).unwrap();
+    assert_eq!(note, serde_json::json!({"url": fixture.url, "pid": fixture.pid()}));
+    let (code, rest) = fixture.hub().terminate();
     assert_eq!((code, rest), (Some(0), Vec::new()), "it stops when asked, and said everything once");
 }
 
 #[test]
 fn two_hubs_do_not_share_a_directory() {
-    let floor = Floor::up();
-    let said = floor.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
+    let fixture = Fixture::up();
+    let said = fixture.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
     assert!(said.contains("in use by another hub"), "{said}");
-    assert!(floor.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
+    assert!(fixture.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
 }
 
 #[test]
 fn a_hub_that_others_could_reach_needs_tls() {
-    let floor = Floor::empty();
+    let fixture = Fixture::empty();
     for command in ["up", "serve"] {
-        let said = floor.fail(2, &[command, "--listen", "0.0.0.0:0"]);
+        let said = fixture.fail(2, &[command, "--listen", "0.0.0.0:0"]);
         assert!(said.contains("--tls-cert") && said.contains("--behind-proxy"), "{said}");
     }
 }
 
 #[test]
 fn wrong_settings_are_explained() {
-    let floor = Floor::empty();
+    let fixture = Fixture::empty();
     for (args, part) in [
         (["up", "--listen", "4720"], "127.0.0.1:4720"),
         (["up", "--tls-cert", "x"], "--tls-key"),
         (["up", "--github-client-id", "x"], "--github-client-secret-file"),
         (["up", "--github-allow", "ann"], "user:NAME"),
     ] {
-        let said = floor.fail(2, &args);
+        let said = fixture.fail(2, &args);
         assert!(said.contains(part), "{args:?}: {said}");
     }
 }
 
 #[test]
 fn a_team_hub_lets_its_owner_in() {
-    let floor = Floor::empty();
-    let hub = Running::spawn(floor.command().args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]));
+    let fixture = Fixture::empty();
+    let hub = Running::spawn(fixture.command().args(["serve", "--listen", "127.0.0.1:0", "--log", "json"]));
     assert!(hub.line().starts_with("log in once: http://127.0.0.1:"));
     assert!(hub.line().starts_with("shopfloor is up: http://127.0.0.1:"));
-    assert_eq!(floor.json(&["user", "list"])[0]["hub_owner"], true);
+    assert_eq!(fixture.json(&["user", "list"])[0]["hub_owner"], true);
 }
 
 #[test]
 fn doctor_looks_around() {
-    let mut floor = Floor::up();
-    let status = |floor: &Floor, name: &str| {
-        let checks: serde_json::Value = serde_json::from_str(&floor.run(&["doctor", "--json"]).stdout).unwrap();
+    let mut fixture = Fixture::up();
+    let status = |fixture: &Fixture, name: &str| {
+        let checks: serde_json::Value = serde_json::from_str(&fixture.run(&["doctor", "--json"]).stdout).unwrap();
         let found = checks.as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
         found.unwrap_or_else(|| panic!("doctor does not look at {name}"))["status"].clone()
     };
     for name in ["git", "data directory", "database", "hub"] {
-        assert_eq!(status(&floor, name), "ok", "{name}");
+        assert_eq!(status(&fixture, name), "ok", "{name}");
     }
-    std::fs::set_permissions(floor.data_dir(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    floor.hub().kill();
-    assert_eq!(status(&floor, "data directory"), "warn");
-    assert_eq!(status(&floor, "hub"), "warn");
-    let database = floor.data_dir().join("shopfloor.db");
+    std::fs::set_permissions(fixture.data_dir(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fixture.hub().kill();
+    assert_eq!(status(&fixture, "data directory"), "warn");
+    assert_eq!(status(&fixture, "hub"), "warn");
+    let database = fixture.data_dir().join("shopfloor.db");
     std::fs::remove_file(&database).unwrap();
     std::fs::create_dir(&database).unwrap();
-    assert_eq!(status(&floor, "database"), "missing");
-    let ended = floor.run(&["doctor"]);
+    assert_eq!(status(&fixture, "database"), "missing");
+    let ended = fixture.run(&["doctor"]);
     assert_eq!(ended.code, 1, "the database is required");
     assert!(ended.stdout.contains("to do: chmod 700"), "{}", ended.stdout);
 }
 
 #[test]
 fn config_show_says_where_values_come_from() {
-    let floor = Floor::empty();
-    std::fs::create_dir_all(floor.path(".config/shopfloor")).unwrap();
+    let fixture = Fixture::empty();
+    std::fs::create_dir_all(fixture.path(".config/shopfloor")).unwrap();
     let settings = "listen = \"127.0.0.1:7\"\ntoken = \"sf_x\"\ncapacity = 3\ndisk_quota = \"50G\"\n";
-    std::fs::write(floor.path(".config/shopfloor/config.toml"), settings).unwrap();
-    let shown = floor.json(&["config", "show", "--hub", "http://h"]);
+    std::fs::write(fixture.path(".config/shopfloor/config.toml"), settings).unwrap();
+    let shown = fixture.json(&["config", "show", "--hub", "http://h"]);
     let find = |key: &str| shown.as_array().unwrap().iter().find(|one| one["key"] == key).unwrap().clone();
     assert_eq!((find("hub")["value"].clone(), find("hub")["from"].clone()), ("http://h".into(), "command line".into()));
     assert_eq!(find("data_dir")["from"], "environment SHOPFLOOR_DATA_DIR");

@@ -2,7 +2,7 @@
 
 use protocol::{Change, Delta};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::Running;
 
 fn delta(watch: &Running) -> Delta {
@@ -11,17 +11,17 @@ fn delta(watch: &Running) -> Delta {
 
 #[test]
 fn a_watch_survives_the_hub() {
-    let mut floor = Floor::up();
-    let watch = Running::spawn(floor.command().args(["watch", "--json"]));
+    let mut fixture = Fixture::up();
+    let watch = Running::spawn(fixture.command().args(["watch", "--json"]));
     watch.wait_for_note("watching");
-    floor.text(&["project", "create", "Parser"]);
+    fixture.text(&["project", "create", "Parser"]);
     let first = delta(&watch);
     assert!(matches!(&first.change, Change::Project { project } if project.name == "Parser"), "{first:?}");
-    floor.hub().kill();
+    fixture.hub().kill();
     watch.wait_for_note("connection lost");
-    let address = floor.url.replace("http://", "");
-    floor.start(&address);
-    floor.text(&["project", "create", "Lexer"]);
+    let address = fixture.url.replace("http://", "");
+    fixture.start(&address);
+    fixture.text(&["project", "create", "Lexer"]);
     watch.wait_for_note("connected again, resumed after");
     let second = delta(&watch);
     assert!(matches!(&second.change, Change::Project { project } if project.name == "Lexer"), "{second:?}");
@@ -30,11 +30,11 @@ fn a_watch_survives_the_hub() {
 
 #[test]
 fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
-    let floor = Floor::up();
-    let project = floor.json(&["project", "create", "Parser"]);
-    floor.text(&["project", "create", "Other"]);
-    floor.text(&["chat", "send", "Parser", "hello"]);
-    let all = Running::spawn(floor.command().args(["watch", "--json", "--since", "0"]));
+    let fixture = Fixture::up();
+    let project = fixture.json(&["project", "create", "Parser"]);
+    fixture.text(&["project", "create", "Other"]);
+    fixture.text(&["chat", "send", "Parser", "hello"]);
+    let all = Running::spawn(fixture.command().args(["watch", "--json", "--since", "0"]));
     let mut seqs = Vec::new();
     loop {
         let delta = delta(&all);
@@ -46,21 +46,21 @@ fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
     assert!(seqs.is_sorted_by(|a, b| a < b), "{seqs:?}");
     // Before the other project and the message.
     let since = (seqs[seqs.len() - 2] - 1).to_string();
-    let some = Running::spawn(floor.command().args(["watch", "--since", &since, "--project", "Parser"]));
+    let some = Running::spawn(fixture.command().args(["watch", "--since", &since, "--project", "Parser"]));
     let line = some.line();
     assert!(line.contains("message") && line.contains("in \"Parser\": hello"), "{line}");
-    floor.text(&["project", "delete", project["id"].as_str().unwrap()]);
+    fixture.text(&["project", "delete", project["id"].as_str().unwrap()]);
     assert!(some.line().contains("is gone"));
 }
 
 #[test]
 fn a_watch_without_right_ends() {
-    let floor = Floor::up();
-    let secret = floor.text(&["token", "create", "short"]);
-    let mut command = floor.command();
-    let watch = Running::spawn(command.args(["--hub", &floor.url, "--token", secret.trim(), "watch"]));
+    let fixture = Fixture::up();
+    let secret = fixture.text(&["token", "create", "short"]);
+    let mut command = fixture.command();
+    let watch = Running::spawn(command.args(["--hub", &fixture.url, "--token", secret.trim(), "watch"]));
     watch.wait_for_note("watching");
-    floor.text(&["token", "revoke", "short"]);
+    fixture.text(&["token", "revoke", "short"]);
     watch.wait_for_note("error: ");
     assert_eq!(watch.wait(), Some(3));
 }

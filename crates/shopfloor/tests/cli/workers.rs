@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 use crate::process::wait_until;
 
 fn id(view: &Value) -> &str {
@@ -11,11 +11,11 @@ fn id(view: &Value) -> &str {
 
 #[test]
 fn settings_are_shown_and_changed() {
-    let floor = Floor::up();
-    floor.text(&["project", "create", "Parser"]);
-    let settings = floor.text(&["work", "settings", "--project", "Parser"]);
+    let fixture = Fixture::up();
+    fixture.text(&["project", "create", "Parser"]);
+    let settings = fixture.text(&["work", "settings", "--project", "Parser"]);
     assert!(settings.contains("strategy") && settings.contains("not by itself"), "{settings}");
-    let changed = floor.json(&[
+    let changed = fixture.json(&[
         "work",
         "configure",
         "--project",
@@ -29,23 +29,23 @@ fn settings_are_shown_and_changed() {
     ]);
     assert_eq!((changed["strategy"].as_str(), changed["lease_seconds"].as_u64()), (Some("least_loaded"), Some(45)));
     assert_eq!(changed["budget_micros"], 12_500_000);
-    assert!(floor.text(&["work", "settings", "--project", "Parser"]).contains("$12.50"));
-    assert!(floor.fail(2, &["work", "configure", "--project", "Parser"]).contains("nothing to change"));
-    assert_eq!(floor.text(&["worker", "list"]), "no workers; start some with `shopfloor worker start`\n");
-    let said = floor.fail(4, &["worker", "start", "--project", "Parser", "--", "true"]);
+    assert!(fixture.text(&["work", "settings", "--project", "Parser"]).contains("$12.50"));
+    assert!(fixture.fail(2, &["work", "configure", "--project", "Parser"]).contains("nothing to change"));
+    assert_eq!(fixture.text(&["worker", "list"]), "no workers; start some with `shopfloor worker start`\n");
+    let said = fixture.fail(4, &["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(said.contains("runner"), "{said}");
-    assert!(floor.text(&["metrics", "--project", "Parser"]).contains("tasks                 none"));
-    assert!(floor.text(&["work", "doing", "--project", "Parser"]).contains("nobody"));
+    assert!(fixture.text(&["metrics", "--project", "Parser"]).contains("tasks                 none"));
+    assert!(fixture.text(&["work", "doing", "--project", "Parser"]).contains("nobody"));
 }
 
 #[test]
 fn workers_work_tasks_off_are_stopped_and_thawed() {
-    let floor = Floor::at_work();
+    let fixture = Fixture::at_work();
     let tasks: String = ["one", "two", "three"].iter().map(|name| format!("- [ ] Write {name}\n")).collect();
-    let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &tasks);
+    let added = fixture.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &tasks);
     assert_eq!(added.code, 0, "{added:?}");
     let script = "echo working on it; sleep 1";
-    let started = floor.json(&[
+    let started = fixture.json(&[
         "worker",
         "start",
         "--project",
@@ -61,74 +61,76 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
         script,
     ]);
     assert_eq!(started.as_array().unwrap().len(), 2);
-    let watched = floor.run(&["task", "watch", "--project", "Parser", "--until-done"]);
+    let watched = fixture.run(&["task", "watch", "--project", "Parser", "--until-done"]);
     assert_eq!(watched.code, 0, "{watched:?}");
-    floor.text(&["task", "add", "--project", "Parser", "Write another when nobody has anything to do"]);
-    assert_eq!(floor.run(&["task", "watch", "--project", "Parser", "--until-done"]).code, 0);
-    let list = floor.text(&["worker", "list", "--project", "Parser"]);
+    fixture.text(&["task", "add", "--project", "Parser", "Write another when nobody has anything to do"]);
+    assert_eq!(fixture.run(&["task", "watch", "--project", "Parser", "--until-done"]).code, 0);
+    let list = fixture.text(&["worker", "list", "--project", "Parser"]);
     assert!(list.contains("$0.00 of $5.00") && list.contains("command"), "{list}");
-    let shown = floor.text(&["worker", "show", id(&started[0])]);
+    let shown = fixture.text(&["worker", "show", id(&started[0])]);
     assert!(shown.contains("What it had") && shown.contains("accepted"), "{shown}");
-    assert!(floor.text(&["worker", "status"]).contains("workers: 2 idle"));
-    let metrics = floor.text(&["metrics", "--project", "Parser"]);
+    assert!(fixture.text(&["worker", "status"]).contains("workers: 2 idle"));
+    let metrics = fixture.text(&["metrics", "--project", "Parser"]);
     assert!(metrics.contains("4 done") && metrics.contains("speed-up"), "{metrics}");
-    let renamed = floor.json(&["worker", "update", id(&started[0]), "--name", "first", "--budget", "7.00"]);
+    let renamed = fixture.json(&["worker", "update", id(&started[0]), "--name", "first", "--budget", "7.00"]);
     assert_eq!((renamed["name"].as_str(), renamed["budget_micros"].as_u64()), (Some("first"), Some(7_000_000)));
-    let frozen = floor.json(&["stop-everything", "--project", "Parser"]);
+    let frozen = fixture.json(&["stop-everything", "--project", "Parser"]);
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));
-    let settings = floor.text(&["work", "settings", "--project", "Parser"]);
+    let settings = fixture.text(&["work", "settings", "--project", "Parser"]);
     assert!(settings.contains("not to workers of owner"), "{settings}");
-    let idle = floor.run(&["worker", "start", "--project", "Parser", "--", "true"]);
+    let idle = fixture.run(&["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(idle.stderr.contains("you stopped everything"), "{idle:?}");
     let idle: Vec<&str> = idle.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    floor.text(&["worker", "remove", idle[1]]);
+    fixture.text(&["worker", "remove", idle[1]]);
     assert!(
-        floor.fail(2, &["worker", "start", "--project", "Parser", "--budget", "0", "--", "true"]).contains("no limit")
+        fixture
+            .fail(2, &["worker", "start", "--project", "Parser", "--budget", "0", "--", "true"])
+            .contains("no limit")
     );
-    assert!(floor.text(&["thaw", "--project", "Parser"]).contains("thawed"));
-    floor.text(&["worker", "stop", "first"]);
-    wait_until("the worker is stopped", || floor.json(&["worker", "show", "first"])["worker"]["status"] == "stopped");
-    floor.text(&["worker", "restart", "first"]);
-    floor.text(&["worker", "stop-all", "--project", "Parser", "--force"]);
+    assert!(fixture.text(&["thaw", "--project", "Parser"]).contains("thawed"));
+    fixture.text(&["worker", "stop", "first"]);
+    wait_until("the worker is stopped", || fixture.json(&["worker", "show", "first"])["worker"]["status"] == "stopped");
+    fixture.text(&["worker", "restart", "first"]);
+    fixture.text(&["worker", "stop-all", "--project", "Parser", "--force"]);
     wait_until("all workers are stopped", || {
-        floor.json(&["worker", "list"]).as_array().unwrap().iter().all(|worker| worker["status"] == "stopped")
+        fixture.json(&["worker", "list"]).as_array().unwrap().iter().all(|worker| worker["status"] == "stopped")
     });
-    floor.text(&["worker", "remove", "first"]);
-    assert_eq!(floor.json(&["worker", "list"]).as_array().unwrap().len(), 1);
-    assert!(floor.json(&["worker", "log", "--project", "Parser"]).is_array());
-    let log = floor.text(&["worker", "log", "--project", "Parser"]);
+    fixture.text(&["worker", "remove", "first"]);
+    assert_eq!(fixture.json(&["worker", "list"]).as_array().unwrap().len(), 1);
+    assert!(fixture.json(&["worker", "log", "--project", "Parser"]).is_array());
+    let log = fixture.text(&["worker", "log", "--project", "Parser"]);
     assert!(log.contains("stopped it by force") && log.contains("thawed") && log.contains("frozen"), "{log}");
-    let left = floor.json(&["worker", "list"])[0].clone();
+    let left = fixture.json(&["worker", "list"])[0].clone();
     let name = left["name"].as_str().unwrap();
     assert!(log.contains(name) && !log.contains(id(&left)), "names, not ids: {log}");
 }
 
 #[test]
 fn an_agent_that_does_nothing_has_done_no_task() {
-    let floor = Floor::at_work();
-    let added = floor.json(&["task", "add", "--project", "Parser", "Do something"]);
+    let fixture = Fixture::at_work();
+    let added = fixture.json(&["task", "add", "--project", "Parser", "Do something"]);
     let task = id(&added["tasks"][0]).to_owned();
-    floor.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "true"]);
-    let show = || floor.json(&["task", "show", &task]);
+    fixture.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "true"]);
+    let show = || fixture.json(&["task", "show", &task]);
     wait_until("a person is asked", || show()["task"]["status"] == "escalated");
     let shown = show();
     let question = shown["escalations"][0]["question"].as_str().unwrap();
     assert!(question.contains("said nothing and changed nothing"), "{shown}");
     let script = "echo more > file.txt";
-    floor.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "sh", "-c", script]);
-    let other = floor.json(&["task", "add", "--project", "Parser", "Change something"]);
+    fixture.text(&["worker", "start", "--project", "Parser", "--agent", "command", "--", "sh", "-c", script]);
+    let other = fixture.json(&["task", "add", "--project", "Parser", "Change something"]);
     let other = id(&other["tasks"][0]).to_owned();
     wait_until("what was changed without a word counts", || {
-        floor.json(&["task", "show", &other])["task"]["status"] == "done"
+        fixture.json(&["task", "show", &other])["task"]["status"] == "done"
     });
-    let report = floor.json(&["task", "show", &other])["reports"].as_array().unwrap().last().unwrap().clone();
+    let report = fixture.json(&["task", "show", &other])["reports"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(report["deliverables"]["files"][0], "file.txt", "{report}");
     assert!(report["deliverables"]["branch"].is_string(), "{report}");
 }
 
 #[test]
 fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
-    let floor = Floor::at_work();
+    let fixture = Fixture::at_work();
     let list = "\
 - [ ] Make a file
   - accept: file_exists: out.txt
@@ -137,42 +139,42 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
 - [ ] Make nothing
   - accept: file_exists: nothing.txt
 ";
-    let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-", "--json"], list);
+    let added = fixture.run_with_input(&["task", "add", "--project", "Parser", "--file", "-", "--json"], list);
     let added: Value = serde_json::from_str(&added.stdout).unwrap();
     let (good, bad) = (id(&added["tasks"][0]), id(&added["tasks"][1]));
     let script = "echo hello > out.txt; git add -A; git -c user.name=w -c user.email=w@x commit -qm work; echo done";
-    floor.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", script]);
-    let show = |task: &str| floor.json(&["task", "show", task]);
+    fixture.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", script]);
+    let show = |task: &str| fixture.json(&["task", "show", task]);
     wait_until("the good one is done", || show(good)["task"]["status"] == "done");
-    let shown = floor.text(&["task", "show", good]);
+    let shown = fixture.text(&["task", "show", good]);
     assert!(shown.matches("✓ met").count() == 3 && shown.contains("collected from what the agent said"), "{shown}");
     wait_until("the bad one needs a person", || show(bad)["task"]["status"] == "escalated");
-    let shown = floor.text(&["task", "show", bad]);
+    let shown = fixture.text(&["task", "show", bad]);
     assert!(shown.contains("✗ not met") && shown.contains("nothing.txt") && shown.contains("needs you"), "{shown}");
     let asked = show(bad)["escalations"][0].clone();
-    assert!(floor.text(&["escalation", "show", id(&asked)]).contains("Options"), "{asked}");
-    floor.text(&["escalation", "answer", id(&asked), "--act", "accept", "it is fine as it is"]);
+    assert!(fixture.text(&["escalation", "show", id(&asked)]).contains("Options"), "{asked}");
+    fixture.text(&["escalation", "answer", id(&asked), "--act", "accept", "it is fine as it is"]);
     assert_eq!(show(bad)["task"]["status"], "done");
-    let metrics = floor.json(&["metrics", "--project", "Parser"]);
+    let metrics = fixture.json(&["metrics", "--project", "Parser"]);
     assert_eq!(metrics["interventions"], 1, "{metrics}");
 }
 
 #[test]
 fn what_a_take_over_would_run_is_shown_first() {
-    let floor = Floor::at_work();
-    floor.text(&["project", "update", "Parser", "--visibility", "read-write", "--share-execution", "true"]);
-    floor.text(&["task", "add", "--project", "Parser", "Write the lexer"]);
-    floor.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", "sleep 600"]);
-    let show = || floor.json(&["task", "show", "Write the lexer"])["task"].clone();
+    let fixture = Fixture::at_work();
+    fixture.text(&["project", "update", "Parser", "--visibility", "read-write", "--share-execution", "true"]);
+    fixture.text(&["task", "add", "--project", "Parser", "Write the lexer"]);
+    fixture.text(&["worker", "start", "--project", "Parser", "--", "sh", "-c", "sleep 600"]);
+    let show = || fixture.json(&["task", "show", "Write the lexer"])["task"].clone();
     wait_until("it is worked on", || show()["status"] == "running");
-    let own = floor.fail(4, &["task", "take-over", "Write the lexer"]);
+    let own = fixture.fail(4, &["task", "take-over", "Write the lexer"]);
     assert!(own.contains("a worker of yours, has it already") && own.contains("another runner or agent"), "{own}");
-    let link = floor.json(&["invite", "create", "Bo"])["link"].as_str().unwrap().to_owned();
-    let bo = floor.join(link.rsplit_once('#').unwrap().1, "Bo");
+    let link = fixture.json(&["invite", "create", "Bo"])["link"].as_str().unwrap().to_owned();
+    let bo = fixture.join(link.rsplit_once('#').unwrap().1, "Bo");
     let take = |more: &[&str]| {
         let mut args = vec!["task", "take-over", "Write the lexer", "--token", &bo];
         args.extend(more);
-        floor.run(&args)
+        fixture.run(&args)
     };
     let shown = take(&[]);
     assert_eq!((shown.code, shown.stdout.as_str()), (2, ""), "{shown:?}");
@@ -180,12 +182,12 @@ fn what_a_take_over_would_run_is_shown_first() {
     assert!(shown.stderr.contains("--yes") && shown.stderr.contains("-- PROGRAM"), "{shown:?}");
     let said = take(&["--yes"]);
     assert!(said.code == 4 && said.stderr.contains("runner"), "it may run, and Bo has no runner: {said:?}");
-    floor.text(&["project", "update", "Parser", "--share-execution", "false"]);
+    fixture.text(&["project", "update", "Parser", "--share-execution", "false"]);
     let hidden = take(&["--yes"]);
     assert!(hidden.code == 4 || hidden.code == 2, "{hidden:?}");
     assert!(!hidden.stderr.contains("sleep 600"), "what may not be seen is not shown: {hidden:?}");
     assert_eq!(show()["attempt"], 1, "nothing was taken over");
-    let worker = floor.json(&["worker", "list"])[0].clone();
-    let removed = floor.json(&["worker", "remove", id(&worker)]);
+    let worker = fixture.json(&["worker", "list"])[0].clone();
+    let removed = fixture.json(&["worker", "remove", id(&worker)]);
     assert_eq!(removed["removed"], worker["id"], "a program is told, too");
 }

@@ -15,18 +15,18 @@ async fn requests_are_read_and_answered_on_the_command_line() {
         tasks.push(scene.task(&scene.project, title, command.clone()).await);
     }
     scene.asked("command", 3).await;
-    let floor = &scene.floor;
-    let list: Vec<Value> = serde_json::from_str(&floor.text(&["approval", "list", "--json"]).await).unwrap();
+    let fixture = &scene.fixture;
+    let list: Vec<Value> = serde_json::from_str(&fixture.text(&["approval", "list", "--json"]).await).unwrap();
     assert_eq!(list.len(), 3, "{list:?}");
     let of = |task: &str| list.iter().find(|one| one["task"] == task).unwrap()["id"].as_str().unwrap().to_owned();
-    let table = floor.text(&["approval", "list"]).await;
+    let table = fixture.text(&["approval", "list"]).await;
     assert!(table.contains("needs you") && table.contains("bo"), "{table}");
-    let shown = floor.text(&["approval", "show", &of(&tasks[0])]).await;
+    let shown = fixture.text(&["approval", "show", &of(&tasks[0])]).await;
     for words in ["written by", "bo", "<U+200B>", "it can do everything that you can do", "You allow this text"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     scene.nothing_ran();
-    let denied = floor.text(&["approval", "deny", &of(&tasks[0]), "--json"]).await;
+    let denied = fixture.text(&["approval", "deny", &of(&tasks[0]), "--json"]).await;
     assert_eq!(serde_json::from_str::<Value>(&denied).unwrap()["answer"], "denied");
     wait_until("a person is asked about the denied one", async || {
         (scene.show(&tasks[0]).await["task"]["status"] == "escalated").then_some(())
@@ -34,20 +34,20 @@ async fn requests_are_read_and_answered_on_the_command_line() {
     .await;
     scene.nothing_ran();
     // Without more words it is for this once.
-    let once = floor.text(&["approval", "allow", &of(&tasks[1]), "--json"]).await;
+    let once = fixture.text(&["approval", "allow", &of(&tasks[1]), "--json"]).await;
     assert_eq!(serde_json::from_str::<Value>(&once).unwrap()["answer"], "once");
     done(&scene, &tasks[1]).await;
     assert!(scene.canary("cli").exists());
-    let open: Vec<Value> = serde_json::from_str(&floor.text(&["approval", "list", "--json"]).await).unwrap();
+    let open: Vec<Value> = serde_json::from_str(&fixture.text(&["approval", "list", "--json"]).await).unwrap();
     assert_eq!(open.len(), 1, "the same text is asked about again: {open:?}");
-    let said = floor.text(&["approval", "allow", &of(&tasks[2]), "--text"]).await;
+    let said = fixture.text(&["approval", "allow", &of(&tasks[2]), "--text"]).await;
     assert!(said.contains("not for the files that it runs"), "{said}");
     done(&scene, &tasks[2]).await;
     let fourth = scene.task(&scene.project, "fourth", command.clone()).await;
     done(&scene, &fourth).await;
-    let grants: Vec<Value> = serde_json::from_str(&floor.text(&["approval", "grants", "--json"]).await).unwrap();
+    let grants: Vec<Value> = serde_json::from_str(&fixture.text(&["approval", "grants", "--json"]).await).unwrap();
     let [grant] = grants.as_slice() else { panic!("{grants:?}") };
-    floor.text(&["approval", "revoke", grant["id"].as_str().unwrap()]).await;
+    fixture.text(&["approval", "revoke", grant["id"].as_str().unwrap()]).await;
     let fifth = scene.task(&scene.project, "fifth", command).await;
     assert_eq!(scene.asked("command", 1).await[0]["task"], fifth.as_str());
     scene.close().await;

@@ -9,11 +9,11 @@ use crate::mcp::Agent;
 
 /// The token of an agent whose session `caller` starts on a runner of their own.
 async fn agent_token(scene: &Scene, caller: &str, runner: &str) -> String {
-    let file = scene.floor.path(&format!("token-{runner}"));
+    let file = scene.fixture.path(&format!("token-{runner}"));
     let line = format!("cat \"$SHOPFLOOR_TOKEN_FILE\" > '{}'; exec sleep 600", file.display());
     let argv = ["/bin/sh", "-c", &line];
     let input = json!({ "project": scene.project, "runner": runner, "agent": "command", "argv": argv });
-    let made = scene.floor.as_other(caller, Method::POST, "/api/sessions", Some(&input)).await;
+    let made = scene.fixture.as_other(caller, Method::POST, "/api/sessions", Some(&input)).await;
     assert_eq!(made.status, 201, "{}", made.text);
     wait_until("the agent has its token", async || {
         std::fs::read_to_string(&file).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -32,13 +32,13 @@ async fn what_agents_add_is_asked_about_whatever_token_they_have() {
     let his = scene.give_bo_a_runner().await;
     let hers = scene.hers().await;
     let path = format!("/api/projects/{}/tasks", scene.project);
-    let ann = scene.floor.token.clone();
+    let ann = scene.fixture.token.clone();
     let tokens = [
         ("his-agent", agent_token(&scene, &scene.bo, &his).await),
         ("her-agent", agent_token(&scene, &ann, &hers).await),
     ];
     for (name, token) in &tokens {
-        let added = scene.floor.as_other(token, Method::POST, &path, Some(&with_canary(&scene, name))).await;
+        let added = scene.fixture.as_other(token, Method::POST, &path, Some(&with_canary(&scene, name))).await;
         assert_eq!(added.status, 201, "{name}: {}", added.text);
     }
     // MCP with the token of a person, hers included.
@@ -47,10 +47,10 @@ async fn what_agents_add_is_asked_about_whatever_token_they_have() {
         arguments["project"] = scene.project.as_str().into();
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "add_tasks", "arguments": arguments } });
-        let reply = scene.floor.as_other(token, Method::POST, "/mcp", Some(&call)).await;
+        let reply = scene.fixture.as_other(token, Method::POST, "/mcp", Some(&call)).await;
         assert!(reply.status == 200 && reply.text.contains("tsk_"), "{name}: {} {}", reply.status, reply.text);
     }
-    let mut program = Agent::of_program(&scene.floor, &scene.project).await;
+    let mut program = Agent::of_program(&scene.fixture, &scene.project).await;
     let said = program.call("add_tasks", with_canary(&scene, "her-program")).await.to_string();
     assert!(said.contains("tsk_"), "{said}");
     scene.worker(&scene.project, 1).await;
@@ -63,11 +63,11 @@ async fn what_agents_add_is_asked_about_whatever_token_they_have() {
     for (name, token) in &tokens {
         for one in &asked {
             let path = format!("/api/approvals/{}/answer", one["id"].as_str().unwrap());
-            let said = scene.floor.as_other(token, Method::POST, &path, Some(&json!({ "answer": "once" }))).await;
+            let said = scene.fixture.as_other(token, Method::POST, &path, Some(&json!({ "answer": "once" }))).await;
             assert!((400..500).contains(&said.status), "{name}: {} {}", said.status, said.text);
         }
         let input = json!({ "policy": "writers" });
-        let said = scene.floor.as_other(token, Method::PATCH, &format!("/api/runners/{hers}"), Some(&input)).await;
+        let said = scene.fixture.as_other(token, Method::PATCH, &format!("/api/runners/{hers}"), Some(&input)).await;
         assert!((400..500).contains(&said.status), "{name}: {} {}", said.status, said.text);
     }
     scene.nothing_ran();

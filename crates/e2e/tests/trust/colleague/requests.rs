@@ -44,7 +44,7 @@ async fn a_branch_that_a_colleague_names_is_shown_and_runs_nothing_unasked() {
     for one in [&code, &settings] {
         scene.answer(one, "denied").await;
     }
-    scene.floor.ended(&json!({ "id": said["id"] })).await;
+    scene.fixture.ended(&json!({ "id": said["id"] })).await;
     scene.nothing_ran();
     scene.close().await;
 }
@@ -53,7 +53,7 @@ async fn a_branch_that_a_colleague_names_is_shown_and_runs_nothing_unasked() {
 async fn no_policy_but_writers_lets_a_colleague_reach_my_files() {
     let mut scene = Scene::without_workers(json!({})).await;
     let place = (scene.activity().await, scene.hers().await);
-    let secret = scene.floor.path("home/secret.txt").display().to_string();
+    let secret = scene.fixture.path("home/secret.txt").display().to_string();
     for (policy, sandbox) in [
         ("ask", json!(null)),
         ("project-owner", json!(null)),
@@ -63,7 +63,7 @@ async fn no_policy_but_writers_lets_a_colleague_reach_my_files() {
         ("sandbox-only", json!({ "home": false, "network": true })),
     ] {
         let path = format!("/api/runners/{}", place.1);
-        let set = scene.floor.http(Method::PATCH, &path, Some(&json!({ "policy": policy }))).await;
+        let set = scene.fixture.http(Method::PATCH, &path, Some(&json!({ "policy": policy }))).await;
         assert_eq!(set.status, 200, "{}", set.text);
         let line = format!("cat '{secret}'; cp '{secret}' '{}'; true", scene.canary(policy).display());
         let more = if sandbox.is_null() { json!({}) } else { json!({ "sandbox": sandbox }) };
@@ -71,14 +71,14 @@ async fn no_policy_but_writers_lets_a_colleague_reach_my_files() {
         assert_eq!(status, 201, "{said}");
         if policy == "sandbox-only" {
             // It runs, in a sandbox that hides her home; or not at all where there is no bubblewrap.
-            let ended = scene.floor.ended(&said).await;
+            let ended = scene.fixture.ended(&said).await;
             let path = format!("/api/sessions/{}/log", said["id"].as_str().unwrap());
-            let log = scene.floor.http(Method::GET, &path, None).await.text;
+            let log = scene.fixture.http(Method::GET, &path, None).await.text;
             assert!(!log.contains(SECRET), "{policy} {sandbox}: {log} {ended}");
         } else {
             let [one] = scene.asked("session", 1).await.try_into().unwrap();
             scene.answer(&one, "denied").await;
-            scene.floor.ended(&said).await;
+            scene.fixture.ended(&said).await;
         }
         scene.nothing_ran();
     }
@@ -91,7 +91,7 @@ async fn what_a_colleague_pushed_and_reports_is_not_run_by_my_checks_unasked() {
     scene.pushed("bo/report", "report");
     let acceptance = json!([{ "kind": "command", "argv": ["/bin/sh", "-c", RUNS_IT] }]);
     let input = json!({ "tasks": [{ "description": "anybody may do it", "acceptance": acceptance }] });
-    let added = scene.floor.post(&format!("/api/projects/{}/tasks", scene.project), input).await;
+    let added = scene.fixture.post(&format!("/api/projects/{}/tasks", scene.project), input).await;
     let task = added["tasks"][0]["id"].as_str().unwrap().to_owned();
     let take =
         json!({ "verb": "task.take", "project": scene.project, "input": { "task": task, "worker": "bo's own" } });

@@ -13,13 +13,15 @@ const RUNS_IT: &str = "test ! -f evil.sh || sh evil.sh";
 async fn work_that_was_on_a_colleague_s_machine_runs_nothing_on_mine_unasked() {
     let mut scene = Scene::without_workers(json!({ "setup": RUNS_IT })).await;
     let his = scene.give_bo_a_runner().await;
-    let floor = &scene.floor;
+    let fixture = &scene.fixture;
     // Her worker stays at the task until somebody takes it over.
     let argv = ["/bin/sh", "-c", "echo half > half.txt; exec sleep 600"];
-    floor.post(&format!("/api/projects/{}/workers", scene.project), json!({ "agent": "command", "argv": argv })).await;
+    fixture
+        .post(&format!("/api/projects/{}/workers", scene.project), json!({ "agent": "command", "argv": argv }))
+        .await;
     let acceptance = json!([{ "kind": "command", "argv": ["/bin/sh", "-c", RUNS_IT] }]);
     let input = json!({ "tasks": [{ "description": "half done", "acceptance": acceptance }] });
-    let added = floor.post(&format!("/api/projects/{}/tasks", scene.project), input).await;
+    let added = fixture.post(&format!("/api/projects/{}/tasks", scene.project), input).await;
     let task = added["tasks"][0]["id"].as_str().unwrap().to_owned();
     working(&scene, &task, "Ann's worker").await;
     // Bo takes it over, with a command that plants what her setup and her check would run.
@@ -34,7 +36,7 @@ async fn work_that_was_on_a_colleague_s_machine_runs_nothing_on_mine_unasked() {
     let worker = taken["assigned_to"].as_str().unwrap().to_owned();
     working(&scene, &task, "Bo's worker").await;
     wait_until("Bo planted it", async || {
-        let found = scene.floor.path("his/workspaces");
+        let found = scene.fixture.path("his/workspaces");
         let found = walk(&found).into_iter().any(|path| path.ends_with("evil.sh"));
         found.then_some(())
     })
@@ -65,7 +67,7 @@ async fn working(scene: &Scene, task: &str, whose: &str) {
     wait_until(&format!("{whose} works on it"), async || {
         let shown = scene.show(task).await;
         let session = shown["task"]["session"].as_str()?.to_owned();
-        let found = scene.floor.get(&format!("/api/sessions/{session}")).await;
+        let found = scene.fixture.get(&format!("/api/sessions/{session}")).await;
         (found["session"]["state"]["status"] == "working").then_some(())
     })
     .await;

@@ -8,13 +8,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{RunnerProcess, wait_until};
 
-use crate::floor::{Floor, git};
+use crate::fixture::{Fixture, git};
 
 /// What must never come back to the colleague.
 pub(super) const SECRET: &str = "canary-of-ann-5f1e";
 
 pub(super) struct Scene {
-    pub(super) floor: Floor,
+    pub(super) fixture: Fixture,
     /// Bo's token.
     pub(super) bo: String,
     pub(super) project: String,
@@ -32,30 +32,30 @@ impl Scene {
 
     /// The same without workers; the project's repository has these settings, too.
     pub(super) async fn without_workers(settings: Value) -> Self {
-        let floor = Floor::open(None, &[], &[]).await;
-        std::fs::write(floor.path("home/secret.txt"), SECRET).unwrap();
-        let ann = Client::new(&floor.url, &floor.token).unwrap();
-        let bo = testkit::join(&floor.url, &ann, "bo").await.unwrap();
-        let place = floor.path("repository");
-        floor.repository(&place);
+        let fixture = Fixture::open(None, &[], &[]).await;
+        std::fs::write(fixture.path("home/secret.txt"), SECRET).unwrap();
+        let ann = Client::new(&fixture.url, &fixture.token).unwrap();
+        let bo = testkit::join(&fixture.url, &ann, "bo").await.unwrap();
+        let place = fixture.path("repository");
+        fixture.repository(&place);
         let mut repository = json!({ "location": place });
         repository.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
         let input = json!({ "content": "Shared", "visibility": "read-write", "repositories": [repository] });
-        let project = floor.post("/api/projects", input).await["id"].as_str().unwrap().to_owned();
-        Self { floor, bo, project, his: None }
+        let project = fixture.post("/api/projects", input).await["id"].as_str().unwrap().to_owned();
+        Self { fixture, bo, project, his: None }
     }
 
     /// A runner of Bo's; its id.
     pub(super) async fn give_bo_a_runner(&mut self) -> String {
         let (status, made) = self.bo(Method::POST, "/api/runners", json!({ "name": "his" })).await;
         assert_eq!(status, 201, "{made}");
-        let (dir, home) = (self.floor.path("his"), self.floor.path("his-home"));
+        let (dir, home) = (self.fixture.path("his"), self.fixture.path("his-home"));
         std::fs::create_dir_all(&home).unwrap();
         let env = [("HOME".to_owned(), home.display().to_string())];
         let secret = made["secret"].as_str().unwrap();
-        self.his = Some(RunnerProcess::spawn_with(&dir, &self.floor.url, secret, "his", &env));
+        self.his = Some(RunnerProcess::spawn_with(&dir, &self.fixture.url, secret, "his", &env));
         let id = wait_until("his runner is connected", async || {
-            let all = self.floor.get("/api/runners").await;
+            let all = self.fixture.get("/api/runners").await;
             let his = all.as_array()?.iter().find(|one| one["name"] == "his" && one["connected"] == true)?;
             Some(his["id"].as_str()?.to_owned())
         })
@@ -68,7 +68,7 @@ impl Scene {
 
     /// A branch of Ann's repository, as Bo pushed it, with a file that leaves a canary and settings that agents load.
     pub(super) fn pushed(&self, branch: &str, canary: &str) {
-        let place = self.floor.path("repository");
+        let place = self.fixture.path("repository");
         git(&place, &["checkout", "-q", "-b", branch]);
         plant(&place, &self.canary(canary));
         git(&place, &["add", "-A"]);
@@ -78,7 +78,7 @@ impl Scene {
 
     /// Ann's runner.
     pub(super) async fn hers(&self) -> String {
-        let all = self.floor.get("/api/runners").await;
+        let all = self.fixture.get("/api/runners").await;
         let hers = all.as_array().unwrap().iter().find(|one| one["name"] == "here").unwrap();
         hers["id"].as_str().unwrap().to_owned()
     }
@@ -86,14 +86,14 @@ impl Scene {
     /// An activity of Ann's.
     pub(super) async fn activity(&self) -> String {
         let path = format!("/api/projects/{}/activities", self.project);
-        self.floor.post(&path, json!({ "content": "Lexer" })).await["id"].as_str().unwrap().to_owned()
+        self.fixture.post(&path, json!({ "content": "Lexer" })).await["id"].as_str().unwrap().to_owned()
     }
 
     /// What Bo gets for a call; whatever it is, nothing of Ann's is in it.
     pub(super) async fn bo_calls(&self, call: Value) -> Result<Value, String> {
         let text = call.to_string();
         let call: Call = serde_json::from_value(call).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let answer = Client::new(&self.floor.url, &self.bo).unwrap().call(call).await;
+        let answer = Client::new(&self.fixture.url, &self.bo).unwrap().call(call).await;
         let told =
             answer.map(|answer| serde_json::to_value(answer).unwrap()["value"].clone()).map_err(|e| e.to_string());
         assert!(!format!("{told:?}").contains(SECRET), "{text} told: {told:?}");
@@ -104,15 +104,15 @@ impl Scene {
     pub(super) async fn worker(&self, project: &str, count: u32) {
         let argv = ["/bin/sh", "-c", "echo done > out.txt; echo done"];
         let input = json!({ "agent": "command", "argv": argv, "count": count });
-        self.floor.post(&format!("/api/projects/{project}/workers"), input).await;
+        self.fixture.post(&format!("/api/projects/{project}/workers"), input).await;
     }
 
     pub(super) fn canary(&self, name: &str) -> PathBuf {
-        self.floor.path(&format!("canary-{name}"))
+        self.fixture.path(&format!("canary-{name}"))
     }
 
     pub(super) async fn bo(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let reply = self.floor.as_other(&self.bo, method, path, Some(&body)).await;
+        let reply = self.fixture.as_other(&self.bo, method, path, Some(&body)).await;
         assert!(!reply.text.contains(SECRET), "{path} {body} told: {}", reply.text);
         (reply.status, reply.body())
     }
@@ -126,13 +126,13 @@ impl Scene {
     }
 
     pub(super) async fn show(&self, task: &str) -> Value {
-        self.floor.get(&format!("/api/tasks/{task}")).await
+        self.fixture.get(&format!("/api/tasks/{task}")).await
     }
 
     /// The requests that wait for Ann, of this kind.
     pub(super) async fn asked(&self, kind: &str, count: usize) -> Vec<Value> {
         wait_until(&format!("{count} requests of kind {kind}"), async || {
-            let all = self.floor.get("/api/approvals").await;
+            let all = self.fixture.get("/api/approvals").await;
             let some: Vec<Value> = all.as_array()?.iter().filter(|one| one["kind"] == kind).cloned().collect();
             (some.len() >= count).then_some(some)
         })
@@ -141,7 +141,7 @@ impl Scene {
 
     pub(super) async fn answer(&self, approval: &Value, answer: &str) {
         let path = format!("/api/approvals/{}/answer", approval["id"].as_str().unwrap());
-        self.floor.post(&path, json!({ "answer": answer })).await;
+        self.fixture.post(&path, json!({ "answer": answer })).await;
     }
 
     /// Ends every process of theirs.
@@ -149,17 +149,17 @@ impl Scene {
         if let Some(his) = self.his.take() {
             his.kill().await;
         }
-        self.floor.close().await;
+        self.fixture.close().await;
     }
 
     pub(super) fn nothing_ran(&self) {
-        let folder = self.floor.path("");
+        let folder = self.fixture.path("");
         let found: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
             .filter(|name| name.starts_with("canary-"))
             .collect();
-        assert_eq!(found, Vec::<String>::new(), "this ran unasked\n{}", self.floor.logs());
+        assert_eq!(found, Vec::<String>::new(), "this ran unasked\n{}", self.fixture.logs());
     }
 }
 

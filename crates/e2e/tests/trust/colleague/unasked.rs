@@ -5,16 +5,16 @@ use serde_json::json;
 use testkit::wait_until;
 
 use super::scene::{SECRET, Scene};
-use crate::floor::git;
+use crate::fixture::git;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     let mut scene = Scene::open().await;
-    let floor = &scene.floor;
-    let token_file = floor.path("hub/token");
+    let fixture = &scene.fixture;
+    let token_file = fixture.path("hub/token");
     // Commands in acceptance, in every form.
     let touch = |name: &str| scene.canary(name).display().to_string();
-    let steal = format!("cat '{}' '{}'", token_file.display(), floor.path("home/secret.txt").display());
+    let steal = format!("cat '{}' '{}'", token_file.display(), fixture.path("home/secret.txt").display());
     let mut tasks = vec![
         scene.task(&scene.project, "plain", json!([{ "kind": "command", "argv": ["touch", touch("plain")] }])).await,
         scene
@@ -29,7 +29,7 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
                 &scene.project,
                 "late",
                 json!([{ "kind": "file_exists", "path": "out.txt" },
-                       { "kind": "command", "argv": ["cp", floor.path("home/secret.txt"), touch("late")] }]),
+                       { "kind": "command", "argv": ["cp", fixture.path("home/secret.txt"), touch("late")] }]),
             )
             .await,
     ];
@@ -37,7 +37,7 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "add_tasks", "arguments": {
         "project": scene.project, "tasks": [{ "description": "mcp",
             "acceptance": [{ "kind": "command", "argv": ["touch", touch("mcp")] }] }] } } });
-    let reply = floor.as_other(&scene.bo, Method::POST, "/mcp", Some(&call)).await;
+    let reply = fixture.as_other(&scene.bo, Method::POST, "/mcp", Some(&call)).await;
     assert!(reply.status == 200 && reply.text.contains("tsk_"), "MCP takes it: {} {}", reply.status, reply.text);
     let asked = scene.asked("command", 4).await;
     for one in &asked {
@@ -51,7 +51,7 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     }
     // A session on her runner, in her activity: as a command, as a shell, and in a workspace of hers.
     let activity = scene.show(&tasks[0]).await["task"]["activity"].as_str().unwrap().to_owned();
-    let runner = floor.get("/api/runners").await[0]["id"].as_str().unwrap().to_owned();
+    let runner = fixture.get("/api/runners").await[0]["id"].as_str().unwrap().to_owned();
     for (name, agent) in [("command", "command"), ("sh", "shell")] {
         let argv = ["/bin/sh", "-c", &format!("touch '{}'", touch(name))];
         let input = json!({ "activity": activity, "runner": runner, "agent": agent, "argv": argv });
@@ -63,11 +63,11 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     let sessions = scene.asked("session", 2).await;
     assert!(sessions.iter().all(|one| one["text"].as_str().unwrap().contains("touch")), "{sessions:?}");
     // What is hers to change: refused, whatever Bo sends.
-    let worker = floor.get("/api/workers").await[0]["id"].as_str().unwrap().to_owned();
+    let worker = fixture.get("/api/workers").await[0]["id"].as_str().unwrap().to_owned();
     let approval = asked[0]["id"].as_str().unwrap();
     let session = sessions[0]["session"].as_str().unwrap();
     let workspace = sessions[0]["workspace"].as_str().unwrap();
-    let evil = json!([{ "location": floor.path("repository"), "setup": format!("touch '{}'", touch("setup")) }]);
+    let evil = json!([{ "location": fixture.path("repository"), "setup": format!("touch '{}'", touch("setup")) }]);
     let command = json!({ "agent": "command", "argv": ["touch", touch("worker")], "runner": runner });
     let refused = [
         (Method::PATCH, format!("/api/projects/{}", scene.project), json!({ "repositories": evil })),
@@ -93,8 +93,8 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     let (status, listed) = scene.bo(Method::GET, "/api/approvals", json!(null)).await;
     assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(0)));
     // A project of Bo's that names a folder of hers, which her own worker takes part in.
-    let private = floor.path("home/notes");
-    floor.repository(&private);
+    let private = fixture.path("home/notes");
+    fixture.repository(&private);
     std::fs::write(private.join("notes.txt"), SECRET).unwrap();
     git(&private, &["add", "-A"]);
     git(&private, &["commit", "-q", "-m", "notes"]);
@@ -110,7 +110,7 @@ async fn nothing_of_a_colleague_s_runs_or_is_read_unasked() {
     let repository = scene.asked("repository", 1).await;
     assert_eq!(repository[0]["author"]["user"]["name"], "bo");
     assert_eq!(scene.asked("copy", 1).await[0]["text"].as_str().unwrap().lines().next(), Some(".env"));
-    let stores = floor.path("runner/repositories");
+    let stores = fixture.path("runner/repositories");
     let before = std::fs::read_dir(&stores).map_or(0, Iterator::count);
     scene.nothing_ran();
     // What is denied does not run either; what is allowed once runs once.

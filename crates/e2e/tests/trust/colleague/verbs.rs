@@ -23,7 +23,7 @@ async fn no_verb_runs_or_reads_anything_of_mine() {
     let known = scene.task(&scene.project, "known", json!([{ "kind": "command", "argv": command("known") }])).await;
     let [approval] = scene.asked("command", 1).await.try_into().unwrap();
     let own = scene
-        .floor
+        .fixture
         .post(
             "/api/sessions",
             json!({ "project": scene.project, "agent": "command",
@@ -32,22 +32,22 @@ async fn no_verb_runs_or_reads_anything_of_mine() {
         .await;
     wait_until("her own session shows her secret", async || {
         let path = format!("/api/sessions/{}/log", own["id"].as_str()?);
-        scene.floor.http(reqwest::Method::GET, &path, None).await.text.contains(SECRET).then_some(())
+        scene.fixture.http(reqwest::Method::GET, &path, None).await.text.contains(SECRET).then_some(())
     })
     .await;
-    let me = scene.floor.get("/api/me").await;
-    let worker = scene.floor.get("/api/workers").await[0]["id"].clone();
+    let me = scene.fixture.get("/api/me").await;
+    let worker = scene.fixture.get("/api/workers").await[0]["id"].clone();
     let message =
-        scene.floor.post(&format!("/api/projects/{}/messages", scene.project), json!({ "content": "hello" })).await;
+        scene.fixture.post(&format!("/api/projects/{}/messages", scene.project), json!({ "content": "hello" })).await;
     let ids = json!({ "user": me["user"]["id"], "project": scene.project, "activity": own["activity"],
         "message": message["id"], "runner": scene.hers().await, "approval": approval["id"], "session": own["id"],
         "workspace": own["workspace"], "task": known, "worker": worker });
     for (round, socket) in [("http", false), ("socket", true)] {
         let argv = command(round);
         let line = argv[2].as_str().unwrap().to_owned();
-        let folder = scene.floor.path("home").display().to_string();
+        let folder = scene.fixture.path("home").display().to_string();
         let target = Target { ids: ids.clone(), argv, line, folder };
-        let mut bo = Socket::connect(&scene.floor.url, &scene.bo).await.unwrap();
+        let mut bo = Socket::connect(&scene.fixture.url, &scene.bo).await.unwrap();
         bo.hello(None, None, "hostile").await.unwrap();
         for (number, spec) in (1..).zip(Call::SPECS) {
             let call = call(spec, &target);
@@ -60,13 +60,13 @@ async fn no_verb_runs_or_reads_anything_of_mine() {
     }
     // What was taken in is asked about, and the walk was no empty one.
     wait_until("the walk left requests", async || {
-        let all = scene.floor.get("/api/approvals").await;
+        let all = scene.fixture.get("/api/approvals").await;
         (all.as_array()?.iter().filter(|one| one["author"]["user"]["name"] != "ann").count() >= 3).then_some(())
     })
     .await;
-    let known = scene.floor.get("/api/runners").await;
+    let known = scene.fixture.get("/api/runners").await;
     assert!(known.as_array().unwrap().iter().any(|one| one["name"] == "here" && one["policy"] == "ask"), "{known}");
-    assert_eq!(scene.floor.get("/api/grants").await, json!([]));
+    assert_eq!(scene.fixture.get("/api/grants").await, json!([]));
     scene.nothing_ran();
     scene.close().await;
 }

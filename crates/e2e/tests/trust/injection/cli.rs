@@ -108,7 +108,7 @@ async fn run(on: &Grounds, tally: &mut Tally, place: &str, (args, input): Line) 
         return;
     }
     let args: Vec<&str> = args.iter().map(String::as_str).filter(|arg| !arg.is_empty() || place != "word").collect();
-    let ended = on.floor.cli(&args, &input).await;
+    let ended = on.fixture.cli(&args, &input).await;
     let said = ended.said();
     let code = ended.code.unwrap_or_else(|| panic!("{args:?} was killed: {said}"));
     assert!((0..=5).contains(&code), "{args:?} ended with {code}: {said}");

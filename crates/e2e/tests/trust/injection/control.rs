@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use testkit::Canary;
 
-use crate::floor::git;
+use crate::fixture::git;
 
 fn careless(place: &Path, program: &str, args: &[&str]) {
     let command = Command::new(program).args(args).current_dir(place).stdin(Stdio::null()).output();

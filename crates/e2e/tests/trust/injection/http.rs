@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Grounds, Tally, is_harmless, nothing};
-use crate::floor::Reply;
+use crate::fixture::Reply;
 
 /// Requests under way at once.
 const AT_ONCE: usize = 24;
@@ -27,7 +27,7 @@ fn fields(on: &Grounds, text: &str) -> Vec<Try> {
     let project = format!("/api/projects/{}", on.project);
     post("project", "/api/projects".into(), json!({ "content": text }));
     for (field, value) in [("location", json!(text)), ("base_branch", json!(text)), ("copy", json!([text]))] {
-        let mut repository = json!({ "location": on.floor.path("repository") });
+        let mut repository = json!({ "location": on.fixture.path("repository") });
         repository[field] = value;
         let place = format!("repository.{field}");
         post(&place, "/api/projects".into(), json!({ "content": "x", "repositories": [repository] }));
@@ -179,7 +179,7 @@ async fn all(on: Arc<Grounds>, tries: impl Fn(&Grounds, &str) -> Vec<Try> + Send
                     if is_text_alone(&tried.place) && (index / 4 + turn) % 3 != 0 {
                         continue;
                     }
-                    let reply = on.floor.http(tried.method.clone(), &tried.path, tried.body.as_ref()).await;
+                    let reply = on.fixture.http(tried.method.clone(), &tried.path, tried.body.as_ref()).await;
                     tally.count(&tried.place, check(&tried, text, &reply));
                 }
             }
@@ -198,7 +198,7 @@ async fn every_field_takes_hostile_names_as_texts_or_refuses_them() {
     let on = Arc::new(Grounds::open_share(1).await);
     // A name that is none gets through everywhere: it is not the request that is wrong.
     for tried in fields(&on, "plain") {
-        let reply = on.floor.http(tried.method.clone(), &tried.path, tried.body.as_ref()).await;
+        let reply = on.fixture.http(tried.method.clone(), &tried.path, tried.body.as_ref()).await;
         let refused = reply.body()["detail"].as_str().unwrap_or_default().to_owned();
         let expected = match tried.place.as_str() {
             "session.repository" => refused.contains("does not name it"),
@@ -228,7 +228,7 @@ async fn every_field_takes_hostile_names_as_texts_or_refuses_them() {
 #[tokio::test]
 async fn every_address_and_query_refuses_hostile_names() {
     let on = Arc::new(Grounds::open_share(2).await);
-    let document = on.floor.get("/api/openapi.json").await;
+    let document = on.fixture.get("/api/openapi.json").await;
     let mut operations = Vec::new();
     for (template, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {

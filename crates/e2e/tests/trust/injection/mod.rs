@@ -10,14 +10,14 @@ mod tools;
 use serde_json::{Value, json};
 use testkit::{Canary, wait_until};
 
-use crate::floor::Floor;
+use crate::fixture::Fixture;
 
 /// The slow tests split the names among them; `make test-long` tries every name in each test.
 const SHARES: usize = 5;
 
-/// A floor with a project, a session that reads what is typed, and the hostile names.
+/// A hub with a project, a session that reads what is typed, and the hostile names.
 pub(crate) struct Grounds {
-    pub(crate) floor: Floor,
+    pub(crate) fixture: Fixture,
     pub(crate) canary: Canary,
     pub(crate) names: Vec<String>,
     pub(crate) project: String,
@@ -55,22 +55,22 @@ impl Grounds {
     }
 
     pub(crate) async fn open() -> Self {
-        let floor = Floor::open(None, &[], &[("mirror", mirror())]).await;
-        let canary = Canary::new(&floor.path(""));
+        let fixture = Fixture::open(None, &[], &[("mirror", mirror())]).await;
+        let canary = Canary::new(&fixture.path(""));
         let names = canary.names();
         assert!(names.len() >= 300, "{}", names.len());
-        let project = floor.project("Parser").await["id"].as_str().unwrap().to_owned();
+        let project = fixture.project("Parser").await["id"].as_str().unwrap().to_owned();
         let argv = ["sh", "-c", "echo ready; exec cat > typed"];
         let body = json!({ "project": project, "agent": "command", "prompt": "Wait", "argv": argv });
-        let session = floor.post("/api/sessions", body).await;
+        let session = fixture.post("/api/sessions", body).await;
         let text = |name: &str| session[name].as_str().unwrap().to_owned();
         let path = format!("/api/sessions/{}/log", text("id"));
         wait_until("the session has begun", async || {
-            floor.get(&path).await.to_string().contains("ready").then_some(())
+            fixture.get(&path).await.to_string().contains("ready").then_some(())
         })
         .await;
         let (session, workspace) = (text("id"), text("workspace"));
-        let mut grounds = Self { floor, canary, names, project, session, workspace, before: Vec::new() };
+        let mut grounds = Self { fixture, canary, names, project, session, workspace, before: Vec::new() };
         grounds.before = grounds.files();
         grounds
     }
@@ -82,7 +82,7 @@ impl Grounds {
     }
 
     fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.floor.path("")).unwrap().map(Result::unwrap);
+        let entries = std::fs::read_dir(self.fixture.path("")).unwrap().map(Result::unwrap);
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
@@ -90,8 +90,8 @@ impl Grounds {
 
     /// Nothing was executed, nothing became a file where none should be, and nothing panicked.
     pub(crate) async fn close(mut self) {
-        let logs = self.floor.logs();
-        self.floor.close().await;
+        let logs = self.fixture.logs();
+        self.fixture.close().await;
         let sung = self.canary.sung();
         let by: Vec<&String> =
             self.names.iter().filter(|name| sung.iter().any(|file| name.contains(&self.canary.file(file)))).collect();

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use testkit::wait_until;
 
 use super::{Grounds, is_harmless};
-use crate::floor::git;
+use crate::fixture::git;
 
 /// One of so many names is tried with a session of its own.
 const SOME: usize = 14;
 
 impl Grounds {
     async fn spawn(&self, body: Value) -> Option<Value> {
-        let reply = self.floor.http(Method::POST, "/api/sessions", Some(&body)).await;
+        let reply = self.fixture.http(Method::POST, "/api/sessions", Some(&body)).await;
         assert!(reply.status < 500, "{body}: {}", reply.text);
         (reply.status == 201).then(|| reply.body())
     }
@@ -22,7 +22,7 @@ impl Grounds {
     /// Where a session works.
     async fn place(&self, session: &Value) -> std::path::PathBuf {
         let path = format!("/api/workspaces/{}", session["workspace"].as_str().unwrap());
-        self.floor.get(&path).await["path"].as_str().unwrap().into()
+        self.fixture.get(&path).await["path"].as_str().unwrap().into()
     }
 
     fn some(&self) -> impl Iterator<Item = &String> {
@@ -45,7 +45,7 @@ async fn arguments_and_prompts_arrive_as_they_were_written() {
     let over_http = on.spawn(json!({ "project": on.project, "agent": "command", "argv": argv })).await.unwrap();
     let mut line = vec!["--json", "session", "spawn", "--project", &on.project, "--"];
     line.extend(argv.iter().map(String::as_str));
-    let over_cli: Value = serde_json::from_str(&on.floor.text(&line).await).unwrap();
+    let over_cli: Value = serde_json::from_str(&on.fixture.text(&line).await).unwrap();
     let mut told = Vec::new();
     for name in on.some() {
         let body = json!({ "project": on.project, "agent": "mirror", "mode": "headless", "prompt": name });
@@ -57,13 +57,13 @@ async fn arguments_and_prompts_arrive_as_they_were_written() {
         on.spawn(json!({ "project": on.project, "agent": "command", "argv": [name, name], "prompt": "x" })).await;
     }
     for session in [&over_http, &over_cli] {
-        let ended = on.floor.ended(session).await;
+        let ended = on.fixture.ended(session).await;
         assert_eq!(ended["session"]["state"]["code"], 0, "{ended}");
         assert_eq!(written(&on.place(session).await.join("arguments")), names);
     }
     assert!(told.len() > 20, "{}", told.len());
     for (session, name, model) in &told {
-        let ended = on.floor.ended(session).await;
+        let ended = on.fixture.ended(session).await;
         let state = &ended["session"]["state"];
         if *model && state["code"] != 0 {
             assert!(state["detail"].as_str().is_some_and(|detail| detail.contains("cannot be passed on")), "{ended}");
@@ -78,9 +78,9 @@ async fn arguments_and_prompts_arrive_as_they_were_written() {
         let first = written(&place.join("arguments")).into_iter().next().unwrap_or_default();
         assert!(!model || first == **name, "{first:?}");
     }
-    let all = on.floor.get("/api/sessions?ended=true").await;
+    let all = on.fixture.get("/api/sessions?ended=true").await;
     for session in all.as_array().unwrap().iter().filter(|session| session["id"] != json!(on.session)) {
-        let ended = on.floor.ended(session).await;
+        let ended = on.fixture.ended(session).await;
         let detail = ended["session"]["state"]["detail"].as_str().unwrap_or_default();
         assert!(is_harmless(detail), "{detail:?}");
     }
@@ -94,13 +94,13 @@ async fn repositories_at_hostile_paths_and_with_hostile_branches_are_worked_on_o
     let mut sessions = Vec::new();
     let usual = |name: &&String| !name.contains(['\0', '\n', '\r']) && !name.contains("..") && name.len() < 200;
     for (index, name) in on.names.iter().filter(usual).enumerate().step_by(SOME) {
-        let place = on.floor.path("repositories").join(index.to_string()).join(format!("./{name}"));
-        on.floor.repository(&place);
+        let place = on.fixture.path("repositories").join(index.to_string()).join(format!("./{name}"));
+        on.fixture.repository(&place);
         // Where git takes such a branch, it is the one that work starts from.
         let main = std::process::Command::new("git").args(["branch", "-q", "-M", name]).current_dir(&place).output();
         drop(main);
         let body = json!({ "content": "x", "repositories": [{ "location": place, "copy": [] }] });
-        let reply = on.floor.http(Method::POST, "/api/projects", Some(&body)).await;
+        let reply = on.fixture.http(Method::POST, "/api/projects", Some(&body)).await;
         assert!([201, 400].contains(&reply.status), "{name:?}: {}", reply.text);
         if reply.status == 201 {
             let body = json!({ "project": reply.body()["id"], "agent": "command", "argv": ["git", "status"] });
@@ -109,16 +109,16 @@ async fn repositories_at_hostile_paths_and_with_hostile_branches_are_worked_on_o
     }
     assert!(sessions.len() > 12, "{}", sessions.len());
     let copied: Vec<&String> = on.some().filter(|name| domain::text::COPY.check(name).is_ok()).collect();
-    let repository = json!({ "location": on.floor.path("repository"), "copy": copied });
+    let repository = json!({ "location": on.fixture.path("repository"), "copy": copied });
     let body = json!({ "content": "x", "repositories": [repository] });
-    let reply = on.floor.http(Method::POST, "/api/projects", Some(&body)).await;
+    let reply = on.fixture.http(Method::POST, "/api/projects", Some(&body)).await;
     if reply.status == 201 {
         let body = json!({ "project": reply.body()["id"], "agent": "command", "argv": ["true"] });
         sessions.push((&on.project, on.spawn(body).await.unwrap()));
     }
     let mut worked = 0;
     for (name, session) in &sessions {
-        let ended = on.floor.ended(session).await;
+        let ended = on.fixture.ended(session).await;
         let state = &ended["session"]["state"];
         let detail = state["detail"].as_str().unwrap_or_default();
         assert!(state["code"] == 0 || !detail.is_empty(), "{name:?}: {ended}");
@@ -135,7 +135,7 @@ async fn repositories_at_hostile_paths_and_with_hostile_branches_are_worked_on_o
 /// Adds tasks with such acceptance; those that were taken, by their ids.
 async fn add(on: &Grounds, project: &str, acceptance: &[Value]) -> Option<String> {
     let body = json!({ "tasks": [{ "description": "x", "acceptance": acceptance, "needs": ["it"] }] });
-    let reply = on.floor.http(Method::POST, &format!("/api/projects/{project}/tasks"), Some(&body)).await;
+    let reply = on.fixture.http(Method::POST, &format!("/api/projects/{project}/tasks"), Some(&body)).await;
     assert!([201, 400].contains(&reply.status), "{acceptance:?}: {}", reply.text);
     (reply.status == 201).then(|| reply.body()["tasks"][0]["id"].as_str().unwrap().to_owned())
 }
@@ -143,11 +143,11 @@ async fn add(on: &Grounds, project: &str, acceptance: &[Value]) -> Option<String
 /// Takes a task and reports a branch for it; `None` when the report was refused at once.
 async fn report(on: &Grounds, project: &str, task: &str, branch: &str) -> Option<()> {
     let ask = json!({ "task": task, "worker": task, "abilities": ["it"] });
-    let taken = on.floor.post(&format!("/api/projects/{project}/take"), ask).await;
+    let taken = on.fixture.post(&format!("/api/projects/{project}/take"), ask).await;
     let fence = &taken["taken"]["lease"]["fence"];
     let deliverables = json!({ "branch": branch, "files": [branch], "commits": [] });
     let body = json!({ "fence": fence, "summary": branch, "deliverables": deliverables });
-    let reply = on.floor.http(Method::POST, &format!("/api/tasks/{task}/report"), Some(&body)).await;
+    let reply = on.fixture.http(Method::POST, &format!("/api/tasks/{task}/report"), Some(&body)).await;
     assert!(reply.status < 500, "{branch:?}: {}", reply.text);
     (reply.status < 300).then_some(())
 }
@@ -155,7 +155,7 @@ async fn report(on: &Grounds, project: &str, task: &str, branch: &str) -> Option
 /// Waits until a report was judged, or a person is asked; how the criteria were met.
 async fn judged(on: &Grounds, task: &str) -> Value {
     wait_until("the report was judged", async || {
-        let found = on.floor.get(&format!("/api/tasks/{task}")).await;
+        let found = on.fixture.get(&format!("/api/tasks/{task}")).await;
         let asked = found["task"]["status"] == "escalated";
         let pending = found["reports"].as_array()?.iter().any(|report| report["verdict"] == "pending");
         (asked || !pending).then_some(found)
@@ -167,11 +167,11 @@ async fn judged(on: &Grounds, task: &str) -> Value {
 async fn criteria_and_reported_branches_are_checked_as_they_were_written() {
     let mut on = Grounds::open().await;
     on.expect("origin.git");
-    let (origin, clone) = (on.floor.path("origin.git"), on.floor.path("repository"));
-    git(&on.floor.path(""), &["init", "-q", "--bare", "-b", "main", origin.to_str().unwrap()]);
+    let (origin, clone) = (on.fixture.path("origin.git"), on.fixture.path("repository"));
+    git(&on.fixture.path(""), &["init", "-q", "--bare", "-b", "main", origin.to_str().unwrap()]);
     git(&clone, &["push", "-q", origin.to_str().unwrap(), "main", "main:work"]);
     let body = json!({ "content": "Checked", "repositories": [{ "location": origin }] });
-    let project = on.floor.post("/api/projects", body).await["id"].as_str().unwrap().to_owned();
+    let project = on.fixture.post("/api/projects", body).await["id"].as_str().unwrap().to_owned();
     let mut tasks = Vec::new();
     let kinds: [fn(&str) -> Value; 5] = [
         |name| json!({ "kind": "file_exists", "path": name }),
@@ -224,7 +224,7 @@ async fn criteria_and_reported_branches_are_checked_as_they_were_written() {
 #[tokio::test]
 async fn workers_do_tasks_with_hostile_words() {
     let on = Grounds::open().await;
-    let project = on.floor.project("Worked").await["id"].as_str().unwrap().to_owned();
+    let project = on.fixture.project("Worked").await["id"].as_str().unwrap().to_owned();
     let role = on.names.iter().find(|name| name.starts_with("$(touch")).unwrap();
     let argv = [
         "sh",
@@ -234,12 +234,12 @@ async fn workers_do_tasks_with_hostile_words() {
         role,
     ];
     let start = json!({ "agent": "command", "argv": argv, "role": role, "abilities": [role], "count": 3 });
-    on.floor.post(&format!("/api/projects/{project}/workers"), start).await;
+    on.fixture.post(&format!("/api/projects/{project}/workers"), start).await;
     let mut tasks = Vec::new();
     for name in on.names.iter().step_by(3 * SOME).filter(|name| domain::text::PROMPT.check(name).is_ok()) {
         let task = json!({ "description": format!("{name}\nand all of it"), "context": name, "files": [] });
         let (path, body) = (format!("/api/projects/{project}/tasks"), json!({ "tasks": [task] }));
-        let made = on.floor.http(Method::POST, &path, Some(&body)).await;
+        let made = on.fixture.http(Method::POST, &path, Some(&body)).await;
         assert!([201, 400].contains(&made.status), "{}", made.text);
         if made.status == 201 {
             tasks.push((made.body()["tasks"][0]["id"].as_str().unwrap().to_owned(), name));
@@ -249,13 +249,13 @@ async fn workers_do_tasks_with_hostile_words() {
     for (id, name) in &tasks {
         let path = format!("/api/tasks/{id}");
         let done = wait_until("the task is done", async || {
-            let found = on.floor.get(&path).await;
+            let found = on.fixture.get(&path).await;
             assert!(!["failed", "escalated"].contains(&found["task"]["status"].as_str()?), "{name:?}: {found}");
             (found["task"]["status"] == "done").then_some(found)
         })
         .await;
         let workspace = done["attempts"][0]["workspace"].as_str().unwrap();
-        let place = on.floor.get(&format!("/api/workspaces/{workspace}")).await;
+        let place = on.fixture.get(&format!("/api/workspaces/{workspace}")).await;
         let place = Path::new(place["path"].as_str().unwrap());
         assert!(std::fs::read_to_string(place.join(id)).unwrap().contains("and all of it"), "{name:?}");
         assert_eq!(written(&place.join(format!("a-{id}"))), std::slice::from_ref(role));

@@ -25,7 +25,7 @@ const AT_ONCE: usize = 4;
 async fn everything(on: &Grounds, agents: [Agent<'_>; AT_ONCE]) -> Tally {
     let [a, b, c, d] = agents;
     // Each in a project of its own: nobody takes what another one added.
-    let project = async |name| on.floor.project(name).await["id"].as_str().unwrap().to_owned();
+    let project = async |name| on.fixture.project(name).await["id"].as_str().unwrap().to_owned();
     let of = [project("a").await, project("b").await, project("c").await, project("d").await];
     let (a, b, c, d) = tokio::join!(
         share(on, a, 0, &of[0]),
@@ -102,7 +102,7 @@ fn enough(tally: &Tally) {
 #[tokio::test]
 async fn the_tools_of_the_hub_take_hostile_names_as_texts_or_refuse_them() {
     let on = Grounds::open_share(3).await;
-    let agents = ["a", "b", "c", "d"].map(|session| Agent::of_hub(&on.floor, session));
+    let agents = ["a", "b", "c", "d"].map(|session| Agent::of_hub(&on.fixture, session));
     let tally = everything(&on, agents).await;
     enough(&tally);
     eprintln!("{tally:?}");
@@ -113,11 +113,11 @@ async fn the_tools_of_the_hub_take_hostile_names_as_texts_or_refuse_them() {
 async fn the_tools_of_the_program_take_hostile_names_as_texts_or_refuse_them() {
     let mut on = Grounds::open_share(4).await;
     on.expect("mcp.log");
-    let agent = || Agent::of_program(&on.floor, &on.project);
+    let agent = || Agent::of_program(&on.fixture, &on.project);
     let agents = [agent().await, agent().await, agent().await, agent().await];
     let tally = everything(&on, agents).await;
     enough(&tally);
-    let said = std::fs::read_to_string(on.floor.path("mcp.log")).unwrap();
+    let said = std::fs::read_to_string(on.fixture.path("mcp.log")).unwrap();
     assert!(!said.contains("panicked"), "{said}");
     on.close().await;
 }

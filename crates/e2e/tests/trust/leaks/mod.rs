@@ -2,15 +2,15 @@
 //! database, its log, backups and exports, not in logs, recordings and whatever else lies in the data directory, not in
 //! arguments, and in the environment of those only that are to have them.
 
-mod floor;
 mod shapes;
 mod sweep;
+mod up;
 
-use floor::{PRIVATE, PROXY, Up};
 use serde_json::{Value, json};
 use shapes::{Planted, planted};
 use sweep::{Sweep, all_unpacked};
 use testkit::{Postgres, Raw, wait_until};
+use up::{PRIVATE, PROXY, Up};
 
 /// Files that are there to hold a secret, in the data directory; for their owner only.
 const HOLD: [&str; 4] = ["token", "runner/token", "runner/registration.json", "runner/sessions/*/agent/token"];
@@ -36,9 +36,9 @@ impl Scene {
         let repository = up.path("repository");
         std::fs::create_dir(&repository).unwrap();
         std::fs::write(repository.join("README"), "hello\n").unwrap();
-        crate::floor::git(&repository, &["init", "-q", "-b", "main"]);
-        crate::floor::git(&repository, &["add", "-A"]);
-        crate::floor::git(&repository, &["commit", "-q", "-m", "base"]);
+        crate::fixture::git(&repository, &["init", "-q", "-b", "main"]);
+        crate::fixture::git(&repository, &["add", "-A"]);
+        crate::fixture::git(&repository, &["commit", "-q", "-m", "base"]);
         let place = repository.to_str().unwrap();
         up.cli(&["project", "create", "Leaky", "--repo", place]).await;
         // What makes a workspace ready prints what it knows, and fails.
@@ -88,7 +88,7 @@ impl Scene {
             self.sweep.add(what, value);
         }
         // Used well and badly: errors and logs say nothing of them.
-        let client = crate::floor::plain_http();
+        let client = crate::fixture::plain_http();
         for (path, body) in [
             ("/api/invites/accept", json!({ "secret": made[2].1, "name": "bo" })),
             ("/api/observe", json!({ "secret": made[3].1 })),

@@ -7,7 +7,7 @@ use protocol::{Change, CloseCode, FromHub, MAX_FRAME, Problem, ProblemKind, ToHu
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{OFTEN, strict};
-use crate::links::Floor;
+use crate::links::Fixture;
 use crate::support::runner::Heard;
 use crate::support::socket::change;
 use crate::support::{Socket, ann};
@@ -156,11 +156,11 @@ fn text(frame: &ToHub) -> Message {
 
 #[tokio::test]
 async fn a_frame_that_is_too_large_ends_its_connection() {
-    let floor = Floor::new().await;
-    let mut socket = Socket::live(floor.hub.url(), &floor.olga).await;
+    let fixture = Fixture::new().await;
+    let mut socket = Socket::live(fixture.hub.url(), &fixture.olga).await;
     socket.raw(Message::text(" ".repeat(MAX_FRAME + 1))).await;
     assert_eq!(socket.until_closed().await.1, Some(CloseCode::TooLarge.code()));
-    let Floor { mut runner, .. } = floor;
+    let Fixture { mut runner, .. } = fixture;
     use futures_util::SinkExt;
     let _ = runner.stream.send(Message::text(" ".repeat(MAX_LINK_FRAME + 1))).await;
     runner.until_closed().await;
@@ -168,15 +168,15 @@ async fn a_frame_that_is_too_large_ends_its_connection() {
 
 #[tokio::test]
 async fn a_flood_of_wishes_for_tokens_makes_a_few() {
-    let mut floor = Floor::new().await;
-    let own = floor.session.id;
+    let mut fixture = Fixture::new().await;
+    let own = fixture.session.id;
     // Many times the same, and many that are nobody's.
     for number in 0..6000 {
         let session = if number % 2 == 0 { own } else { SessionId::generate() };
-        floor.runner.tell(&FromRunner::TokenWanted { session }).await;
+        fixture.runner.tell(&FromRunner::TokenWanted { session }).await;
     }
     // What was said before it is heard before it.
-    let heard = floor.runner.sync().await;
+    let heard = fixture.runner.sync().await;
     let tokens = |of: &dyn Fn(&SessionId, bool) -> bool| {
         let told = heard.iter().filter(|heard| {
             matches!(heard, Heard::Told(ToRunner::Token { session, secret, .. }) if of(session, secret.is_some()))
@@ -186,22 +186,22 @@ async fn a_flood_of_wishes_for_tokens_makes_a_few() {
     assert!(tokens(&|session, some| *session == own && some) <= 2);
     assert!(tokens(&|_, _| true) <= 257, "{}", tokens(&|_, _| true));
     // The hub and its other people go on.
-    assert_eq!(floor.now().await.id, own);
+    assert_eq!(fixture.now().await.id, own);
 }
 
 #[tokio::test]
 async fn a_flood_of_troubles_is_stored_a_few_times_and_ends_with_the_last() {
-    let mut floor = Floor::new().await;
-    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let mut fixture = Fixture::new().await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     let trouble = |why: String| {
         let trouble = RunnerTrouble { why, lasts_ms: 1_000 };
         FromRunner::Heartbeat { silent: Vec::new(), trouble: Some(trouble) }
     };
     const FLOOD: usize = 6000;
     for number in 0..FLOOD {
-        floor.runner.tell(&trouble(format!("trouble {number}"))).await;
+        fixture.runner.tell(&trouble(format!("trouble {number}"))).await;
     }
-    floor.runner.tell(&trouble("the last".to_owned())).await;
+    fixture.runner.tell(&trouble("the last".to_owned())).await;
     let why = |frame: &FromHub| match change(frame) {
         Some(Change::Runner { runner }) => runner.trouble.clone(),
         _ => None,
@@ -210,22 +210,22 @@ async fn a_flood_of_troubles_is_stored_a_few_times_and_ends_with_the_last() {
     let told = frames.iter().filter(|frame| why(frame).is_some()).count();
     assert!(told < FLOOD / 10, "{told} of {FLOOD} were told to everybody");
     // The hub and its other people go on.
-    assert_eq!(floor.now().await.id, floor.session.id);
+    assert_eq!(fixture.now().await.id, fixture.session.id);
 }
 
 #[tokio::test]
 async fn what_nobody_asked_for_is_dropped() {
-    let mut floor = Floor::new().await;
+    let mut fixture = Fixture::new().await;
     let problem = Problem::new(ProblemKind::NotFound, "x".repeat(1000));
     for number in 0..2000 {
-        floor.runner.tell(&FromRunner::Told { id: number, answer: RunnerAnswer::Done }).await;
-        floor.runner.tell(&FromRunner::Refused { id: number, problem: problem.clone() }).await;
-        floor.runner.tell(&FromRunner::Unwatched { channel: number, problem: problem.clone() }).await;
-        floor.runner.frame(TerminalFrame::Data { channel: number, offset: 0, bytes: vec![b'x'; 100] }).await;
+        fixture.runner.tell(&FromRunner::Told { id: number, answer: RunnerAnswer::Done }).await;
+        fixture.runner.tell(&FromRunner::Refused { id: number, problem: problem.clone() }).await;
+        fixture.runner.tell(&FromRunner::Unwatched { channel: number, problem: problem.clone() }).await;
+        fixture.runner.frame(TerminalFrame::Data { channel: number, offset: 0, bytes: vec![b'x'; 100] }).await;
     }
     let silent: Vec<(SessionId, u64)> = (0..10_000).map(|_| (SessionId::generate(), 1)).collect();
-    floor.runner.beats(&silent).await;
-    floor.runner.beats(&[]).await;
-    floor.runner.sync().await;
-    assert_eq!(floor.now().await.id, floor.session.id);
+    fixture.runner.beats(&silent).await;
+    fixture.runner.beats(&[]).await;
+    fixture.runner.sync().await;
+    assert_eq!(fixture.now().await.id, fixture.session.id);
 }

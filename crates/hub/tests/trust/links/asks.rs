@@ -10,11 +10,11 @@ use protocol::{
 use reqwest::Method;
 use serde_json::json;
 
-use super::Floor;
+use super::Fixture;
 use crate::support::runner::Heard;
 use crate::support::{Reply, begin, call, send};
 
-impl Floor {
+impl Fixture {
     /// The verb's reply, while the runner says what `react` makes of the question.
     async fn while_asked(
         &mut self,
@@ -42,130 +42,133 @@ fn told(answer: RunnerAnswer) -> impl FnOnce(u32, RunnerAsk) -> Option<FromRunne
 
 #[tokio::test]
 async fn an_answer_reaches_who_waits_for_it() {
-    let mut floor = Floor::new().await;
-    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let mut fixture = Fixture::new().await;
+    let (session, workspace) = (fixture.session.id, fixture.session.workspace);
     let log = SessionLog { text: "hello".into(), truncated: false, setup: false };
     let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000), setup: None } };
-    let (reply, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
+    let (reply, asked) = fixture.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert_eq!((reply.status, reply.body["text"].as_str()), (200, Some("hello")));
     assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most so many");
 
     let printed = SessionLog { text: "npm ci".into(), truncated: false, setup: true };
     let setup = || Call::SessionLog { session, page: LogPage { lines: None, setup: Some(true) } };
-    let (reply, asked) = floor.while_asked(setup(), told(RunnerAnswer::Log(printed))).await;
+    let (reply, asked) = fixture.while_asked(setup(), told(RunnerAnswer::Log(printed))).await;
     assert_eq!((reply.status, reply.body["setup"].as_bool()), (200, Some(true)));
     assert_eq!(asked, RunnerAsk::Log { session, lines: 1_000, setup: true });
     let shown = SessionLog { text: "a screen".into(), truncated: false, setup: false };
-    let (reply, _) = floor.while_asked(setup(), told(RunnerAnswer::Log(shown))).await;
+    let (reply, _) = fixture.while_asked(setup(), told(RunnerAnswer::Log(shown))).await;
     assert_eq!(reply.status, 503, "a runner that knows nothing of setups shows its terminal");
 
     let input = SessionText { text: "go on".into(), submit: true };
-    let (reply, asked) = floor.while_asked(Call::SessionSend { session, input }, told(RunnerAnswer::Done)).await;
+    let (reply, asked) = fixture.while_asked(Call::SessionSend { session, input }, told(RunnerAnswer::Done)).await;
     assert_eq!(reply.status, 204);
     assert_eq!(asked, RunnerAsk::Send { session, text: "go on".into(), submit: true });
 
-    let save = Save { id: "abcdef".into(), at: floor.session.created_at, files: 3, left_out: vec![], restored: None };
-    let (reply, _) = floor.while_asked(Call::WorkspaceSaves { workspace }, told(RunnerAnswer::Saves(vec![save]))).await;
+    let save = Save { id: "abcdef".into(), at: fixture.session.created_at, files: 3, left_out: vec![], restored: None };
+    let (reply, _) =
+        fixture.while_asked(Call::WorkspaceSaves { workspace }, told(RunnerAnswer::Saves(vec![save]))).await;
     assert_eq!(reply.body[0]["files"], 3);
     let input = WorkspaceRestore { save: Some("abcdef".into()) };
-    let (reply, asked) = floor.while_asked(Call::WorkspaceRestore { workspace, input }, told(RunnerAnswer::Done)).await;
+    let (reply, asked) =
+        fixture.while_asked(Call::WorkspaceRestore { workspace, input }, told(RunnerAnswer::Done)).await;
     assert_eq!((reply.status, asked), (204, RunnerAsk::Restore { workspace, save: Some("abcdef".into()) }));
-    let (reply, _) = floor.while_asked(Call::WorkspaceClean { workspace }, told(RunnerAnswer::Done)).await;
+    let (reply, _) = fixture.while_asked(Call::WorkspaceClean { workspace }, told(RunnerAnswer::Done)).await;
     assert_eq!(reply.status, 204);
     let verb = Call::RecordingSearch { session, query: RecordingQuery { text: "err".into() } };
     let (reply, _) =
-        floor.while_asked(verb, told(RunnerAnswer::Hits(RecordingHits { hits: vec![], truncated: true }))).await;
+        fixture.while_asked(verb, told(RunnerAnswer::Hits(RecordingHits { hits: vec![], truncated: true }))).await;
     assert_eq!((reply.status, reply.text.as_str()), (200, r#"{"hits":[],"truncated":true}"#));
 }
 
 #[tokio::test]
 async fn a_refusal_is_passed_on_and_cannot_speak_for_the_hub() {
-    let mut floor = Floor::new().await;
-    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let mut fixture = Fixture::new().await;
+    let (session, workspace) = (fixture.session.id, fixture.session.workspace);
     let refuse = |kind, detail: &str| {
         let problem = Problem::new(kind, detail);
         move |id, _| Some(FromRunner::Refused { id, problem })
     };
-    let (reply, _) =
-        floor.while_asked(Call::WorkspaceClean { workspace }, refuse(ProblemKind::Conflict, "3 files\u{1b}[2J")).await;
+    let (reply, _) = fixture
+        .while_asked(Call::WorkspaceClean { workspace }, refuse(ProblemKind::Conflict, "3 files\u{1b}[2J"))
+        .await;
     assert_eq!((reply.status, reply.body["detail"].as_str()), (409, Some("3 files\\u{1b}[2J")));
     let log = || Call::SessionLog { session, page: LogPage::default() };
     for kind in [ProblemKind::Unauthenticated, ProblemKind::Forbidden, ProblemKind::RateLimited, ProblemKind::Internal]
     {
-        let (reply, _) = floor.while_asked(log(), refuse(kind, "log in again")).await;
+        let (reply, _) = fixture.while_asked(log(), refuse(kind, "log in again")).await;
         assert_eq!(reply.status, 503, "{kind:?}");
     }
     let mut lying = Problem::new(ProblemKind::NotFound, "gone");
     lying.status = 200;
-    let (reply, _) = floor.while_asked(log(), |id, _| Some(FromRunner::Refused { id, problem: lying })).await;
+    let (reply, _) = fixture.while_asked(log(), |id, _| Some(FromRunner::Refused { id, problem: lying })).await;
     assert_eq!(reply.status, 404);
     // Something else than was asked for, and an answer that nobody waits for.
-    let (reply, _) = floor.while_asked(log(), told(RunnerAnswer::Done)).await;
+    let (reply, _) = fixture.while_asked(log(), told(RunnerAnswer::Done)).await;
     assert_eq!(reply.status, 503);
-    floor.runner.tell(&FromRunner::Told { id: 4_000_000, answer: RunnerAnswer::Done }).await;
-    assert!(floor.runner.sync().await.is_empty());
+    fixture.runner.tell(&FromRunner::Told { id: 4_000_000, answer: RunnerAnswer::Done }).await;
+    assert!(fixture.runner.sync().await.is_empty());
 }
 
 #[tokio::test]
 async fn nobody_waits_for_a_runner_that_is_gone() {
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
     let part = || Call::RecordingPart { session, range: RecordingRange { from_ms: Some(5) } };
-    let (reply, _) = floor.while_asked(part(), |_, _| None).await;
+    let (reply, _) = fixture.while_asked(part(), |_, _| None).await;
     assert_eq!(reply.status, 503, "the link ended while it was asked: {}", reply.text);
     testkit::wait_until("the runner is gone", async || {
-        let reply = call(&floor.hub, &floor.olga, &part()).await;
+        let reply = call(&fixture.hub, &fixture.olga, &part()).await;
         (reply.status == 503 && reply.text.contains("not connected")).then_some(())
     })
     .await;
-    let reply = call(&floor.hub, &floor.pete, &Call::RecordingShow { session }).await;
+    let reply = call(&fixture.hub, &fixture.pete, &Call::RecordingShow { session }).await;
     assert_eq!(reply.status, 503);
     let stop = Call::SessionStop { session, input: Default::default() };
-    assert_eq!(call(&floor.hub, &floor.olga, &stop).await.status, 200, "what is wanted is stored all the same");
-    floor.runner.again(floor.hub.url()).await;
-    floor.runner.hello(8).await;
-    floor.runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
+    assert_eq!(call(&fixture.hub, &fixture.olga, &stop).await.status, 200, "what is wanted is stored all the same");
+    fixture.runner.again(fixture.hub.url()).await;
+    fixture.runner.hello(8).await;
+    fixture.runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
 }
 
 #[tokio::test]
 async fn a_runner_that_does_not_answer_is_not_waited_for_for_ever() {
-    let mut floor = Floor::with(|options| options.limits.runner_answer_seconds = 1).await;
-    let session = floor.session.id;
+    let mut fixture = Fixture::with(|options| options.limits.runner_answer_seconds = 1).await;
+    let session = fixture.session.id;
     let late = |id| FromRunner::Told {
         id,
         answer: RunnerAnswer::Log(SessionLog { text: "x".into(), truncated: false, setup: false }),
     };
     let mut asked = 0;
-    let credential = floor.olga.clone();
+    let credential = fixture.olga.clone();
     let verb = Call::SessionLog { session, page: LogPage::default() };
-    let reply = call(&floor.hub, &credential, &verb).await;
+    let reply = call(&fixture.hub, &credential, &verb).await;
     assert!(reply.status == 503 && reply.text.contains("in time"), "{}", reply.text);
-    for heard in floor.runner.sync().await {
+    for heard in fixture.runner.sync().await {
         if let Heard::Told(ToRunner::Ask { id, .. }) = heard {
             asked = id;
         }
     }
     // The answer comes too late, and the next question gets its own.
-    floor.runner.tell(&late(asked)).await;
+    fixture.runner.tell(&late(asked)).await;
     let answer = RunnerAnswer::Log(SessionLog { text: "in time".into(), truncated: false, setup: false });
-    let (reply, _) = floor.while_asked(verb, told(answer)).await;
+    let (reply, _) = fixture.while_asked(verb, told(answer)).await;
     assert_eq!(reply.body["text"], "in time");
-    floor.runner.at(session, SessionStatus::Exited).await;
+    fixture.runner.at(session, SessionStatus::Exited).await;
 }
 
 #[tokio::test]
 async fn who_may_not_look_or_drive_does_not_reach_the_runner() {
-    let mut floor = Floor::new().await;
-    let (session, workspace) = (floor.session.id, floor.session.workspace);
+    let mut fixture = Fixture::new().await;
+    let (session, workspace) = (fixture.session.id, fixture.session.workspace);
     let text = SessionText { text: "rm -rf".into(), submit: true };
     for verb in [
         Call::SessionSend { session, input: text.clone() },
         Call::WorkspaceClean { workspace },
         Call::WorkspaceRestore { workspace, input: Default::default() },
     ] {
-        assert_eq!(call(&floor.hub, &floor.pete, &verb).await.status, 403, "{}", verb.verb());
+        assert_eq!(call(&fixture.hub, &fixture.pete, &verb).await.status, 403, "{}", verb.verb());
     }
-    super::share(&floor.hub, &floor.olga, floor.project, false).await;
+    super::share(&fixture.hub, &fixture.olga, fixture.project, false).await;
     for verb in [
         Call::SessionSend { session, input: text },
         Call::SessionLog { session, page: LogPage::default() },
@@ -173,23 +176,23 @@ async fn who_may_not_look_or_drive_does_not_reach_the_runner() {
         Call::RecordingShow { session },
         Call::RecordingPart { session, range: Default::default() },
     ] {
-        assert_eq!(call(&floor.hub, &floor.pete, &verb).await.status, 404, "{}", verb.verb());
+        assert_eq!(call(&fixture.hub, &fixture.pete, &verb).await.status, 404, "{}", verb.verb());
     }
-    let asked = floor.runner.sync().await;
+    let asked = fixture.runner.sync().await;
     assert!(asked.is_empty(), "{asked:?}");
 }
 
 #[tokio::test]
 async fn a_text_with_a_key_is_typed_once_at_most() {
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
     let send_it = |text: &str| {
         let path = format!("/api/sessions/{session}/send");
-        let request = begin(&floor.hub, Method::POST, &path).headers(floor.olga.headers(floor.hub.url()));
+        let request = begin(&fixture.hub, Method::POST, &path).headers(fixture.olga.headers(fixture.hub.url()));
         send(request.header("idempotency-key", "once").json(&json!({ "text": text, "submit": true })))
     };
     let (first, again, other) = (send_it("go on"), send_it("go on"), send_it("something else"));
-    let runner = &mut floor.runner;
+    let runner = &mut fixture.runner;
     let answering = async {
         let asked = runner.told("an ask", |frame| matches!(frame, ToRunner::Ask { .. })).await;
         let ToRunner::Ask { id, .. } = asked else { unreachable!() };
@@ -204,6 +207,6 @@ async fn a_text_with_a_key_is_typed_once_at_most() {
     // The next question that the runner hears is this one: neither of those reached it.
     let log = SessionLog { text: String::new(), truncated: false, setup: false };
     let verb = Call::SessionLog { session, page: LogPage::default() };
-    let (_, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
+    let (_, asked) = fixture.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert!(matches!(asked, RunnerAsk::Log { .. }), "{asked:?}");
 }

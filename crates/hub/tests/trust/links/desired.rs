@@ -5,15 +5,15 @@ use protocol::link::{Retention, ToRunner};
 use protocol::{Call, ProjectUpdate, RecordingKeep, SessionStop};
 use testkit::{Postgres, TestHub};
 
-use super::{Floor, project, spawn};
+use super::{Fixture, project, spawn};
 use crate::support::runner::Heard;
 use crate::support::{FakeRunner, join, view};
 
 #[tokio::test]
 async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
-    let (first, sessions, keep) = floor.runner.desired("the spawn", |sessions| !sessions.is_empty()).await;
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let (first, sessions, keep) = fixture.runner.desired("the spawn", |sessions| !sessions.is_empty()).await;
     assert_eq!((sessions.len(), keep.len()), (1, 0));
     let plan = &sessions[0];
     assert_eq!((plan.session, plan.run, plan.prompt.as_str()), (session, true, "work"));
@@ -22,54 +22,54 @@ async fn spawn_stop_force_and_keep_reach_the_runner_with_growing_generations() {
     let mut last = first;
     for force in [false, true] {
         let call = Call::SessionStop { session, input: SessionStop { force } };
-        assert!(view!(&floor.hub, &floor.olga, Session, call).stopping);
+        assert!(view!(&fixture.hub, &fixture.olga, Session, call).stopping);
         let wanted = |plan: &protocol::link::DesiredSession| !plan.run && plan.force == force;
         let (generation, ..) =
-            floor.runner.desired("the stop", |sessions| !sessions.is_empty() && sessions.iter().all(wanted)).await;
+            fixture.runner.desired("the stop", |sessions| !sessions.is_empty() && sessions.iter().all(wanted)).await;
         assert!(generation > last, "{generation} after {last}");
         last = generation;
     }
     let input = RecordingKeep { keep: true };
-    view!(&floor.hub, &floor.olga, Session, Call::RecordingKeep { session, input });
+    view!(&fixture.hub, &fixture.olga, Session, Call::RecordingKeep { session, input });
     let kept = |frame: &ToRunner| matches!(frame, ToRunner::Desired { keep, .. } if keep == &[session]);
-    floor.runner.told("keep", kept).await;
-    floor.runner.at(session, SessionStatus::Exited).await;
+    fixture.runner.told("keep", kept).await;
+    fixture.runner.at(session, SessionStatus::Exited).await;
 
     // After a reconnect it is all told again, without what is over.
-    floor.runner.again(floor.hub.url()).await;
-    let acknowledged = floor.runner.hello(8).await;
+    fixture.runner.again(fixture.hub.url()).await;
+    let acknowledged = fixture.runner.hello(8).await;
     assert!(acknowledged >= 1);
-    let (generation, sessions, keep) = floor.runner.desired("everything again", |_| true).await;
+    let (generation, sessions, keep) = fixture.runner.desired("everything again", |_| true).await;
     assert!(generation > last && sessions.is_empty() && keep == [session]);
 }
 
 #[tokio::test]
 async fn how_long_recordings_are_kept_reaches_the_runners_of_the_project() {
-    let mut floor = Floor::new().await;
-    let project = floor.project;
+    let mut fixture = Fixture::new().await;
+    let project = fixture.project;
     for days in [Some(30), None] {
         let input = ProjectUpdate { retention_days: Some(days), ..Default::default() };
-        view!(&floor.hub, &floor.olga, Project, Call::ProjectUpdate { project, input });
+        view!(&fixture.hub, &fixture.olga, Project, Call::ProjectUpdate { project, input });
         let wanted: Vec<_> = days.map(|days| Retention { project, days }).into_iter().collect();
         let told = |frame: &ToRunner| matches!(frame, ToRunner::Desired { retention, .. } if *retention == wanted);
-        floor.runner.told("how long recordings are kept", told).await;
+        fixture.runner.told("how long recordings are kept", told).await;
     }
 }
 
 #[tokio::test]
 async fn a_runner_hears_of_its_own_sessions_only() {
-    let mut floor = Floor::new().await;
-    let mut petes = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
-    let his = spawn(&floor.hub, &floor.pete, floor.project, "his").await;
+    let mut fixture = Fixture::new().await;
+    let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
+    let his = spawn(&fixture.hub, &fixture.pete, fixture.project, "his").await;
     assert_eq!(his.runner, petes.id, "a session goes to a runner of who spawned it");
     let (_, sessions, _) = petes.desired("his", |sessions| !sessions.is_empty()).await;
     assert_eq!(sessions.iter().map(|plan| plan.session).collect::<Vec<_>>(), [his.id]);
     let by = sessions[0].workspace.repository_by.as_ref().map(|by| by.user.name.as_str());
     assert_eq!(by, Some("olga"), "another's project");
-    floor.runner.desired("hers", |sessions| !sessions.is_empty()).await;
-    let more = spawn(&floor.hub, &floor.olga, floor.project, "more").await;
-    let (_, sessions, _) = floor.runner.desired("more", |sessions| sessions.len() == 2).await;
-    assert!(sessions.iter().all(|plan| [floor.session.id, more.id].contains(&plan.session)));
+    fixture.runner.desired("hers", |sessions| !sessions.is_empty()).await;
+    let more = spawn(&fixture.hub, &fixture.olga, fixture.project, "more").await;
+    let (_, sessions, _) = fixture.runner.desired("more", |sessions| sessions.len() == 2).await;
+    assert!(sessions.iter().all(|plan| [fixture.session.id, more.id].contains(&plan.session)));
     for heard in petes.sync().await {
         assert!(!format!("{heard:?}").contains(&more.id.to_string()), "{heard:?}");
     }

@@ -5,7 +5,7 @@ use protocol::link::{FromRunner, RunnerTrouble};
 use protocol::{Call, Change, FromHub, MessageText, PROTOCOL};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::Floor;
+use super::Fixture;
 use super::facts::agent;
 use crate::support::runner::{Heard, about, dial, register};
 use crate::support::socket::change;
@@ -13,31 +13,31 @@ use crate::support::{Credential, FakeRunner, Socket, ann, ask, browser, call, ob
 
 #[tokio::test]
 async fn only_a_runners_own_token_opens_a_link() {
-    let mut floor = Floor::new().await;
-    let url = floor.hub.url().to_owned();
+    let mut fixture = Fixture::new().await;
+    let url = fixture.hub.url().to_owned();
     assert_eq!(dial(&url, &Credential::None).await.err(), Some(401));
     assert_eq!(dial(&url, &Credential::Token("sf_nothing".into())).await.err(), Some(401));
-    let agent = agent(&mut floor).await;
-    let (visitor, _) = observe(&floor.hub, &floor.olga, floor.project).await;
-    let login = browser(&floor.hub, &floor.olga).await;
-    for credential in [&floor.olga, &floor.pete, &agent, &visitor, &login] {
+    let agent = agent(&mut fixture).await;
+    let (visitor, _) = observe(&fixture.hub, &fixture.olga, fixture.project).await;
+    let login = browser(&fixture.hub, &fixture.olga).await;
+    for credential in [&fixture.olga, &fixture.pete, &agent, &visitor, &login] {
         assert_eq!(dial(&url, credential).await.err(), Some(403), "{credential:?}");
     }
     // And a runner's token opens nothing else.
-    let token = floor.runner.token.clone();
+    let token = fixture.runner.token.clone();
     let content = MessageText { content: "hi".into() };
     for verb in [
-        Call::ChatSend { project: floor.project, input: content },
-        Call::SessionSpawn { input: super::plan(floor.project, "by a runner") },
-        Call::SessionStop { session: floor.session.id, input: Default::default() },
-        Call::RunnerRemove { runner: floor.runner.id },
+        Call::ChatSend { project: fixture.project, input: content },
+        Call::SessionSpawn { input: super::plan(fixture.project, "by a runner") },
+        Call::SessionStop { session: fixture.session.id, input: Default::default() },
+        Call::RunnerRemove { runner: fixture.runner.id },
         Call::Me {},
         Call::ProjectList {},
-        Call::SessionShow { session: floor.session.id },
+        Call::SessionShow { session: fixture.session.id },
         Call::LoginList {},
         Call::AuditList { page: Default::default() },
     ] {
-        let reply = call(&floor.hub, &token, &verb).await;
+        let reply = call(&fixture.hub, &token, &verb).await;
         assert_eq!(reply.status, 403, "{}", verb.verb());
         assert!(reply.text.contains("opens only the runner's link"), "{}", reply.text);
     }
@@ -46,11 +46,11 @@ async fn only_a_runners_own_token_opens_a_link() {
 
 #[tokio::test]
 async fn a_link_that_does_not_begin_with_hello_ends() {
-    let floor = Floor::new().await;
+    let fixture = Fixture::new().await;
     let open = async || {
-        let made = register(&floor.hub, &floor.olga, &format!("r{}", UserId::generate())).await;
+        let made = register(&fixture.hub, &fixture.olga, &format!("r{}", UserId::generate())).await;
         let token = Credential::Token(made.secret);
-        let stream = dial(floor.hub.url(), &token).await.expect("let in");
+        let stream = dial(fixture.hub.url(), &token).await.expect("let in");
         (stream, token)
     };
     let hello =
@@ -77,24 +77,24 @@ async fn a_link_that_does_not_begin_with_hello_ends() {
 
 #[tokio::test]
 async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
-    let mut floor = Floor::new().await;
-    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let mut fixture = Fixture::new().await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();
     // The older one is half open: nobody reads it, and nothing is said on it.
-    let older = floor.runner.again(floor.hub.url()).await;
-    floor.runner.hello(8).await;
-    let mut older = FakeRunner { stream: older, ..FakeRunner::start(&floor.hub, &floor.pete, "unused").await };
+    let older = fixture.runner.again(fixture.hub.url()).await;
+    fixture.runner.hello(8).await;
+    let mut older = FakeRunner { stream: older, ..FakeRunner::start(&fixture.hub, &fixture.pete, "unused").await };
     assert_eq!(older.until_closed().await, Some(1001));
-    let runners = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
-    assert!(runners.iter().any(|runner| runner.id == floor.runner.id && runner.connected));
-    floor.runner.at(floor.session.id, SessionStatus::Working).await;
+    let runners = view!(&fixture.hub, &fixture.pete, Runners, Call::RunnerList {});
+    assert!(runners.iter().any(|runner| runner.id == fixture.runner.id && runner.connected));
+    fixture.runner.at(fixture.session.id, SessionStatus::Working).await;
     let working = |frame: &FromHub| match change(frame) {
         Some(Change::Session { session }) => session.state.status == SessionStatus::Working,
         _ => false,
     };
     let frames = watcher.until("it works", working).await;
     let gone = |frame: &&FromHub| match change(frame) {
-        Some(Change::Runner { runner }) => runner.id == floor.runner.id && !runner.connected,
+        Some(Change::Runner { runner }) => runner.id == fixture.runner.id && !runner.connected,
         _ => false,
     };
     assert_eq!(frames.iter().filter(gone).count(), 0, "nobody thought that it was gone");
@@ -102,20 +102,20 @@ async fn a_newer_link_takes_over_and_the_runner_stays_connected() {
 
 #[tokio::test]
 async fn a_second_process_with_a_runners_token_is_refused_while_the_first_is_there() {
-    let mut floor = Floor::new().await;
-    let first = floor.runner.again(floor.hub.url()).await;
-    let mut second = FakeRunner { stream: first, ..FakeRunner::start(&floor.hub, &floor.pete, "unused").await };
-    std::mem::swap(&mut floor.runner.stream, &mut second.stream);
+    let mut fixture = Fixture::new().await;
+    let first = fixture.runner.again(fixture.hub.url()).await;
+    let mut second = FakeRunner { stream: first, ..FakeRunner::start(&fixture.hub, &fixture.pete, "unused").await };
+    std::mem::swap(&mut fixture.runner.stream, &mut second.stream);
     let (protocol, journal) = (PROTOCOL, domain::JournalId::generate());
     second.tell(&FromRunner::Hello { protocol, journal, about: about(8), name: None }).await;
     assert_eq!(second.until_closed().await, Some(4409));
-    floor.runner.at(floor.session.id, SessionStatus::Working).await;
+    fixture.runner.at(fixture.session.id, SessionStatus::Working).await;
     // One that lost its memory, and whose older link is going, is let in.
-    let older = floor.runner.again(floor.hub.url()).await;
-    (floor.runner.journal, floor.runner.number) = (journal, 0);
+    let older = fixture.runner.again(fixture.hub.url()).await;
+    (fixture.runner.journal, fixture.runner.number) = (journal, 0);
     drop(older);
-    assert_eq!(floor.runner.hello(8).await, 0);
-    let (_, sessions, _) = floor.runner.desired("its session", |sessions| !sessions.is_empty()).await;
+    assert_eq!(fixture.runner.hello(8).await, 0);
+    let (_, sessions, _) = fixture.runner.desired("its session", |sessions| !sessions.is_empty()).await;
     assert!(sessions[0].begun, "it must not begin again");
 }
 
@@ -134,107 +134,108 @@ async fn until(watcher: &mut Socket, runner: domain::RunnerId, connected: bool) 
 
 #[tokio::test]
 async fn whatever_ends_a_link_everybody_sees_that_the_runner_is_gone() {
-    let mut floor = Floor::new().await;
-    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let mut fixture = Fixture::new().await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();
-    let listed = async |floor: &Floor, id| {
-        let runners = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
+    let listed = async |fixture: &Fixture, id| {
+        let runners = view!(&fixture.hub, &fixture.pete, Runners, Call::RunnerList {});
         runners.into_iter().find(|runner| runner.id == id).map(|runner| runner.connected)
     };
     // It goes by itself.
-    let mut runner = FakeRunner::start(&floor.hub, &floor.olga, "goes").await;
+    let mut runner = FakeRunner::start(&fixture.hub, &fixture.olga, "goes").await;
     until(&mut watcher, runner.id, true).await;
     drop(runner.stream.close(None).await);
     let gone = until(&mut watcher, runner.id, false).await;
     assert!(gone.last_seen_at.is_some() && gone.about.is_some());
-    assert_eq!(listed(&floor, runner.id).await, Some(false));
+    assert_eq!(listed(&fixture, runner.id).await, Some(false));
     // It speaks nonsense.
-    let mut runner = FakeRunner::start(&floor.hub, &floor.olga, "nonsense").await;
+    let mut runner = FakeRunner::start(&fixture.hub, &fixture.olga, "nonsense").await;
     until(&mut watcher, runner.id, true).await;
     use futures_util::SinkExt;
     runner.stream.send(Message::text("{\"type\":\"surprise\"}")).await.expect("sent");
     assert_eq!(runner.until_closed().await, Some(1002));
     until(&mut watcher, runner.id, false).await;
     // Its owner is disabled: the credential ends.
-    let pete = super::id(&floor.hub, &floor.pete).await;
-    let mut runner = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
+    let pete = super::id(&fixture.hub, &fixture.pete).await;
+    let mut runner = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
     drop(watcher);
-    let mut watcher = Socket::live(floor.hub.url(), &floor.olga).await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.olga).await;
     watcher.early.clear();
-    ask(&floor.hub, &ann(&floor.hub), Call::UserDisable { user: pete }).await;
+    ask(&fixture.hub, &ann(&fixture.hub), Call::UserDisable { user: pete }).await;
     assert_eq!(runner.until_closed().await, Some(4401));
     until(&mut watcher, runner.id, false).await;
-    assert_eq!(dial(floor.hub.url(), &runner.token).await.err(), Some(401));
+    assert_eq!(dial(fixture.hub.url(), &runner.token).await.err(), Some(401));
     // It is removed: its token ends, and with it the link.
-    floor.runner.at(floor.session.id, SessionStatus::Exited).await;
-    ask(&floor.hub, &floor.olga, Call::RunnerRemove { runner: floor.runner.id }).await;
-    assert_eq!(floor.runner.until_closed().await, Some(4401));
-    assert_eq!(dial(floor.hub.url(), &floor.runner.token).await.err(), Some(401));
+    fixture.runner.at(fixture.session.id, SessionStatus::Exited).await;
+    ask(&fixture.hub, &fixture.olga, Call::RunnerRemove { runner: fixture.runner.id }).await;
+    assert_eq!(fixture.runner.until_closed().await, Some(4401));
+    assert_eq!(dial(fixture.hub.url(), &fixture.runner.token).await.err(), Some(401));
 }
 
 #[tokio::test]
 async fn a_runner_with_live_sessions_is_not_removed() {
-    let mut floor = Floor::new().await;
-    let remove = Call::RunnerRemove { runner: floor.runner.id };
-    let reply = call(&floor.hub, &floor.olga, &remove).await;
+    let mut fixture = Fixture::new().await;
+    let remove = Call::RunnerRemove { runner: fixture.runner.id };
+    let reply = call(&fixture.hub, &fixture.olga, &remove).await;
     assert!(reply.status == 409 && reply.text.contains("stop them first"), "{}", reply.text);
-    assert!(floor.runner.sync().await.is_empty(), "and its link goes on");
+    assert!(fixture.runner.sync().await.is_empty(), "and its link goes on");
 }
 
 #[tokio::test]
 async fn a_silent_runner_is_shown_as_gone_and_comes_back() {
-    let mut floor = Floor::with(|options| options.limits.runner_silence_seconds = 2).await;
-    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let mut fixture = Fixture::with(|options| options.limits.runner_silence_seconds = 2).await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();
-    let code = floor.runner.until_closed().await;
+    let code = fixture.runner.until_closed().await;
     assert_eq!(code, Some(1013), "it said nothing for too long");
-    let gone = until(&mut watcher, floor.runner.id, false).await;
+    let gone = until(&mut watcher, fixture.runner.id, false).await;
     let heard = gone.last_seen_at.expect("it was there").as_millis();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     assert!(now >= u128::from(heard.unsigned_abs()) + 1_900, "not when its link ended: it was silent by then");
-    let reply = call(&floor.hub, &floor.olga, &Call::SessionSpawn { input: super::plan(floor.project, "x") }).await;
+    let reply =
+        call(&fixture.hub, &fixture.olga, &Call::SessionSpawn { input: super::plan(fixture.project, "x") }).await;
     assert!(reply.status == 409 && reply.text.contains("is not connected"), "{}", reply.text);
-    assert_eq!(floor.now().await.state.status, SessionStatus::Starting, "its sessions are as last seen");
-    floor.runner.again(floor.hub.url()).await;
-    floor.runner.hello(8).await;
-    until(&mut watcher, floor.runner.id, true).await;
+    assert_eq!(fixture.now().await.state.status, SessionStatus::Starting, "its sessions are as last seen");
+    fixture.runner.again(fixture.hub.url()).await;
+    fixture.runner.hello(8).await;
+    until(&mut watcher, fixture.runner.id, true).await;
     // A heartbeat is sign enough.
     for _ in 0..3 {
-        floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
-        assert!(floor.runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
+        fixture.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
+        assert!(fixture.runner.sync().await.iter().all(|heard| !matches!(heard, Heard::Closed(_))));
     }
 }
 
 #[tokio::test]
 async fn a_hub_that_stops_says_so_to_its_runners() {
-    let mut floor = Floor::new().await;
-    floor.hub.stop().await;
-    assert_eq!(floor.runner.until_closed().await, Some(1001));
+    let mut fixture = Fixture::new().await;
+    fixture.hub.stop().await;
+    assert_eq!(fixture.runner.until_closed().await, Some(1001));
 }
 
 #[tokio::test]
 async fn a_runner_that_cannot_write_is_shown_so_and_given_nothing() {
-    let mut floor = Floor::new().await;
-    let mut watcher = Socket::live(floor.hub.url(), &floor.pete).await;
+    let mut fixture = Fixture::new().await;
+    let mut watcher = Socket::live(fixture.hub.url(), &fixture.pete).await;
     watcher.early.clear();
     let trouble = |why: &str| {
         let trouble = RunnerTrouble { why: why.into(), lasts_ms: 1_000 };
         FromRunner::Heartbeat { silent: Vec::new(), trouble: Some(trouble) }
     };
-    floor.runner.tell(&trouble("its disk is full\nand more")).await;
-    let told = until(&mut watcher, floor.runner.id, true).await;
+    fixture.runner.tell(&trouble("its disk is full\nand more")).await;
+    let told = until(&mut watcher, fixture.runner.id, true).await;
     assert_eq!(told.trouble.as_deref(), Some("its disk is full and more"));
-    let listed = view!(&floor.hub, &floor.pete, Runners, Call::RunnerList {});
-    assert!(listed.iter().any(|runner| runner.id == floor.runner.id && runner.trouble == told.trouble));
-    let health = client::Client::anonymous(floor.hub.url()).unwrap().health().await.unwrap();
+    let listed = view!(&fixture.hub, &fixture.pete, Runners, Call::RunnerList {});
+    assert!(listed.iter().any(|runner| runner.id == fixture.runner.id && runner.trouble == told.trouble));
+    let health = client::Client::anonymous(fixture.hub.url()).unwrap().health().await.unwrap();
     assert_eq!((health.status.as_str(), health.runners_in_trouble), ("degraded", Some(1)));
-    let spawn = Call::SessionSpawn { input: super::plan(floor.project, "x") };
-    let reply = call(&floor.hub, &floor.olga, &spawn).await;
+    let spawn = Call::SessionSpawn { input: super::plan(fixture.project, "x") };
+    let reply = call(&fixture.hub, &fixture.olga, &spawn).await;
     assert!(reply.status == 409 && reply.text.contains("cannot work now: its disk is full"), "{}", reply.text);
-    floor.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
-    assert_eq!(until(&mut watcher, floor.runner.id, true).await.trouble, None);
-    let reply = call(&floor.hub, &floor.olga, &spawn).await;
+    fixture.runner.tell(&FromRunner::Heartbeat { silent: Vec::new(), trouble: None }).await;
+    assert_eq!(until(&mut watcher, fixture.runner.id, true).await.trouble, None);
+    let reply = call(&fixture.hub, &fixture.olga, &spawn).await;
     assert!(reply.status < 300, "{}", reply.text);
-    let health = client::Client::anonymous(floor.hub.url()).unwrap().health().await.unwrap();
+    let health = client::Client::anonymous(fixture.hub.url()).unwrap().health().await.unwrap();
     assert_eq!(health.runners_in_trouble, None);
 }

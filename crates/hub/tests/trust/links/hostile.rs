@@ -5,17 +5,17 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Canary;
 
-use super::Floor;
+use super::Fixture;
 use crate::support::{Socket, begin, db, send};
 
 #[tokio::test]
 async fn hostile_names_are_refused_by_name_and_nothing_is_stored() {
-    let mut floor = Floor::new().await;
+    let mut fixture = Fixture::new().await;
     let repositories = vec![Repository { location: "/srv/code".into(), ..Default::default() }];
     let input = protocol::ProjectUpdate { repositories: Some(repositories), ..Default::default() };
-    crate::support::ask(&floor.hub, &floor.olga, Call::ProjectUpdate { project: floor.project, input }).await;
-    let before = db::rows(&floor.hub).await;
-    let mut socket = Socket::live(floor.hub.url(), &floor.olga).await;
+    crate::support::ask(&fixture.hub, &fixture.olga, Call::ProjectUpdate { project: fixture.project, input }).await;
+    let before = db::rows(&fixture.hub).await;
+    let mut socket = Socket::live(fixture.hub.url(), &fixture.olga).await;
     let (mut tried, mut number) = (0, 0);
     let folder = tempfile::tempdir().unwrap();
     let canary = Canary::new(folder.path());
@@ -40,10 +40,10 @@ async fn hostile_names_are_refused_by_name_and_nothing_is_stored() {
             if !wrong {
                 continue;
             }
-            let mut body = json!({ "project": floor.project, "agent": "codex", "prompt": "work" });
+            let mut body = json!({ "project": fixture.project, "agent": "codex", "prompt": "work" });
             body[field] = value;
-            let headers = floor.olga.headers(floor.hub.url());
-            let reply = send(begin(&floor.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
+            let headers = fixture.olga.headers(fixture.hub.url());
+            let reply = send(begin(&fixture.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
             assert_eq!(reply.status, 400, "{field} {bad:?}: {}", reply.text);
             assert_eq!(reply.body["errors"][0]["field"], field, "{bad:?}: {}", reply.text);
             assert!(!reply.text.contains('\u{1b}') && !reply.text.contains('\u{202e}'), "{}", reply.text);
@@ -60,12 +60,12 @@ async fn hostile_names_are_refused_by_name_and_nothing_is_stored() {
             tried += 2;
         }
         let input = WorkspaceRestore { save: Some(bad.clone()) };
-        let verb = Call::WorkspaceRestore { workspace: floor.session.workspace, input };
-        assert_eq!(crate::support::call(&floor.hub, &floor.olga, &verb).await.status, 400, "{bad:?}");
+        let verb = Call::WorkspaceRestore { workspace: fixture.session.workspace, input };
+        assert_eq!(crate::support::call(&fixture.hub, &fixture.olga, &verb).await.status, 400, "{bad:?}");
     }
     assert!(tried > 3_000, "{tried}");
     assert_eq!(canary.sung(), Vec::<String>::new());
-    let heard = floor.runner.sync().await;
+    let heard = fixture.runner.sync().await;
     assert!(heard.is_empty(), "the runner heard nothing of it: {heard:?}");
     // But for the fact by which we know, and that it was counted: that is the ledger's last column.
     let uncounted = |row: String| match row.starts_with("ledger:") {
@@ -75,14 +75,14 @@ async fn hostile_names_are_refused_by_name_and_nothing_is_stored() {
     let stored = |rows: Vec<String>| {
         rows.into_iter().filter(|row| !row.starts_with("runners:")).map(uncounted).collect::<Vec<_>>()
     };
-    assert_eq!(stored(db::rows(&floor.hub).await), stored(before));
+    assert_eq!(stored(db::rows(&fixture.hub).await), stored(before));
 }
 
 #[tokio::test]
 async fn hostile_shapes_are_refused() {
-    let floor = Floor::new().await;
-    let before = db::rows(&floor.hub).await;
-    let base = || json!({ "project": floor.project, "agent": "codex" });
+    let fixture = Fixture::new().await;
+    let before = db::rows(&fixture.hub).await;
+    let base = || json!({ "project": fixture.project, "agent": "codex" });
     let with = |field: &str, value: Value| {
         let mut body = base();
         body[field] = value;
@@ -107,9 +107,9 @@ async fn hostile_shapes_are_refused() {
         with("sandbox", json!({ "network": true })),
         with("sandbox", json!({ "network": true, "home": true, "root": true })),
     ] {
-        let headers = floor.olga.headers(floor.hub.url());
-        let reply = send(begin(&floor.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
+        let headers = fixture.olga.headers(fixture.hub.url());
+        let reply = send(begin(&fixture.hub, Method::POST, "/api/sessions").headers(headers).json(&body)).await;
         assert_eq!(reply.status, 400, "{body:.200}: {}", reply.text);
     }
-    assert_eq!(db::rows(&floor.hub).await, before);
+    assert_eq!(db::rows(&fixture.hub).await, before);
 }

@@ -14,7 +14,7 @@ use testkit::TestHub;
 use crate::support::{Credential, FakeRunner, join, view};
 
 /// Olga's project with a session on her runner, and Pete, who may look at both.
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     pub(crate) hub: TestHub,
     pub(crate) olga: Credential,
     pub(crate) pete: Credential,
@@ -23,7 +23,7 @@ pub(crate) struct Floor {
     pub(crate) session: Session,
 }
 
-impl Floor {
+impl Fixture {
     pub(crate) async fn new() -> Self {
         Self::with(|_| ()).await
     }

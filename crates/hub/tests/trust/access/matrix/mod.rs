@@ -1,7 +1,7 @@
 //! Every verb, by every kind of actor, over HTTP and WebSocket, against what its declaration says and a written table.
 
 mod calls;
-mod floor;
+mod fixture;
 mod table;
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use protocol::{AuditEntry, AuditPage, Call};
 use serde_json::{Value, json};
 
 use self::calls::{Targets, ask, exceptions, plain};
-use self::floor::{Floor, Way};
+use self::fixture::{Fixture, Way};
 use self::table::{KINDS, Kind, expected, rows, verb_of};
 use crate::support::calls::merge;
 use crate::support::{Credential, Socket, view};
@@ -158,12 +158,12 @@ impl Asker<'_> {
 
 /// Walks the table for one visibility. `over_socket` chooses the way.
 async fn walk(visibility: Visibility, over_socket: bool) {
-    let floor = Floor::new().await;
+    let fixture = Fixture::new().await;
     let mut checked = 0;
     for shared in [false, true] {
         for kind in KINDS {
-            let on = floor.targets(visibility, shared).await;
-            let asker = Asker { floor: &floor, kind, visibility, shared, on };
+            let on = fixture.targets(visibility, shared).await;
+            let asker = Asker { fixture: &fixture, kind, visibility, shared, on };
             let (credential, mut way) = asker.enter(over_socket).await;
             for (case, cells) in rows() {
                 let (wanted, got, said) = asker.ask(&mut way, &credential, (case, &cells), ask(case, &on)).await;
@@ -171,7 +171,7 @@ async fn walk(visibility: Visibility, over_socket: bool) {
                 assert_eq!(got, wanted, "{about}: {said}");
                 checked += 1;
                 if wanted == 404 {
-                    let nothing = way.ask(&floor.hub, &credential, ask(case, &Targets::nowhere())).await;
+                    let nothing = way.ask(&fixture.hub, &credential, ask(case, &Targets::nowhere())).await;
                     assert_eq!((got, said), nothing, "{about}: told from what does not exist");
                 }
             }

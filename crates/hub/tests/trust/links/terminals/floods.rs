@@ -3,7 +3,7 @@
 use protocol::link::ToRunner;
 use protocol::terminal::{TerminalFrame, WATCH_WINDOW};
 
-use super::super::Floor;
+use super::super::Fixture;
 use super::{screen, settled, watch};
 use crate::support::runner::Heard;
 use crate::support::{FakeRunner, Socket};
@@ -81,13 +81,13 @@ fn resident() -> u64 {
 #[tokio::test]
 async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_nothing_new_comes() {
     const END: u64 = 40 * 1024 * 1024;
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
-    let mut fast = watch(&floor.hub, &floor.olga, session, Some(0)).await;
-    let mut stalled = watch(&floor.hub, &floor.pete, session, Some(0)).await;
-    let (channel, _) = floor.runner.watched(session).await;
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let mut fast = watch(&fixture.hub, &fixture.olga, session, Some(0)).await;
+    let mut stalled = watch(&fixture.hub, &fixture.pete, session, Some(0)).await;
+    let (channel, _) = fixture.runner.watched(session).await;
     let mut flood = Flood { channel, at: 0, credit: 0, screens: 0 };
-    let runner = &mut floor.runner;
+    let runner = &mut fixture.runner;
     // Some first, so that buffers have the size that they get.
     tokio::select! {
         _ = take(&mut fast, 2 * 1024 * 1024) => {}
@@ -130,8 +130,8 @@ async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_noth
     // From memory, if a fresh one is there; otherwise the runner is asked.
     let answering = async {
         loop {
-            let heard = floor.runner.next().await;
-            flood.on(&mut floor.runner, heard).await;
+            let heard = fixture.runner.next().await;
+            flood.on(&mut fixture.runner, heard).await;
         }
     };
     let frame = tokio::select! {
@@ -144,20 +144,20 @@ async fn a_stalled_watcher_waits_and_gets_the_screen_when_it_goes_on_though_noth
 
 #[tokio::test]
 async fn a_screen_is_not_thrown_away_because_much_came_after_it() {
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
-    let first = watch(&floor.hub, &floor.olga, session, Some(0)).await;
-    let (channel, _) = floor.runner.watched(session).await;
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let first = watch(&fixture.hub, &fixture.olga, session, Some(0)).await;
+    let (channel, _) = fixture.runner.watched(session).await;
     let mut flood = Flood { channel, at: 0, credit: 0, screens: 0 };
-    flood.until(&mut floor.runner, 256 * 1024).await;
-    let mut late = watch(&floor.hub, &floor.pete, session, None).await;
-    floor.runner.told("a screen", |frame| matches!(frame, ToRunner::Snapshot { .. })).await;
+    flood.until(&mut fixture.runner, 256 * 1024).await;
+    let mut late = watch(&fixture.hub, &fixture.pete, session, None).await;
+    fixture.runner.told("a screen", |frame| matches!(frame, ToRunner::Snapshot { .. })).await;
     // In one breath: the screen, and more after it than a screen is usually used for.
     let at = flood.at;
-    floor.runner.frame(screen(channel, at, 80, "here")).await;
-    flood.until(&mut floor.runner, at + 192 * 1024).await;
+    fixture.runner.frame(screen(channel, at, 80, "here")).await;
+    flood.until(&mut fixture.runner, at + 192 * 1024).await;
     assert_eq!(flood.screens, 0, "no other screen is asked for");
     assert_eq!(late.terminal().await, screen(7, at, 80, "here"));
-    settled(&mut floor.runner).await;
+    settled(&mut fixture.runner).await;
     drop(first);
 }

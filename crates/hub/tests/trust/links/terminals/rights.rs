@@ -7,7 +7,7 @@ use protocol::{Call, FromHub, ProblemKind, ProjectUpdate, ToHub};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::super::facts::agent;
-use super::super::{Floor, id, share, spawn};
+use super::super::{Fixture, id, share, spawn};
 use super::{data, screen, settled, watch};
 use crate::support::runner::Heard;
 use crate::support::socket::Shown;
@@ -15,36 +15,36 @@ use crate::support::{FakeRunner, Socket, ann, join, observe, view};
 
 #[tokio::test]
 async fn only_the_owners_keys_reach_the_terminal() {
-    let mut floor = Floor::new().await;
-    let session = floor.session.id;
-    let agent = agent(&mut floor).await;
-    let (visitor, _) = observe(&floor.hub, &floor.olga, floor.project).await;
-    let hub_owner = ann(&floor.hub);
+    let mut fixture = Fixture::new().await;
+    let session = fixture.session.id;
+    let agent = agent(&mut fixture).await;
+    let (visitor, _) = observe(&fixture.hub, &fixture.olga, fixture.project).await;
+    let hub_owner = ann(&fixture.hub);
     let input = |bytes: &str| TerminalFrame::Input { channel: 7, bytes: bytes.as_bytes().to_vec() };
     let mut others = Vec::new();
-    for who in [&floor.pete, &visitor, &agent, &hub_owner] {
-        let mut socket = Socket::live(floor.hub.url(), who).await;
+    for who in [&fixture.pete, &visitor, &agent, &hub_owner] {
+        let mut socket = Socket::live(fixture.hub.url(), who).await;
         socket.watch(7, session, None).await;
         assert_eq!(socket.shown().await, Shown::Watching { channel: 7, may_type: false, reachable: true });
         socket.frame(&input("rm -rf /\r")).await;
         socket.send(&ToHub::Resize { channel: 7, cols: 99, rows: 33 }).await;
         others.push(socket);
     }
-    let mut owner = watch(&floor.hub, &floor.olga, session, None).await;
-    let (channel, _) = floor.runner.watched(session).await;
+    let mut owner = watch(&fixture.hub, &fixture.olga, session, None).await;
+    let (channel, _) = fixture.runner.watched(session).await;
     owner.frame(&TerminalFrame::Input { channel: 8, bytes: b"elsewhere".to_vec() }).await;
     owner.frame(&input("ls\r")).await;
-    let typed = floor.runner.sent("keys", |frame| matches!(frame, TerminalFrame::Input { .. })).await;
+    let typed = fixture.runner.sent("keys", |frame| matches!(frame, TerminalFrame::Input { .. })).await;
     assert_eq!(typed, TerminalFrame::Input { channel, bytes: b"ls\r".to_vec() });
-    let user = id(&floor.hub, &floor.olga).await;
-    floor.runner.told("who types", |frame| *frame == ToRunner::Driver { channel, user }).await;
+    let user = id(&fixture.hub, &fixture.olga).await;
+    fixture.runner.told("who types", |frame| *frame == ToRunner::Driver { channel, user }).await;
     for socket in &mut others {
         socket.frame(&input("again")).await;
         if let Err(problem) = socket.ask(Call::ProjectList {}).await {
             panic!("{problem:?}");
         }
     }
-    let heard = floor.runner.sync().await;
+    let heard = fixture.runner.sync().await;
     let typed = |heard: &&Heard| {
         matches!(
             heard,
@@ -57,32 +57,32 @@ async fn only_the_owners_keys_reach_the_terminal() {
 #[tokio::test]
 async fn what_is_shared_no_more_ends_at_once_and_ones_own_stays() {
     for private in [false, true] {
-        let mut floor = Floor::new().await;
-        let mut petes = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
-        let (hers, his) = (floor.session.id, spawn(&floor.hub, &floor.pete, floor.project, "his").await.id);
-        let quin = join(&floor.hub, "quin").await;
-        let (visitor, _) = observe(&floor.hub, &floor.olga, floor.project).await;
-        let mut olga = watch(&floor.hub, &floor.olga, hers, None).await;
-        let mut pete = watch(&floor.hub, &floor.pete, hers, None).await;
+        let mut fixture = Fixture::new().await;
+        let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
+        let (hers, his) = (fixture.session.id, spawn(&fixture.hub, &fixture.pete, fixture.project, "his").await.id);
+        let quin = join(&fixture.hub, "quin").await;
+        let (visitor, _) = observe(&fixture.hub, &fixture.olga, fixture.project).await;
+        let mut olga = watch(&fixture.hub, &fixture.olga, hers, None).await;
+        let mut pete = watch(&fixture.hub, &fixture.pete, hers, None).await;
         pete.watch(8, his, None).await;
         assert!(matches!(pete.shown().await, Shown::Watching { channel: 8, may_type: true, .. }));
-        let mut quins = watch(&floor.hub, &quin, hers, None).await;
-        let mut visitors = watch(&floor.hub, &visitor, hers, None).await;
-        let (channel, _) = floor.runner.watched(hers).await;
-        floor.runner.frame(screen(channel, 0, 80, "open")).await;
+        let mut quins = watch(&fixture.hub, &quin, hers, None).await;
+        let mut visitors = watch(&fixture.hub, &visitor, hers, None).await;
+        let (channel, _) = fixture.runner.watched(hers).await;
+        fixture.runner.frame(screen(channel, 0, 80, "open")).await;
         for socket in [&mut olga, &mut pete, &mut quins, &mut visitors] {
             assert_eq!(socket.terminal().await, screen(7, 0, 80, "open"));
         }
         match private {
-            false => share(&floor.hub, &floor.olga, floor.project, false).await,
+            false => share(&fixture.hub, &fixture.olga, fixture.project, false).await,
             true => {
                 let input = ProjectUpdate { visibility: Some(Visibility::Private), ..Default::default() };
-                view!(&floor.hub, &floor.olga, Project, Call::ProjectUpdate { project: floor.project, input });
+                view!(&fixture.hub, &fixture.olga, Project, Call::ProjectUpdate { project: fixture.project, input });
             }
         }
         // The owner of the project was answered: from now on nothing reaches the others.
-        floor.runner.frame(data(channel, 0, "secret")).await;
-        settled(&mut floor.runner).await;
+        fixture.runner.frame(data(channel, 0, "secret")).await;
+        settled(&mut fixture.runner).await;
         assert_eq!(olga.terminal().await, data(7, 0, "secret"));
         assert_eq!(pete.shown().await, Shown::Unwatched(7, ProblemKind::NotFound));
         assert_eq!(quins.shown().await, Shown::Unwatched(7, ProblemKind::NotFound));
@@ -99,7 +99,7 @@ async fn what_is_shared_no_more_ends_at_once_and_ones_own_stays() {
         assert_eq!(quins.shown().await, Shown::Unwatched(7, ProblemKind::NotFound));
         quins.watch(7, domain::SessionId::generate(), None).await;
         assert_eq!(quins.shown().await, Shown::Unwatched(7, ProblemKind::NotFound));
-        floor.runner.frame(data(channel, 6, "more")).await;
+        fixture.runner.frame(data(channel, 6, "more")).await;
         assert_eq!(olga.terminal().await, data(7, 6, "more"));
         for socket in [&mut pete, &mut quins] {
             socket.ask(Call::Me {}).await.expect("it goes on");
@@ -110,10 +110,10 @@ async fn what_is_shared_no_more_ends_at_once_and_ones_own_stays() {
 
 #[tokio::test]
 async fn a_runner_speaks_on_its_own_channels_only() {
-    let mut floor = Floor::new().await;
-    let mut petes = FakeRunner::start(&floor.hub, &floor.pete, "pete's").await;
-    let mut owner = watch(&floor.hub, &floor.olga, floor.session.id, None).await;
-    let (channel, _) = floor.runner.watched(floor.session.id).await;
+    let mut fixture = Fixture::new().await;
+    let mut petes = FakeRunner::start(&fixture.hub, &fixture.pete, "pete's").await;
+    let mut owner = watch(&fixture.hub, &fixture.olga, fixture.session.id, None).await;
+    let (channel, _) = fixture.runner.watched(fixture.session.id).await;
     for frame in [
         screen(channel, 0, 80, "forged"),
         data(channel, 0, "forged"),
@@ -124,9 +124,9 @@ async fn a_runner_speaks_on_its_own_channels_only() {
     let problem = protocol::Problem::new(ProblemKind::NotFound, "forged");
     petes.tell(&protocol::link::FromRunner::Unwatched { channel, problem }).await;
     settled(&mut petes).await;
-    floor.runner.frame(screen(channel, 0, 80, "true")).await;
+    fixture.runner.frame(screen(channel, 0, 80, "true")).await;
     assert_eq!(owner.terminal().await, screen(7, 0, 80, "true"));
-    settled(&mut floor.runner).await;
+    settled(&mut fixture.runner).await;
     owner.ask(Call::Me {}).await.expect("it goes on");
     assert!(owner.shown.is_empty(), "{:?}", owner.shown);
 }
@@ -134,9 +134,9 @@ async fn a_runner_speaks_on_its_own_channels_only() {
 #[tokio::test]
 async fn garbage_harms_nobody() {
     use futures_util::SinkExt;
-    let mut floor = Floor::new().await;
-    let mut owner = watch(&floor.hub, &floor.olga, floor.session.id, None).await;
-    let (channel, _) = floor.runner.watched(floor.session.id).await;
+    let mut fixture = Fixture::new().await;
+    let mut owner = watch(&fixture.hub, &fixture.olga, fixture.session.id, None).await;
+    let (channel, _) = fixture.runner.watched(fixture.session.id).await;
     let mut head = vec![1];
     head.extend(channel.to_be_bytes());
     head.extend(0u64.to_be_bytes());
@@ -151,7 +151,7 @@ async fn garbage_harms_nobody() {
         [vec![5], head[1..].to_vec(), vec![1]].concat(),
     ];
     for bytes in &garbage {
-        floor.runner.stream.send(Message::binary(bytes.clone())).await.expect("the link goes on");
+        fixture.runner.stream.send(Message::binary(bytes.clone())).await.expect("the link goes on");
     }
     // What only a hub sends, channels that there are not, offsets that make no sense.
     for frame in [
@@ -162,12 +162,12 @@ async fn garbage_harms_nobody() {
         data(channel, 0, ""),
         TerminalFrame::Exit { channel, offset: u64::MAX, code: None, signal: Some(9) },
     ] {
-        floor.runner.frame(frame).await;
+        fixture.runner.frame(frame).await;
     }
-    floor.runner.frame(screen(channel, u64::MAX, 0, "mad")).await;
-    settled(&mut floor.runner).await;
-    floor.runner.frame(screen(channel, 50, 80, "sane")).await;
-    floor.runner.frame(data(channel, 50, "and on")).await;
+    fixture.runner.frame(screen(channel, u64::MAX, 0, "mad")).await;
+    settled(&mut fixture.runner).await;
+    fixture.runner.frame(screen(channel, 50, 80, "sane")).await;
+    fixture.runner.frame(data(channel, 50, "and on")).await;
     loop {
         if owner.terminal().await == data(7, 50, "and on") {
             break;

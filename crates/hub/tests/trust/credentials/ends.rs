@@ -6,14 +6,14 @@ use testkit::TestHub;
 
 use crate::support::{Credential, Socket, ann, ask, begin, browser, call, join, observe, send, view};
 
-/// A floor with somebody whose credential ends.
-struct Floor {
+/// A hub with somebody whose credential ends.
+struct Fixture {
     hub: TestHub,
     olga: Credential,
     project: ProjectId,
 }
 
-impl Floor {
+impl Fixture {
     async fn new() -> Self {
         let hub = TestHub::start().await;
         let olga = join(&hub, "olga").await;
@@ -56,81 +56,82 @@ impl Floor {
 
 #[tokio::test]
 async fn a_socket_ends_with_its_token() {
-    let floor = Floor::new().await;
-    let (token, id) = floor.token(None).await;
-    let mut bystander = Socket::live(floor.hub.url(), &floor.olga).await;
-    let end = async || drop(ask(&floor.hub, &floor.olga, Call::TokenRevoke { token: id }).await);
-    floor.check("the token is revoked", &token, end).await;
+    let fixture = Fixture::new().await;
+    let (token, id) = fixture.token(None).await;
+    let mut bystander = Socket::live(fixture.hub.url(), &fixture.olga).await;
+    let end = async || drop(ask(&fixture.hub, &fixture.olga, Call::TokenRevoke { token: id }).await);
+    fixture.check("the token is revoked", &token, end).await;
     bystander.until_message("after").await;
     bystander.ask(Call::Me {}).await.expect("the same person's other token goes on");
 }
 
 #[tokio::test]
 async fn a_socket_ends_with_its_browsers_login() {
-    let floor = Floor::new().await;
-    let login = browser(&floor.hub, &floor.olga).await;
+    let fixture = Fixture::new().await;
+    let login = browser(&fixture.hub, &fixture.olga).await;
     let end = async || {
-        let request = begin(&floor.hub, reqwest::Method::POST, "/api/logout").headers(login.headers(floor.hub.url()));
+        let request =
+            begin(&fixture.hub, reqwest::Method::POST, "/api/logout").headers(login.headers(fixture.hub.url()));
         assert_eq!(send(request).await.status, 204);
     };
-    floor.check("the browser logs out", &login, end).await;
+    fixture.check("the browser logs out", &login, end).await;
 
-    let login = browser(&floor.hub, &floor.olga).await;
+    let login = browser(&fixture.hub, &fixture.olga).await;
     let end = async || {
-        let logins = view!(&floor.hub, &login, Logins, Call::LoginList {});
+        let logins = view!(&fixture.hub, &login, Logins, Call::LoginList {});
         let current = logins.iter().find(|login| login.current).expect("this one").id;
-        ask(&floor.hub, &floor.olga, Call::LoginRevoke { login: current }).await;
+        ask(&fixture.hub, &fixture.olga, Call::LoginRevoke { login: current }).await;
     };
-    floor.check("the login is revoked", &login, end).await;
+    fixture.check("the login is revoked", &login, end).await;
 
-    let login = browser(&floor.hub, &floor.olga).await;
-    let end = async || drop(ask(&floor.hub, &floor.olga, Call::LoginRevokeAll {}).await);
-    floor.check("all logins are revoked", &login, end).await;
-    assert_eq!(call(&floor.hub, &floor.olga, &Call::Me {}).await.status, 200, "tokens are no logins");
+    let login = browser(&fixture.hub, &fixture.olga).await;
+    let end = async || drop(ask(&fixture.hub, &fixture.olga, Call::LoginRevokeAll {}).await);
+    fixture.check("all logins are revoked", &login, end).await;
+    assert_eq!(call(&fixture.hub, &fixture.olga, &Call::Me {}).await.status, 200, "tokens are no logins");
 }
 
 #[tokio::test]
 async fn a_disabled_persons_sockets_end() {
-    let floor = Floor::new().await;
-    let user = view!(&floor.hub, &floor.olga, Me, Call::Me {}).user.expect("a person").id;
-    let login = browser(&floor.hub, &floor.olga).await;
-    let mut tab = Socket::live(floor.hub.url(), &login).await;
-    let end = async || drop(ask(&floor.hub, &ann(&floor.hub), Call::UserDisable { user }).await);
-    floor.check("the person is disabled", &floor.olga, end).await;
+    let fixture = Fixture::new().await;
+    let user = view!(&fixture.hub, &fixture.olga, Me, Call::Me {}).user.expect("a person").id;
+    let login = browser(&fixture.hub, &fixture.olga).await;
+    let mut tab = Socket::live(fixture.hub.url(), &login).await;
+    let end = async || drop(ask(&fixture.hub, &ann(&fixture.hub), Call::UserDisable { user }).await);
+    fixture.check("the person is disabled", &fixture.olga, end).await;
     assert_eq!(tab.until_closed().await.1, Some(4401));
-    ask(&floor.hub, &ann(&floor.hub), Call::UserEnable { user }).await;
-    assert_eq!(call(&floor.hub, &floor.olga, &Call::Me {}).await.status, 200, "the token works again");
-    assert_eq!(call(&floor.hub, &login, &Call::Me {}).await.status, 401, "the browser must log in again");
+    ask(&fixture.hub, &ann(&fixture.hub), Call::UserEnable { user }).await;
+    assert_eq!(call(&fixture.hub, &fixture.olga, &Call::Me {}).await.status, 200, "the token works again");
+    assert_eq!(call(&fixture.hub, &login, &Call::Me {}).await.status, 401, "the browser must log in again");
 }
 
 #[tokio::test]
 async fn an_observers_socket_ends_with_the_link_or_the_project() {
-    let floor = Floor::new().await;
-    let owner = ann(&floor.hub);
-    let (visitor, observer) = observe(&floor.hub, &owner, floor.project).await;
-    let end = async || drop(ask(&floor.hub, &owner, Call::ObserverRevoke { observer }).await);
-    floor.check("the observer link is revoked", &visitor, end).await;
-    let (visitor, _) = observe(&floor.hub, &owner, floor.project).await;
-    let end = async || drop(ask(&floor.hub, &owner, Call::ProjectDelete { project: floor.project }).await);
-    floor.check("the project is deleted", &visitor, end).await;
+    let fixture = Fixture::new().await;
+    let owner = ann(&fixture.hub);
+    let (visitor, observer) = observe(&fixture.hub, &owner, fixture.project).await;
+    let end = async || drop(ask(&fixture.hub, &owner, Call::ObserverRevoke { observer }).await);
+    fixture.check("the observer link is revoked", &visitor, end).await;
+    let (visitor, _) = observe(&fixture.hub, &owner, fixture.project).await;
+    let end = async || drop(ask(&fixture.hub, &owner, Call::ProjectDelete { project: fixture.project }).await);
+    fixture.check("the project is deleted", &visitor, end).await;
 }
 
 #[tokio::test]
 async fn a_token_that_expires_ends_its_socket() {
-    let floor = Floor::new().await;
-    let now = view!(&floor.hub, &floor.olga, LoginLink, Call::LoginLink {}).expires_at.plus_millis(-15 * 60_000);
-    let (token, _) = floor.token(Some(now.plus_millis(6000))).await;
-    let mut socket = Socket::live(floor.hub.url(), &token).await;
+    let fixture = Fixture::new().await;
+    let now = view!(&fixture.hub, &fixture.olga, LoginLink, Call::LoginLink {}).expires_at.plus_millis(-15 * 60_000);
+    let (token, _) = fixture.token(Some(now.plus_millis(6000))).await;
+    let mut socket = Socket::live(fixture.hub.url(), &token).await;
     assert_eq!(socket.until_closed().await.1, Some(4401));
-    assert_eq!(call(&floor.hub, &token, &Call::Me {}).await.status, 401);
+    assert_eq!(call(&fixture.hub, &token, &Call::Me {}).await.status, 401);
 }
 
 #[tokio::test]
 async fn a_credential_that_ends_before_hello_ends_the_socket() {
-    let floor = Floor::new().await;
-    let (token, id) = floor.token(None).await;
-    let mut socket = Socket::connect(floor.hub.url(), &token).await.expect("still valid");
-    ask(&floor.hub, &floor.olga, Call::TokenRevoke { token: id }).await;
+    let fixture = Fixture::new().await;
+    let (token, id) = fixture.token(None).await;
+    let mut socket = Socket::connect(fixture.hub.url(), &token).await.expect("still valid");
+    ask(&fixture.hub, &fixture.olga, Call::TokenRevoke { token: id }).await;
     socket.hello(None).await;
     let (frames, code) = socket.until_closed().await;
     assert_eq!((frames.len(), code), (0, Some(4401)), "{frames:?}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use testkit::HubProcess;
 use tokio::process::Command;
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     _hub: HubProcess,
     pub(crate) url: String,
@@ -18,7 +18,7 @@ pub(crate) struct Floor {
     pub(crate) project: Project,
 }
 
-impl Floor {
+impl Fixture {
     pub(crate) async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     hubs: Vec<OneHub>,
     ann: Client,
@@ -63,8 +63,8 @@ pub(crate) struct Floor {
     places: Vec<Place>,
 }
 
-impl Floor {
-    /// Opens a floor with one hub for each database named; its agents take so many seconds, or a random time.
+impl Fixture {
+    /// Opens a system with one hub for each database named; its agents take so many seconds, or a random time.
     pub(crate) async fn open(random: &mut StdRng, databases: &[String], workers: usize, pace: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ports: Vec<u16> = databases.iter().map(|_| free_port(random)).collect();
@@ -88,12 +88,12 @@ impl Floor {
         let token = std::fs::read_to_string(hubs[0].data.join("token")).unwrap();
         let ann = Client::new(&url, token.trim()).unwrap();
         let project = project(&ann, &folder).await;
-        let mut floor = Self { folder, hubs, ann, project, places: Vec::new() };
+        let mut fixture = Self { folder, hubs, ann, project, places: Vec::new() };
         for (number, link) in links.into_iter().enumerate() {
-            floor.add_runner(number, link).await;
+            fixture.add_runner(number, link).await;
         }
-        floor.start_workers(workers, pace).await;
-        floor
+        fixture.start_workers(workers, pace).await;
+        fixture
     }
 
     async fn add_runner(&mut self, number: usize, link: Link) {

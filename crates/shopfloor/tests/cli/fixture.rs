@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::process::{Ended, Running, shopfloor, signal, wait_until};
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     hub: Option<Running>,
     pub(crate) url: String,
     pub(crate) login: String,
@@ -17,7 +17,7 @@ pub(crate) struct Floor {
     folder: tempfile::TempDir,
 }
 
-impl Floor {
+impl Fixture {
     /// A folder without a hub.
     pub(crate) fn empty() -> Self {
         Self {
@@ -31,9 +31,9 @@ impl Floor {
 
     /// A hub on a free port, without a runner.
     pub(crate) fn up() -> Self {
-        let mut floor = Self::empty();
-        floor.start("127.0.0.1:0");
-        floor
+        let mut fixture = Self::empty();
+        fixture.start("127.0.0.1:0");
+        fixture
     }
 
     /// A hub with its runner, a repository, and the project `Parser` that works on it.
@@ -46,17 +46,17 @@ impl Floor {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         std::fs::create_dir_all(folder.path().join(".config/shopfloor")).unwrap();
         std::fs::write(folder.path().join(".config/shopfloor/config.toml"), settings(folder.path())).unwrap();
-        let mut floor = Self::empty();
-        floor.folder = folder;
-        floor.works()
+        let mut fixture = Self::empty();
+        fixture.folder = folder;
+        fixture.works()
     }
 
     fn works(self) -> Self {
-        let mut floor = self;
-        floor.runner = true;
-        floor.start("127.0.0.1:0");
-        floor.wait_until_connected();
-        let repository = floor.path("repository");
+        let mut fixture = self;
+        fixture.runner = true;
+        fixture.start("127.0.0.1:0");
+        fixture.wait_until_connected();
+        let repository = fixture.path("repository");
         std::fs::create_dir(&repository).unwrap();
         std::fs::write(repository.join("README"), "hello\n").unwrap();
         for args in [
@@ -65,11 +65,11 @@ impl Floor {
             &["-c", "user.name=ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "--message", "first"],
         ] {
             let mut git = Command::new("git");
-            git.env("HOME", floor.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1").current_dir(&repository);
+            git.env("HOME", fixture.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1").current_dir(&repository);
             assert!(git.args(args).status().unwrap().success(), "{args:?}");
         }
-        floor.text(&["project", "create", "Parser", "--repo", repository.to_str().unwrap()]);
-        floor
+        fixture.text(&["project", "create", "Parser", "--repo", repository.to_str().unwrap()]);
+        fixture
     }
 
     pub(crate) fn wait_until_connected(&self) {
@@ -140,7 +140,7 @@ impl Floor {
         self.folder.path().join(name)
     }
 
-    /// The binary with this floor's data directory.
+    /// The binary with this fixture's data directory.
     pub(crate) fn command(&self) -> Command {
         let mut command = shopfloor(self.folder.path());
         command.env("SHOPFLOOR_DATA_DIR", self.data_dir());
@@ -214,7 +214,7 @@ impl Floor {
     }
 }
 
-impl Drop for Floor {
+impl Drop for Fixture {
     fn drop(&mut self) {
         // Sessions and their runner live on by design; here nothing may outlive its test.
         if let Some(hub) = self.hub.take() {

@@ -1,4 +1,4 @@
-//! A floor to try the table on, and the ways to ask.
+//! A hub to try the table on, and the ways to ask.
 
 use domain::{Answered, ApprovalId, ApprovalKind, GrantId, ProjectId, UserId, Visibility};
 use protocol::link::{FactBody, Subject, Wish};
@@ -41,8 +41,8 @@ impl Way {
     }
 }
 
-/// A floor to try everything on.
-pub(super) struct Floor {
+/// A hub to try everything on.
+pub(super) struct Fixture {
     pub(super) hub: TestHub,
     owner: Credential,
     peer: Credential,
@@ -56,7 +56,7 @@ pub(super) struct Floor {
     runner: Credential,
 }
 
-impl Floor {
+impl Fixture {
     pub(super) async fn new() -> Self {
         let hub = TestHub::start().await;
         let (owner, peer, victim) = (join(&hub, "olga").await, join(&hub, "pete").await, join(&hub, "victor").await);

@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     hub: Option<HubProcess>,
     port: u16,
@@ -61,7 +61,7 @@ pub(crate) struct Floor {
     sessions: Vec<(SessionId, JoinHandle<Seen>)>,
 }
 
-impl Floor {
+impl Fixture {
     pub(crate) async fn open(random: &mut StdRng) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port(random);
@@ -86,10 +86,10 @@ impl Floor {
             place.start();
             places.push(place);
         }
-        let mut floor = Self { folder, hub: Some(hub), port, allowed, ann, places, sessions: Vec::new() };
-        floor.all_connected().await;
-        floor.spawn_sessions().await;
-        floor
+        let mut fixture = Self { folder, hub: Some(hub), port, allowed, ann, places, sessions: Vec::new() };
+        fixture.all_connected().await;
+        fixture.spawn_sessions().await;
+        fixture
     }
 
     async fn spawn_sessions(&mut self) {

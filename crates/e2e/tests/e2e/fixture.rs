@@ -9,7 +9,7 @@ use protocol::{Call, NewRunner, Project, Runner, RunnerCreate, Session, SessionD
 use testkit::model::cli_folder;
 use testkit::{HubProcess, RunnerProcess, shopfloor, wait_until};
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) url: String,
     pub(crate) token: String,
@@ -18,8 +18,8 @@ pub(crate) struct Floor {
     runner: RunnerProcess,
 }
 
-impl Floor {
-    /// Opens a floor whose runner reaches the hub by `way`, which is given the hub's port and says the port to take.
+impl Fixture {
+    /// Opens a hub whose runner reaches the hub by `way`, which is given the hub's port and says the port to take.
     pub(crate) async fn open(env: &[(&str, String)], way: impl AsyncFnOnce(u16) -> u16) -> Self {
         // Not below /tmp, where Codex refuses to put its helpers.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -40,13 +40,13 @@ impl Floor {
         own.extend(env.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let way = format!("http://127.0.0.1:{taken}");
         let runner = RunnerProcess::spawn_with(&folder.path().join("runner"), &way, &made.secret, "here", &own);
-        let floor = Self { folder, url, token, ann, hub, runner };
+        let fixture = Self { folder, url, token, ann, hub, runner };
         wait_until("the runner is connected", async || {
-            let runners: Vec<Runner> = floor.ann.ask(Call::RunnerList {}).await.ok()?;
+            let runners: Vec<Runner> = fixture.ann.ask(Call::RunnerList {}).await.ok()?;
             runners[0].connected.then_some(())
         })
         .await;
-        floor
+        fixture
     }
 
     /// The home of the runner's owner.

@@ -13,7 +13,7 @@ use tokio::process::Command;
 /// How long a command of the CLI may take before it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) struct Floor {
+pub(crate) struct Fixture {
     pub(crate) url: String,
     pub(crate) token: String,
     pub(crate) runner_token: String,
@@ -52,7 +52,7 @@ impl Reply {
     }
 }
 
-impl Floor {
+impl Fixture {
     /// A hub on `database` (a SQLite file when absent) and its runner, whose owner's shell has these variables and these
     /// agents of their own.
     pub(crate) async fn open(database: Option<&str>, env: &[(String, String)], agents: &[(&str, String)]) -> Self {
@@ -64,24 +64,24 @@ impl Floor {
         let url = hub.ready().await;
         let token = std::fs::read_to_string(data.join("token")).unwrap().trim().to_owned();
         let http = plain_http();
-        let mut floor = Self { url, token, runner_token: String::new(), hub: Some(hub), runner: None, http, folder };
+        let mut fixture = Self { url, token, runner_token: String::new(), hub: Some(hub), runner: None, http, folder };
         for name in ["home/.config/shopfloor/agents", "scratch"] {
-            std::fs::create_dir_all(floor.path(name)).unwrap();
+            std::fs::create_dir_all(fixture.path(name)).unwrap();
         }
         for (name, text) in agents {
-            std::fs::write(floor.path(&format!("home/.config/shopfloor/agents/{name}.toml")), text).unwrap();
+            std::fs::write(fixture.path(&format!("home/.config/shopfloor/agents/{name}.toml")), text).unwrap();
         }
-        let made = floor.post("/api/runners", json!({ "name": "here" })).await;
-        floor.runner_token = made["secret"].as_str().unwrap().to_owned();
-        let mut all = vec![("HOME".to_owned(), floor.path("home").display().to_string())];
+        let made = fixture.post("/api/runners", json!({ "name": "here" })).await;
+        fixture.runner_token = made["secret"].as_str().unwrap().to_owned();
+        let mut all = vec![("HOME".to_owned(), fixture.path("home").display().to_string())];
         all.extend(env.iter().cloned());
-        let (dir, secret) = (floor.path("runner"), &floor.runner_token);
-        floor.runner = Some(RunnerProcess::spawn_with(&dir, &floor.url, secret, "here", &all));
+        let (dir, secret) = (fixture.path("runner"), &fixture.runner_token);
+        fixture.runner = Some(RunnerProcess::spawn_with(&dir, &fixture.url, secret, "here", &all));
         wait_until("the runner is connected", async || {
-            floor.get("/api/runners").await.as_array()?.iter().any(|one| one["connected"] == true).then_some(())
+            fixture.get("/api/runners").await.as_array()?.iter().any(|one| one["connected"] == true).then_some(())
         })
         .await;
-        floor
+        fixture
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -216,7 +216,7 @@ impl Floor {
     }
 }
 
-impl Drop for Floor {
+impl Drop for Fixture {
     fn drop(&mut self) {
         self.end_hosts();
     }
