@@ -4,12 +4,13 @@
 //! nothing: its cursor falls behind, and it reads from the database what the log has forgotten. Events may be published
 //! twice; a position is taken once.
 
+mod channels;
 pub(crate) mod feed;
 pub(crate) mod filter;
 pub(crate) mod log;
 pub(crate) mod presence;
 pub(crate) mod socket;
-mod watchers;
+mod terminals;
 mod work;
 
 pub(crate) use log::Live;

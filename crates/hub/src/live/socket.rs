@@ -16,10 +16,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
+use super::channels::Channels;
 use super::feed::{Batch, Feed};
 use super::log::encode;
 use super::presence::ConnectionId;
-use super::watchers::Watchers;
+use super::terminals;
 use crate::AppError;
 use crate::hub::Hub;
 
@@ -55,8 +56,8 @@ pub(crate) async fn serve(
     let connection = hub.live.presence.id();
     let over = over(hub.clone(), credential.clone(), revoked);
     let (inner, heard) = (socket, Instant::now());
-    let watchers = Watchers::default();
-    let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false, watchers };
+    let channels = Channels::default();
+    let mut socket = Socket { hub, credential, caller, connection, inner, garbage: 0, heard, entered: false, channels };
     // Whatever a client is being told, or does not read: with its credential it ends, in the middle of a write.
     let end = tokio::select! {
         biased;
@@ -114,7 +115,7 @@ struct Socket {
     garbage: u32,
     heard: Instant,
     entered: bool,
-    watchers: Watchers,
+    channels: Channels,
 }
 
 /// Answers on their way, each in a task of its own: while this one waits for the database they go on, and give back what
@@ -256,11 +257,11 @@ impl Socket {
                 },
                 _ = newest.changed(), if !behind => {
                     behind = true;
-                    self.watchers.reconsider();
+                    self.channels.reconsider();
                     Ok(())
                 }
-                () = self.watchers.woken() => {
-                    let messages = self.watchers.pump(&self.hub, &self.credential.actor);
+                () = self.channels.woken() => {
+                    let messages = self.channels.pump(&self.hub, &self.credential.actor);
                     Box::pin(self.write_all(messages)).await
                 }
                 () = std::future::ready(()), if behind => Box::pin(self.step(&mut feed)).await.map(|more| behind = more),
@@ -289,7 +290,7 @@ impl Socket {
                 if let Err(error) = self.hub.meter(&self.credential) {
                     return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
                 }
-                return match self.watchers.on_frame(&self.credential.actor, &bytes) {
+                return match self.channels.on_frame(&self.credential.actor, &bytes) {
                     Ok(()) => Ok(()),
                     Err(problem) => self.refuse(None, problem).await,
                 };
@@ -314,18 +315,22 @@ impl Socket {
                     let problem = error.into_problem();
                     return self.send(encode(&FromHub::Unwatched { channel, problem })).await;
                 }
-                let frame = self.watchers.open(&self.hub, &self.caller, channel, session, from).await;
-                self.send(encode(&frame)).await
+                let (hub, caller, wanted) = (&self.hub, &self.caller, (channel, session, from));
+                let opening = async |wake| terminals::watch(hub, caller, wanted, wake).await;
+                match self.channels.open(channel, opening).await {
+                    Some(frame) => self.send(encode(&frame)).await,
+                    None => Ok(()),
+                }
             }
             Ok(ToHub::Unwatch { channel }) => {
-                self.watchers.close(channel);
+                self.channels.close(channel);
                 Ok(())
             }
             Ok(ToHub::Resize { channel, cols, rows }) => {
                 if let Err(error) = self.hub.meter(&self.credential) {
                     return self.send(encode(&FromHub::Error { id: None, problem: error.into_problem() })).await;
                 }
-                self.watchers.resize(channel, cols, rows);
+                self.channels.resize(channel, cols, rows);
                 Ok(())
             }
             Ok(ToHub::Request { id, key, call }) => {
