@@ -46,12 +46,12 @@ fn every_exception_is_of_a_row_and_there_once() {
 async fn every_exception_of_a_verb_is_needed() {
     let mut needless = Vec::new();
     for (case, _) in exceptions(&Targets::nowhere()).into_iter().filter(|(case, _)| !case.contains('/')) {
-        let floor = Floor::new().await;
-        let walked = all_of(&floor, Kind::Owner, Visibility::ReadWrite, Some(case)).await;
+        let fixture = Fixture::new().await;
+        let walked = all_of(&fixture, Kind::Owner, Visibility::ReadWrite, Some(case)).await;
         let audited = Call::SPECS.iter().any(|spec| spec.name == case && spec.audited);
         if walked.as_declared
             && audited <= walked.recorded.contains(case)
-            && all_of(&floor, Kind::Peer, Visibility::ReadOnly, Some(case)).await.as_declared
+            && all_of(&fixture, Kind::Peer, Visibility::ReadOnly, Some(case)).await.as_declared
         {
             needless.push(case);
         }
@@ -62,9 +62,9 @@ async fn every_exception_of_a_verb_is_needed() {
 /// The owners can ask for every verb that changes something, so the trail shows whether each is recorded as declared.
 #[tokio::test]
 async fn every_change_is_on_the_audit_trail_as_declared() {
-    let floor = Floor::new().await;
-    let mut all = all_of(&floor, Kind::Owner, Visibility::ReadWrite, None).await;
-    let of_hub = all_of(&floor, Kind::HubOwner, Visibility::ReadWrite, None).await;
+    let fixture = Fixture::new().await;
+    let mut all = all_of(&fixture, Kind::Owner, Visibility::ReadWrite, None).await;
+    let of_hub = all_of(&fixture, Kind::HubOwner, Visibility::ReadWrite, None).await;
     all.asked.extend(of_hub.asked);
     all.recorded.extend(of_hub.recorded);
     // It needs a session that has ended: `audit.rs` resumes one.
@@ -85,9 +85,9 @@ struct Walked {
 }
 
 /// Asks for all verbs in a project; one of them without its exception.
-async fn all_of(floor: &Floor, kind: Kind, visibility: Visibility, without: Option<&str>) -> Walked {
-    let on = floor.targets(visibility, true).await;
-    let asker = Asker { floor, kind, visibility, shared: true, on };
+async fn all_of(fixture: &Fixture, kind: Kind, visibility: Visibility, without: Option<&str>) -> Walked {
+    let on = fixture.targets(visibility, true).await;
+    let asker = Asker { fixture, kind, visibility, shared: true, on };
     let (credential, mut way) = asker.enter(true).await;
     let (mut as_declared, mut asked) = (true, BTreeSet::new());
     for (case, cells) in rows() {
@@ -102,7 +102,7 @@ async fn all_of(floor: &Floor, kind: Kind, visibility: Visibility, without: Opti
         }
     }
     let page = AuditPage { limit: Some(500), ..Default::default() };
-    let entries = view!(&floor.hub, &credential, Audit, Call::AuditList { page });
+    let entries = view!(&fixture.hub, &credential, Audit, Call::AuditList { page });
     assert!(entries.len() < 500, "the oldest may be missing");
     let by_people = |entry: &AuditEntry| entry.actor.is_some() && entry.origin.starts_with("127.0.0.1 ");
     let recorded = entries.into_iter().filter(by_people).map(|entry| entry.verb).collect();
@@ -111,7 +111,7 @@ async fn all_of(floor: &Floor, kind: Kind, visibility: Visibility, without: Opti
 
 /// Somebody who walks the table.
 struct Asker<'a> {
-    floor: &'a Floor,
+    fixture: &'a Fixture,
     kind: Kind,
     visibility: Visibility,
     /// Whether execution is shared in the project.
@@ -121,8 +121,8 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn enter(&self, over_socket: bool) -> (Credential, Way) {
-        let credential = self.floor.credential(self.kind, &self.on).await;
-        let hub = self.floor.hub.url();
+        let credential = self.fixture.credential(self.kind, &self.on).await;
+        let hub = self.fixture.hub.url();
         let way = match (over_socket, self.kind) {
             (false, _) => Way::Http,
             (true, Kind::Anonymous) => {
@@ -149,9 +149,9 @@ impl Asker<'_> {
         let shared = self.shared || self.kind == Kind::Owner;
         let wanted = expected(cells, self.kind, self.visibility, shared);
         if case == "project.delete" && self.kind == Kind::Owner {
-            self.floor.end(self.on.project).await;
+            self.fixture.end(self.on.project).await;
         }
-        let (got, said) = way.ask(&self.floor.hub, credential, call).await;
+        let (got, said) = way.ask(&self.fixture.hub, credential, call).await;
         (wanted, got, said)
     }
 }
