@@ -184,6 +184,20 @@ pub fn mentions(content: &str, names: &[&str]) -> Vec<usize> {
     found
 }
 
+/// A number and its noun, as `1 file` or `2 files`.
+pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// The plural of a regular English noun.
+pub fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +239,12 @@ mod tests {
         let names = ["ann", "ann lee", "bo"];
         assert_eq!(mentions("hi @Ann Lee and @bo!", &names), vec![1, 2]);
         assert_eq!(mentions("@anna mail@bob", &names), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn plurals_are_english() {
+        assert_eq!((counted(1_u32, "is", "are"), counted(0_usize, "file", "files")), ("1 is".into(), "0 files".into()));
+        assert_eq!(["activity", "key", "task"].map(plural), ["activities", "keys", "tasks"]);
     }
 
     proptest! {

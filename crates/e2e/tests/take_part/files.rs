@@ -170,7 +170,7 @@ async fn what_nobody_reports_is_given_back_and_another_can_take_it() {
     let line = hub.tasks().await.into_iter().find(|task| task.title == "Write left").unwrap();
     let attempt = hub.show(&line).await.attempts.remove(0);
     assert_eq!(attempt.outcome, AttemptOutcome::Released);
-    assert_eq!(attempt.reason.as_deref(), Some("no report came for 1 minute"));
+    assert_eq!(attempt.reason.as_deref(), Some("no report for 1 minute"));
     // The folder does not take back what it has just given back: others come first.
     let input = TaskTake { worker: Some("eve".into()), task: None, abilities: Vec::new(), wait_seconds: None };
     let taken: Taken = hub.ann.ask(Call::TaskTake { project: hub.project.id, input }).await.unwrap();
@@ -178,7 +178,7 @@ async fn what_nobody_reports_is_given_back_and_another_can_take_it() {
     // A late report is not taken for another's work.
     folder.put("reports/left.json", r#"{"summary": "Late"}"#);
     let why = wait_until("it is told", async || folder.text("reports/left.error.txt")).await;
-    assert!(why.contains("was given back"), "{why}");
+    assert!(why.contains("was returned"), "{why}");
     folder.put("reports/busy.json", r#"{"summary": "Done"}"#);
     wait_until("the other one goes on", async || folder.text("completed/busy.json")).await;
     process.kill().await.unwrap();

@@ -1,4 +1,4 @@
-//! Task files: from JSON, JSONL or a Markdown list to tasks, with every error and where it is. Asks no hub.
+//! Task files: JSON, JSONL or a Markdown list, with every error and its place. Needs no hub.
 
 mod criterion;
 mod json;
@@ -26,28 +26,28 @@ pub(crate) use words::join as line_of;
 use crate::Failure;
 use lines::Lines;
 
-/// More than any hub takes at once, so that a wrong file is no matter of memory.
+/// More than any hub accepts at once, to bound memory.
 const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// How tasks are written down.
+/// Formats of task files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// One task, a list of tasks, or an object with a list `tasks`
     Json,
-    /// One task on each line
+    /// One task per line
     Jsonl,
     /// A list of `- [ ]` items with indented details
     Markdown,
 }
 
-/// Something wrong in a file.
+/// An error in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
-    /// The line, from 1, where one can be named.
+    /// The line, from 1, if known.
     pub(crate) line: Option<usize>,
-    /// The place in the file, as `tasks[3].deps[0]`.
+    /// The place in the file, such as `tasks[3].deps[0]`.
     pub(crate) path: String,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub(crate) reason: String,
 }
 
@@ -66,36 +66,36 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What was read.
+/// The content of a task file.
 #[derive(Debug, Default)]
 pub(crate) struct TaskFile {
-    /// The tasks, in their order; only those that could be read.
+    /// The readable tasks, in order.
     pub(crate) tasks: Vec<TaskAdd>,
-    /// Everything that is wrong.
+    /// All errors.
     pub(crate) faults: Vec<Fault>,
-    /// What is worth knowing and not wrong.
+    /// Notes that are not errors.
     pub(crate) notes: Vec<String>,
-    /// Tasks that say nearly the same; a hub says it of those that it takes.
+    /// Notes about similar tasks; when tasks are added, the hub reports these.
     pub(crate) similar: Vec<String>,
 }
 
-/// A task with where it was written.
+/// A task and its place in the file.
 #[derive(Debug)]
 struct Entry {
     task: TaskAdd,
     path: String,
     lines: Lines,
-    /// Where the items of a list were written, when some of them could not be read.
+    /// The original positions of list items, if some of them were unreadable.
     places: HashMap<&'static str, Vec<usize>>,
 }
 
 impl Entry {
-    /// What is wrong with a field of the task.
+    /// An error in a field of the task.
     fn fault(&self, field: &str, reason: impl Into<String>) -> Fault {
         Fault { line: self.lines.of(field), path: join(&self.path, field), reason: reason.into() }
     }
 
-    /// Where an item of a list was written, as `deps[1]`.
+    /// The original place of a list item, such as `deps[1]`.
     fn item(&self, list: &str, at: usize) -> String {
         let written = self.places.get(list).and_then(|places| places.get(at));
         format!("{list}[{}]", written.unwrap_or(&at))
@@ -106,18 +106,18 @@ fn join(path: &str, field: &str) -> String {
     if path.is_empty() || field.is_empty() { format!("{path}{field}") } else { format!("{path}.{field}") }
 }
 
-/// What a reader makes of a text.
+/// A parser's result.
 #[derive(Debug, Default)]
 struct Found {
     entries: Vec<Entry>,
     faults: Vec<Fault>,
     notes: Vec<String>,
     similar: Vec<String>,
-    /// Names of tasks that are done already, which others may wait for.
+    /// Names of ticked-off tasks, which others may depend on.
     done: Vec<String>,
 }
 
-/// Reads the bytes of a file called `name`.
+/// Parses the bytes of a file called `name`.
 pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile {
     let text = match decode(bytes) {
         Ok(text) => text,
@@ -131,9 +131,9 @@ pub(crate) fn read(bytes: &[u8], name: &str, format: Option<Format>) -> TaskFile
     };
     if found.entries.is_empty() && found.faults.is_empty() {
         let what = match format {
-            Format::Markdown if found.notes.is_empty() => "there is no task in it: begin each with `- [ ]`",
-            Format::Markdown => "every task in it is ticked off",
-            Format::Json | Format::Jsonl => "there is no task in it",
+            Format::Markdown if found.notes.is_empty() => "the file has no task: begin each task with `- [ ]`",
+            Format::Markdown => "every task in the file is ticked off",
+            Format::Json | Format::Jsonl => "the file has no task",
         };
         found.faults.push(Fault { line: None, path: String::new(), reason: what.to_owned() });
     }
@@ -154,24 +154,24 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     source.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LIMIT {
-        return Err(Failure::usage(format!("{shown} has more than {LIMIT} bytes")).advise("split it"));
+        return Err(Failure::usage(format!("{shown} has more than {LIMIT} bytes")).advise("split the file"));
     }
     Ok(bytes)
 }
 
-/// What a file is called in errors.
+/// A file's name in errors.
 pub(crate) fn name_of(path: &Path) -> String {
     if path.to_str() == Some("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn decode(bytes: &[u8]) -> Result<&str, Fault> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(Fault::new(1, "", "it is UTF-16: save it as UTF-8"));
+        return Err(Fault::new(1, "", "the file is UTF-16: save it as UTF-8"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Fault::new(line, "", format!("it is not UTF-8 from byte {} on", error.valid_up_to()))
+        Fault::new(line, "", format!("the file is not UTF-8 from byte {} on", error.valid_up_to()))
     })
 }
 
@@ -190,7 +190,7 @@ fn guess_by_text(text: &str) -> Format {
     if !text.starts_with(['{', '[']) || text.starts_with("[ ]") {
         return Format::Markdown;
     }
-    // Several whole values on lines of their own; anything else is one value, whole or not.
+    // Several complete values on their own lines; otherwise one value.
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let whole = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
     match (lines.next(), lines.next()) {

@@ -14,7 +14,7 @@ fn a_person_types_resizes_and_leaves() {
     let session = floor.spawn(TALK);
     let id = session["id"].as_str().unwrap();
     let terminal = PseudoTerminal::run(&floor, &["attach", id], 100, 30);
-    terminal.wait_for("leave with Ctrl-\\ then d");
+    terminal.wait_for("Ctrl-\\ d detaches");
     terminal.wait_for("ready");
     assert!(terminal.is_raw());
     terminal.type_keys("size\r");
@@ -31,10 +31,10 @@ fn a_person_types_resizes_and_leaves() {
     terminal.type_keys("d");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(0));
-    assert!(shown.contains(&format!("detached; it goes on: shopfloor attach {id}")), "{shown:?}");
+    assert!(shown.contains(&format!("detached; the session continues: shopfloor attach {id}")), "{shown:?}");
     assert!(shown.contains("\x1b[?2004l") && shown.contains("\x1b[?25h"), "modes are given back");
     let again = PseudoTerminal::run(&floor, &["attach", id, "--exit-code", "--detach-key", "ctrl-]"], 90, 20);
-    again.wait_for("leave with Ctrl-] then d");
+    again.wait_for("Ctrl-] d detaches");
     again.wait_for("got hello");
     again.type_keys("end\r");
     let (code, shown) = again.ended();
@@ -104,7 +104,7 @@ fn others_look_and_do_not_type() {
     let secret = invite["link"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
     let token = floor.join(&secret, "bo");
     let terminal = PseudoTerminal::run(&floor, &["attach", id, "--hub", &floor.url, "--token", &token], 120, 32);
-    terminal.wait_for("only its owner types here");
+    terminal.wait_for("only the session's owner can type");
     terminal.wait_for("ready");
     terminal.type_keys("mischief\r");
     let watch = Running::spawn(floor.command().args(["session", "watch", id]));
@@ -192,7 +192,7 @@ fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
         let found = found(&shown, mark, (80, 24), (80, 30));
         let missing: Vec<u8> = (1..=20).filter(|line| !found.contains(&format!("earlier {line}."))).collect();
         assert!(missing.is_empty(), "with {what}, these lines are gone: {missing:?}\n{found}");
-        assert!(found.contains("detached; it goes on") && found.ends_with("after"), "with {what}: {found}");
+        assert!(found.contains("detached; the session continues") && found.ends_with("after"), "with {what}: {found}");
     }
 }
 
@@ -209,7 +209,7 @@ fn a_setup_is_shown_while_it_runs_and_read_later() {
     terminal.wait_for("fetching");
     let log = floor.run(&["session", "log", id]);
     assert_eq!(log.stdout, "fetching\n", "{}", log.stderr);
-    assert!(log.stderr.contains("what the setup of its workspace printed"), "{}", log.stderr);
+    assert!(log.stderr.contains("the output of its workspace's setup"), "{}", log.stderr);
     std::fs::write(&go, "").unwrap();
     terminal.wait_for("ready");
     assert_eq!(floor.text(&["session", "log", id, "--setup"]), "fetching\nfetched\n");
@@ -223,7 +223,7 @@ fn a_session_that_cannot_start_says_why() {
     floor.text(&["project", "update", "Parser", "--setup", "echo no luck; exit 9"]);
     let args = ["session", "spawn", "--project", "Parser", "--agent", "shell", "--attach"];
     let terminal = PseudoTerminal::run(&floor, &args, 100, 30);
-    terminal.wait_for("the session is over: exited, did not start");
+    terminal.wait_for("the session ended: exited, did not start");
     let (code, shown) = terminal.ended();
     assert_eq!(code, Some(1));
     assert!(shown.contains("no luck"), "{shown:?}");

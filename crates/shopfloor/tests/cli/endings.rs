@@ -13,9 +13,12 @@ fn exit_codes_mean_something() {
     floor.text(&["project", "create", "Parser"]);
     floor.text(&["project", "create", "Parser tests"]);
     assert!(floor.fail(2, &["project", "create", " "]).contains("`content` is empty"));
-    assert!(floor.fail(2, &["project", "show", "pars"]).contains("could be 2 projects"));
+    assert!(floor.fail(2, &["project", "show", "pars"]).contains("matches 2 projects"));
     assert!(floor.fail(2, &["project", "update", "Parser"]).contains("nothing to change"));
-    assert!(floor.fail(2, &["project", "create"]).contains("no text was given"));
+    let spawn = floor.fail(2, &["session", "spawn"]);
+    assert!(spawn.contains("give --project or --activity, and --agent or `-- COMMAND`"), "{spawn}");
+    assert!(floor.fail(2, &["worker", "start", "--project", "P"]).contains("give --agent or `-- COMMAND`"));
+    assert!(floor.fail(2, &["project", "create"]).contains("missing text"));
     assert!(floor.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
     assert!(floor.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
     assert!(floor.fail(3, &["project", "show", NOBODY]).contains("not found"));
@@ -25,7 +28,7 @@ fn exit_codes_mean_something() {
     assert!(floor.fail(4, &["project", "update", "Parser", "x", "--expected-version", "7"]).contains("version 1"));
     floor.hub().kill();
     assert!(floor.fail(5, &["project", "list"]).contains("shopfloor up"));
-    assert!(Floor::empty().fail(5, &["project", "list"]).contains("no hub is known"));
+    assert!(Floor::empty().fail(5, &["project", "list"]).contains("no hub found"));
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn somebody_elses_server_is_not_taken_for_a_hub() {
     let url = format!("http://{}", silent.local_addr().unwrap());
     let floor = Floor::up();
     let said = floor.fail(3, &["--hub", &url, "project", "list"]);
-    assert!(said.contains("there is no token for the hub"), "the local token stays here: {said}");
+    assert!(said.contains("you have no token for the hub"), "the local token stays here: {said}");
     silent.set_nonblocking(true).unwrap();
     assert!(silent.accept().is_err(), "nothing was asked at all");
     let said = floor.fail(2, &["--hub", "nonsense", "--token", "t", "project", "list"]);

@@ -85,7 +85,7 @@ fn a_new_file_under_the_name_of_a_task_that_waits_is_another_task() {
     });
     // In place, as a shell writes it.
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Th").unwrap();
-    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    wait_until("half a file is reported", || desk.text("pending/task.error.txt").contains("invalid JSON"));
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Third\"}").unwrap();
     wait_until("it is a task", || desk.titles() == ["First", "Second", "Third"]);
     wait_until("each has a file", || desk.names("pending") == ["task-2.json", "task-3.json", "task.json"]);
@@ -115,7 +115,7 @@ fn a_file_that_waits_for_its_end_is_not_written_over_by_the_task_of_its_name() {
     wait_until("it is a task", || desk.file("pending/task.json").is_some_and(|file| file["shopfloor"].is_object()));
     let task = desk.file("pending/task.json").unwrap()["shopfloor"]["task"].as_str().unwrap().to_owned();
     fs::write(desk.path("pending/task.json"), "{\"description\": \"Sec").unwrap();
-    wait_until("half of one is told so", || desk.text("pending/task.error.txt").contains("not JSON"));
+    wait_until("half a file is reported", || desk.text("pending/task.error.txt").contains("invalid JSON"));
     desk.floor.text(&["task", "cancel", &task]);
     desk.wait_for("failed/task.json");
     assert_eq!(desk.file("failed/task.json").unwrap()["shopfloor"]["task"], task.as_str());

@@ -73,7 +73,7 @@ fn chat() {
     floor.text(&["chat", "send", "Parser", "second"]);
     assert_eq!(floor.json(&["chat", "list", "Parser", "--limit", "1"])[0]["content"], "second");
     assert!(floor.text(&["chat", "list", "Parser"]).contains("  better\n"));
-    assert_eq!(floor.json(&["chat", "read", "Parser"])["read"], 2);
+    assert_eq!(floor.json(&["chat", "mark-read", "Parser"])["read"], 2);
     assert_eq!(floor.json(&["chat", "unread"])[0]["count"], 0);
     floor.text(&["chat", "delete", id(&sent)]);
     assert!(floor.text(&["chat", "list", "Parser"]).contains("(deleted)"));
@@ -97,7 +97,7 @@ fn credentials() {
     );
     assert!(said.stdout.contains("and this is the message") && !said.stdout.contains(secret), "{}", said.stdout);
     let said = floor.run_with_input(&["--hub", hub, "--token-file", "-", "user", "list"], "\n");
-    assert!(said.stderr.contains("no token in its first line"), "{}", said.stderr);
+    assert!(said.stderr.contains("the first line of standard input is not a token"), "{}", said.stderr);
     floor.text(&["project", "delete", "Words"]);
     floor.text(&["token", "revoke", "ci"]);
     floor.fail(3, &elsewhere);

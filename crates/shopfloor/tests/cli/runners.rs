@@ -69,7 +69,7 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert!(text.contains("connected") && text.contains("gpu, linux") && text.contains("codex"), "{text}");
     assert!(floor.text(&["runner", "list"]).contains("gpu, linux"));
     let said = floor.fail(4, &args);
-    assert!(said.contains("runs in") && said.contains("--data-dir"), "{said}");
+    assert!(said.contains("already running in") && said.contains("--data-dir"), "{said}");
     assert_eq!(runner.terminate().0, Some(0));
     wait_until("it is gone", || floor.json(&["runner", "show", "laptop"])["connected"] == false);
     assert!(floor.text(&["runner", "list"]).contains("unreachable since"));
@@ -81,7 +81,7 @@ fn a_runner_runs_alone_with_its_own_token() {
     assert_eq!((changed["policy"].as_str(), changed["sandbox_others"].as_bool()), (Some("project-owner"), Some(true)));
     assert!(floor.text(&["runner", "show", "laptop"]).contains("project-owner: What the project's owner wrote"));
     assert_eq!(floor.json(&["approval", "list"]).as_array().map(Vec::len), Some(0));
-    assert!(floor.text(&["approval", "list"]).contains("nothing waits for your approval"));
+    assert!(floor.text(&["approval", "list"]).contains("no requests"));
     assert!(floor.fail(3, &["approval", "allow", "nonesuch"]).contains("nonesuch"));
 }
 

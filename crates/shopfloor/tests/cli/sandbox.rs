@@ -65,7 +65,7 @@ fn doctor_says_what_a_sandbox_keeps_away() {
         found.2.clone()
     };
     assert!(detail("bwrap").contains("bubblewrap"));
-    assert!(detail("sandbox writes").contains("its workspace, and none of"));
+    assert!(detail("sandbox writes").contains("only in the workspace"));
     assert!(detail("sandbox home").contains("is hidden"));
     assert!(detail("sandbox data").contains(&floor.data_dir().display().to_string()));
     assert!(detail("sandbox network").contains("off with --no-network"));

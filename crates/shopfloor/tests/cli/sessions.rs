@@ -67,7 +67,7 @@ fn what_an_agent_cannot_do_is_said_at_once() {
     let folder = floor.path("plain");
     std::fs::create_dir(&folder).unwrap();
     let made = floor.run(&["project", "create", "Lexer", "--repo", folder.to_str().unwrap()]);
-    assert!(made.code == 0 && made.stderr.contains("no git repository"), "{}", made.stderr);
+    assert!(made.code == 0 && made.stderr.contains("not a git repository"), "{}", made.stderr);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_settings_file_is_checked() {
     let env = [("HOME", "/nowhere")];
     for (file, part) in [
         ("hup = \"x\"", "unknown key `hup`"),
-        ("hub = 3", "`hub` (/etc/config.toml): must be a text"),
+        ("hub = 3", "`hub` (/etc/config.toml): must be a string"),
         ("hub = ", "could not read /etc/config.toml"),
         ("color = \"pink\"", "auto, always, never"),
     ] {

@@ -15,8 +15,8 @@ fn the_schema_is_printed_and_what_meets_it_is_fine() {
     assert_eq!(schema["$defs"]["TaskAdd"]["required"][0], "description");
     let plan = written(&floor, "plan.md", b"- [ ] Lexer {#lexer}\n- [ ] Parser\n  - after: lexer\n");
     let said = floor.text(&["task", "check", &plan]);
-    let note = "note: 2 tasks have no acceptance: whatever is reported counts";
-    assert_eq!(said, format!("{plan}: {note}\n{plan}: 2 tasks and no error\n"));
+    let note = "note: 2 tasks have no acceptance criteria: any report is accepted";
+    assert_eq!(said, format!("{plan}: {note}\n{plan}: 2 tasks, no errors\n"));
     let checked = floor.json(&["task", "check", &plan]);
     assert_eq!((checked["tasks"].as_u64(), checked["errors"].as_array().map(Vec::len)), (Some(2), Some(0)));
 }
@@ -28,7 +28,7 @@ fn every_error_is_said_without_a_hub() {
     let ended = floor.run(&["task", "check", &file]);
     assert_eq!(ended.code, 2);
     let expected = format!(
-        "{file}:2: tasks[0].deps[0]: no task in this file has the name `b`, and it is no id (tsk_…)\n\
+        "{file}:2: tasks[0].deps[0]: `b` is neither the name of a task in this file nor a task id (tsk_…)\n\
          {file}:3: tasks[1].description: is missing\n"
     );
     assert!(ended.stdout.starts_with(&expected), "{}", ended.stdout);
@@ -60,7 +60,7 @@ fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
     for agent in ["claude", "codex", "cursor", "agents-md"] {
         let said = floor.run(&["instructions", "worker", "--for", agent]).stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("push your branch to the project's repository and name it as `branch`"), "{said}");
+        assert!(said.contains("push the branch to the project's repository, and name it as `branch`"), "{said}");
         assert!(said.contains("In a session that Shopfloor started"), "it says when that is not needed: {said}");
     }
 }

@@ -23,7 +23,7 @@ fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
 fn two_hubs_do_not_share_a_directory() {
     let floor = Floor::up();
     let said = floor.fail(1, &["up", "--no-open", "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("in use by another hub"), "{said}");
+    assert!(said.contains("Shopfloor is already running at http://"), "{said}");
     assert!(floor.json(&["project", "list"]).as_array().unwrap().is_empty(), "the first one goes on");
 }
 
@@ -80,7 +80,7 @@ fn doctor_looks_around() {
     assert_eq!(status(&floor, "database"), "missing");
     let ended = floor.run(&["doctor"]);
     assert_eq!(ended.code, 1, "the database is required");
-    assert!(ended.stdout.contains("to do: chmod 700"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("fix: chmod 700"), "{}", ended.stdout);
 }
 
 #[test]

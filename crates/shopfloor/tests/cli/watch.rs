@@ -22,7 +22,7 @@ fn a_watch_survives_the_hub() {
     let address = floor.url.replace("http://", "");
     floor.start(&address);
     floor.text(&["project", "create", "Lexer"]);
-    watch.wait_for_note("connected again, resumed after");
+    watch.wait_for_note("reconnected; resumed after");
     let second = delta(&watch);
     assert!(matches!(&second.change, Change::Project { project } if project.name == "Lexer"), "{second:?}");
     assert!(second.seq > first.seq);
@@ -50,7 +50,7 @@ fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
     let line = some.line();
     assert!(line.contains("message") && line.contains("in \"Parser\": hello"), "{line}");
     floor.text(&["project", "delete", project["id"].as_str().unwrap()]);
-    assert!(some.line().contains("is gone"));
+    assert!(some.line().contains("was deleted"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn settings_are_shown_and_changed() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     let settings = floor.text(&["work", "settings", "--project", "Parser"]);
-    assert!(settings.contains("strategy") && settings.contains("not by itself"), "{settings}");
+    assert!(settings.contains("strategy") && settings.contains("off"), "{settings}");
     let changed = floor.json(&[
         "work",
         "configure",
@@ -35,7 +35,7 @@ fn settings_are_shown_and_changed() {
     let said = floor.fail(4, &["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(said.contains("runner"), "{said}");
     assert!(floor.text(&["metrics", "--project", "Parser"]).contains("tasks                 none"));
-    assert!(floor.text(&["work", "doing", "--project", "Parser"]).contains("nobody"));
+    assert!(floor.text(&["work", "doing", "--project", "Parser"]).contains("no worker is busy"));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     let list = floor.text(&["worker", "list", "--project", "Parser"]);
     assert!(list.contains("$0.00 of $5.00") && list.contains("command"), "{list}");
     let shown = floor.text(&["worker", "show", id(&started[0])]);
-    assert!(shown.contains("What it had") && shown.contains("accepted"), "{shown}");
+    assert!(shown.contains("Attempts") && shown.contains("accepted"), "{shown}");
     assert!(floor.text(&["worker", "status"]).contains("workers: 2 idle"));
     let metrics = floor.text(&["metrics", "--project", "Parser"]);
     assert!(metrics.contains("4 done") && metrics.contains("speed-up"), "{metrics}");
@@ -77,7 +77,7 @@ fn workers_work_tasks_off_are_stopped_and_thawed() {
     let frozen = floor.json(&["stop-everything", "--project", "Parser"]);
     assert_eq!((frozen["frozen"].as_bool(), frozen["workers"].as_u64()), (Some(true), Some(2)));
     let settings = floor.text(&["work", "settings", "--project", "Parser"]);
-    assert!(settings.contains("not to workers of owner"), "{settings}");
+    assert!(settings.contains("stopped by owner"), "{settings}");
     let idle = floor.run(&["worker", "start", "--project", "Parser", "--", "true"]);
     assert!(idle.stderr.contains("you stopped everything"), "{idle:?}");
     let idle: Vec<&str> = idle.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -145,7 +145,7 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
     let show = |task: &str| floor.json(&["task", "show", task]);
     wait_until("the good one is done", || show(good)["task"]["status"] == "done");
     let shown = floor.text(&["task", "show", good]);
-    assert!(shown.matches("✓ met").count() == 3 && shown.contains("collected from what the agent said"), "{shown}");
+    assert!(shown.matches("✓ met").count() == 3 && shown.contains("from the agent's last message"), "{shown}");
     wait_until("the bad one needs a person", || show(bad)["task"]["status"] == "escalated");
     let shown = floor.text(&["task", "show", bad]);
     assert!(shown.contains("✗ not met") && shown.contains("nothing.txt") && shown.contains("needs you"), "{shown}");
@@ -176,7 +176,7 @@ fn what_a_take_over_would_run_is_shown_first() {
     };
     let shown = take(&[]);
     assert_eq!((shown.code, shown.stdout.as_str()), (2, ""), "{shown:?}");
-    assert!(shown.stderr.contains("would run what owner chose:\n  sh -c 'sleep 600'"), "{shown:?}");
+    assert!(shown.stderr.contains("would run this command, which owner chose:\n  sh -c 'sleep 600'"), "{shown:?}");
     assert!(shown.stderr.contains("--yes") && shown.stderr.contains("-- PROGRAM"), "{shown:?}");
     let said = take(&["--yes"]);
     assert!(said.code == 4 && said.stderr.contains("runner"), "it may run, and Bo has no runner: {said:?}");

@@ -80,7 +80,7 @@ fn what_was_deleted_comes_back_and_changes_travel_as_a_patch() {
     floor.wait_for(&session, "exited");
     let ended = floor.run(&["workspace", "restore", workspace]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("what was saved"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("restored save "), "{}", ended.stderr);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     let oldest = saves().pop().unwrap()["id"].as_str().unwrap().to_owned();
     floor.text(&["workspace", "restore", workspace, "--save", &oldest[..12]]);

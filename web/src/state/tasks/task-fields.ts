@@ -52,7 +52,7 @@ export function slipOf(text: string, listed: string | null, among: boolean): str
   if (!meant && !(single && ends && /^\p{Lowercase}+$/u.test(name))) return null;
   const hint = meant ? `; did you mean “${meant}”?` : ".";
   const known = [...new Set(Object.values(FIELDS))].join(", ");
-  return `There is no field “${name}”${hint} Known are: ${known}. If it belongs to the description, leave out the colon.`;
+  return `There is no field “${name}”${hint} Known fields: ${known}. If this is part of the description, remove the colon.`;
 }
 
 /** The closest field name, if it is similar. */

@@ -179,7 +179,7 @@ function fileMatches([path = "", ...rules]: readonly string[]): Criterion | stri
     else if (name === "min_words" && /^\d+$/u.test(value)) found.min_words = Number(value);
     else if (name === "parses" && /^(json|jsonl|toml|yaml|csv|xml|text)$/u.test(value))
       found.parses = value as NonNullable<typeof found.parses>;
-    else return `“${rule}” is none of: regex=…, not_regex=…, min_words=N, parses=FORMAT.`;
+    else return `“${rule}” is not one of: regex=…, not_regex=…, min_words=N, parses=FORMAT. Quote values with spaces: regex="def mul".`;
   }
   return found;
 }
