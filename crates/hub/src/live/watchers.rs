@@ -1,4 +1,4 @@
-//! The terminals that one client watches: what to send on its channels, and what its owner types.
+//! The terminals that one client watches: frames to send, and the owner's input.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::links::{Step, Watch};
 
 /// How many terminals one client may watch at once.
 const MOST: usize = 100;
-/// How much is sent before the client's other business gets a turn.
+/// How much to send before the client's other frames get a turn.
 const TURN: usize = 64 * 1024;
 
 /// The terminals that one client watches.
 #[derive(Default)]
 pub(crate) struct Watchers {
     open: BTreeMap<u32, Watched>,
-    /// Rings when there may be something to send; a ring that nobody waited for is kept.
+    /// Notified when there may be something to send; a notification without a waiter is kept.
     wake: Arc<Notify>,
     /// The channel that had the last turn.
     last: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Watchers {
 struct Watched {
     watch: Watch,
     may_type: bool,
-    /// What the client was last told.
+    /// What the client last received.
     reachable: bool,
 }
 
@@ -48,7 +48,7 @@ impl Watchers {
         from: Option<u64>,
     ) -> FromHub {
         if self.open.len() >= MOST && !self.open.contains_key(&channel) {
-            let detail = format!("at most {MOST} terminals can be watched at once: close some first");
+            let detail = format!("you can watch at most {MOST} terminals at once: close some first");
             return FromHub::Unwatched { channel, problem: Problem::new(ProblemKind::Conflict, detail) };
         }
         let found = match hub.store.session(caller, session, Action::SeeExecution).await {
@@ -67,7 +67,7 @@ impl Watchers {
         self.open.remove(&channel);
     }
 
-    /// Gives a terminal the size of its owner's view; anybody else's is passed over.
+    /// Gives a terminal the size of its owner's view; other people's sizes are ignored.
     pub(crate) fn resize(&self, channel: u32, cols: u16, rows: u16) {
         let sane = (2..=500).contains(&cols) && (2..=300).contains(&rows);
         if let Some(watched) = self.open.get(&channel).filter(|watched| watched.may_type && sane) {
@@ -75,7 +75,7 @@ impl Watchers {
         }
     }
 
-    /// Takes a client's binary frame. What somebody types who is not the owner ends here.
+    /// Handles a client's binary frame. Input of anybody but the owner ends here.
     pub(crate) fn on_frame(&mut self, actor: &Actor, frame: &[u8]) -> Result<(), Problem> {
         let refuse = |error: terminal::BadTerminalFrame| Problem::new(ProblemKind::Invalid, error.to_string());
         match (TerminalFrame::decode(frame).map_err(refuse)?, actor) {
@@ -93,7 +93,7 @@ impl Watchers {
                 }
                 Ok(())
             }
-            _ => Err(Problem::new(ProblemKind::Invalid, "a client sends input and credit only")),
+            _ => Err(Problem::new(ProblemKind::Invalid, "a client may send only input and credit")),
         }
     }
 
@@ -102,7 +102,7 @@ impl Watchers {
         self.wake.notified().await;
     }
 
-    /// What to send now, each channel in its turn. Rights are judged here, at the moment of sending.
+    /// What to send now, each channel in turn. Rights are checked here, at the moment of sending.
     pub(crate) fn pump(&mut self, hub: &Hub, actor: &Actor) -> Vec<Message> {
         let mut messages = Vec::new();
         let mut ended = Vec::new();

@@ -199,7 +199,7 @@ async fn a_text_with_a_key_is_typed_once_at_most() {
     assert_eq!(reply.status, 204);
     let repeated = again.await;
     assert_eq!(repeated.status, 409, "{}", repeated.text);
-    assert!(repeated.text.contains("look before you ask again"), "{}", repeated.text);
+    assert!(repeated.text.contains("check before you repeat it"), "{}", repeated.text);
     assert_eq!(other.await.status, 409, "the key stands for another text");
     // The next question that the runner hears is this one: neither of those reached it.
     let log = SessionLog { text: String::new(), truncated: false, setup: false };
