@@ -1,4 +1,4 @@
-//! Hears the hub and passes each thing on to whose it is, without ever waiting.
+//! Receives the hub's frames and dispatches them, without blocking.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl Ear for Desk {
             TerminalFrame::Input { channel, bytes } => self.floor.terminals.input(channel, bytes),
             TerminalFrame::Credit { channel, offset } => self.floor.terminals.credit(channel, offset),
             TerminalFrame::Snapshot { .. } | TerminalFrame::Data { .. } | TerminalFrame::Exit { .. } => {
-                tracing::debug!("the hub sent a terminal's output");
+                tracing::debug!("ignored a terminal's output from the hub");
             }
         }
     }
@@ -113,7 +113,7 @@ async fn follow_wishes(floor: Arc<Floor>, mut wanted: watch::Receiver<Option<Arc
         if let Some(newest) = newest
             && let Err(error) = take_in(&floor, &newest).await
         {
-            tracing::error!(%error, "what the hub wants could not be taken in; it will say so again");
+            tracing::error!(%error, "could not apply the desired state; the hub will repeat it");
         }
     }
 }
@@ -122,7 +122,7 @@ async fn forget_stored(floor: Arc<Floor>, mut stored: watch::Receiver<u64>) {
     while stored.changed().await.is_ok() {
         let number = *stored.borrow_and_update();
         if let Err(error) = floor.journal.acknowledge(number).await {
-            tracing::warn!(%error, "acknowledged facts stay in the journal for now");
+            tracing::warn!(%error, "could not delete acknowledged facts; they stay for now");
         }
     }
 }

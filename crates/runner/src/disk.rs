@@ -1,4 +1,4 @@
-//! Keeps what the runner takes on the disk within its budget.
+//! Keeps the runner's disk usage within its quota.
 
 mod gauge;
 
@@ -13,18 +13,18 @@ use crate::JournalError;
 use crate::floor::Floor;
 use crate::recordings;
 
-/// How often it is looked, whether or not anything seems to have come.
+/// How often to measure in any case.
 const LOOK: Duration = Duration::from_secs(300);
-/// How often the disk is asked what is free, which costs nothing.
+/// How often to check the free space, which is cheap.
 const ASK: Duration = Duration::from_secs(5);
 
-/// Measures, and makes room where the budget is spent, as long as the runner runs.
+/// Measures, and frees space above the quota, as long as the runner runs.
 pub(crate) async fn watch(floor: Arc<Floor>) {
     let (mut looks, mut asks) = (tokio::time::interval(LOOK), tokio::time::interval(ASK));
     for ticks in [&mut looks, &mut asks] {
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     }
-    // Where the disk does not say what is free, the time alone decides.
+    // Without a known free space, only the time decides.
     let mut gauge = floor.options.disk_quota.zip(free(&floor)).map(|(quota, free)| Gauge::new(quota, free));
     let mut retention = floor.retention.subscribe();
     loop {
@@ -39,14 +39,14 @@ pub(crate) async fn watch(floor: Arc<Floor>) {
             }
             Ok(()) = retention.changed() => {
                 if let Err(error) = recordings::expire(&floor).await {
-                    tracing::warn!(%error, "recordings that have expired could not be thrown away");
+                    tracing::warn!(%error, "could not delete expired recordings");
                 }
                 continue;
             }
         }
         let begun = Instant::now();
         let taken = look(&floor).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the disk's budget could not be looked after");
+            tracing::warn!(%error, "could not enforce the disk quota");
             u64::MAX
         });
         if let Some(gauge) = &mut gauge {
@@ -55,20 +55,20 @@ pub(crate) async fn watch(floor: Arc<Floor>) {
     }
 }
 
-/// What is free where the workspaces are.
+/// The free space for workspaces.
 fn free(floor: &Floor) -> Option<u64> {
     let disk = rustix::fs::statvfs(&floor.options.data_dir).ok()?;
     Some(disk.f_bfree.saturating_mul(disk.f_frsize))
 }
 
-/// Measures a workspace and tells the hub what it takes; nothing when it is not there.
+/// Measures a workspace and reports its size; `None` if it does not exist.
 pub(crate) async fn measure(floor: &Arc<Floor>, workspace: WorkspaceId) -> Option<u64> {
     let bytes = floor.workspaces.worktrees.disk_usage(workspace).await.ok()?;
     floor.workspaces.measured(floor, workspace, bytes).await;
     Some(bytes)
 }
 
-/// Measures everything, and makes room where there must be some; what is taken after that, if there is a quota.
+/// Measures everything, and frees space if necessary; returns the usage after that, if there is a quota.
 async fn look(floor: &Arc<Floor>) -> Result<u64, JournalError> {
     recordings::expire(floor).await?;
     recordings::make_room(floor).await?;
@@ -78,7 +78,7 @@ async fn look(floor: &Arc<Floor>) -> Result<u64, JournalError> {
     for (id, row) in floor.journal.workspaces().await? {
         let Some(bytes) = measure(floor, id).await else { continue };
         let in_use = checked.contains(&id) || !floor.sessions.in_workspace(id).is_empty();
-        // What was never counted might be anything.
+        // An unmeasured workspace could have any size.
         let stats = row.stats.as_ref();
         facts.push(EvictionFacts {
             id,
@@ -100,13 +100,13 @@ async fn look(floor: &Arc<Floor>) -> Result<u64, JournalError> {
             Ok(()) => {
                 let freed = facts.iter().find(|fact| fact.id == id).map_or(0, |fact| fact.bytes);
                 taken = taken.saturating_sub(freed);
-                tracing::info!(workspace = %id, "a workspace was deleted to make room");
+                tracing::info!(workspace = %id, "deleted a workspace to free space");
             }
-            Err(problem) => tracing::info!(workspace = %id, why = problem.detail, "a workspace is kept"),
+            Err(problem) => tracing::info!(workspace = %id, why = problem.detail, "kept a workspace"),
         }
     }
     if plan.still_over > 0 {
-        tracing::warn!(bytes = plan.still_over, "the disk's quota is overrun by work that must be kept");
+        tracing::warn!(bytes = plan.still_over, "the disk quota is exceeded by work that must be kept");
     }
     Ok(taken)
 }

@@ -1,4 +1,4 @@
-//! What every part of a runner shares.
+//! The shared state of a runner.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::terminals::Terminals;
 use crate::tokens::Tokens;
 use crate::workspaces::Workspaces;
 
-/// What every part of a runner shares.
+/// The shared state of a runner.
 #[derive(Debug)]
 pub(crate) struct Floor {
     pub(crate) options: Arc<Options>,
@@ -36,17 +36,17 @@ pub(crate) struct Floor {
     pub(crate) tokens: Tokens,
     pub(crate) checks: Checks,
     pub(crate) bundles: Bundles,
-    /// What the hub said may run here, of what others wrote.
+    /// The hub's approvals.
     pub(crate) approvals: Approvals,
-    /// How often the hub is told that the runner is there, and what it answered.
+    /// The heartbeat interval, and the hub's last answer.
     pub(crate) pulse: Pulse,
-    /// How many asks are answered at once.
+    /// How many requests are answered at once.
     pub(crate) asks: Semaphore,
-    /// For how many days recordings of a project are kept, once the hub has said so.
+    /// How many days to keep recordings of each project, once the hub has said so.
     pub(crate) retention: watch::Sender<BTreeMap<ProjectId, u32>>,
-    /// The connection to the hub, while there is one.
+    /// The connection to the hub, if there is one.
     pub(crate) line: watch::Sender<Option<Line>>,
-    /// Ends with the runner; the sessions go on without it.
+    /// Ends with the runner; sessions continue without it.
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -57,7 +57,7 @@ impl Floor {
         self.options.data_dir.join("sessions").join(session.to_string())
     }
 
-    /// Where a repository is, on this machine: `~` is the home of whoever runs the runner.
+    /// A repository's location on this machine: `~` is the home of the user who runs the runner.
     pub(crate) fn location(&self, location: &str) -> String {
         match (location.strip_prefix("~/"), self.person.get("HOME")) {
             (Some(below), Some(home)) => format!("{}/{below}", home.trim_end_matches('/')),
@@ -65,7 +65,7 @@ impl Floor {
         }
     }
 
-    /// Runs a task until it is done or the runner ends.
+    /// Runs a task until it is done or the runner stops.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {

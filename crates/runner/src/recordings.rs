@@ -1,4 +1,4 @@
-//! What recordings take on the disk, and which go when there is no room.
+//! The disk usage of recordings, and which to delete to free space.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::journal::{Change, SessionRow};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// How large a recording is.
+/// A recording's size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) output_bytes: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Size {
     pub(crate) duration_ms: u64,
 }
 
-/// How large the recording of the session in `dir` is. Reads files: not for an async thread.
+/// The size of the recording in `dir`. Reads files: not for an async thread.
 pub(crate) fn size(dir: &Path) -> Size {
     let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
     Size {
@@ -32,7 +32,7 @@ pub(crate) fn size(dir: &Path) -> Size {
     }
 }
 
-/// The same of a recording that is being written, without reading it: it lasts until now.
+/// The same for a growing recording, without reading it: it lasts until now.
 pub(crate) fn glance(dir: &Path) -> Size {
     let Ok(recording) = Recording::open(&terminal::Files::new(dir).recording()) else { return Size::default() };
     let since = now().as_millis() - recording.header().started_at.saturating_mul(1000);
@@ -40,7 +40,7 @@ pub(crate) fn glance(dir: &Path) -> Size {
     Size { output_bytes: 0, disk_bytes: recording.size().unwrap_or(0), duration_ms }
 }
 
-/// Throws recordings of sessions that are over away until the rest fits, the oldest first.
+/// Deletes recordings of exited sessions until the rest fits, oldest first.
 pub(crate) async fn make_room(floor: &Arc<Floor>) -> Result<(), JournalError> {
     let Some(limit) = floor.options.recordings_limit else { return Ok(()) };
     let (ended, running) = (floor.journal.sessions(true).await?, floor.journal.sessions(false).await?);
@@ -51,13 +51,13 @@ pub(crate) async fn make_room(floor: &Arc<Floor>) -> Result<(), JournalError> {
     }
     for session in too_much(&all, limit) {
         let Some(row) = ended.iter().find(|row| row.session == session) else { continue };
-        throw_away(floor, row, "a recording was thrown away to make room").await;
+        throw_away(floor, row, "deleted a recording to free space").await;
     }
     Ok(())
 }
 
-/// Throws recordings of sessions that were over for longer than their project wants away; only while the hub is there to say
-/// which are to be kept.
+/// Deletes recordings that are older than their project's retention; only while the hub is connected, which knows what
+/// to keep.
 pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
     let retention = floor.retention.borrow().clone();
     if retention.is_empty() || floor.line.borrow().is_none() {
@@ -74,16 +74,16 @@ pub(crate) async fn expire(floor: &Arc<Floor>) -> Result<(), JournalError> {
             // Earlier releases left them.
             let dir = floor.session_dir(row.session);
             if let Ok(Err(error)) = tokio::task::spawn_blocking(move || forget_events(&dir)).await {
-                tracing::warn!(session = %row.session, %error, "what an agent printed could not be thrown away");
+                tracing::warn!(session = %row.session, %error, "could not delete an agent's output");
             }
         } else {
-            throw_away(floor, &row, "a recording has expired").await;
+            throw_away(floor, &row, "deleted an expired recording").await;
         }
     }
     Ok(())
 }
 
-/// Throws the lines away that an agent printed: they say what a recording shows.
+/// Deletes an agent's printed lines: they contain what the recording shows.
 fn forget_events(dir: &Path) -> std::io::Result<()> {
     match std::fs::remove_file(dir.join(agents::lines::EVENTS_FILE)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -91,7 +91,7 @@ fn forget_events(dir: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Throws the recording of a session that is over away, with the lines that its agent printed, and tells the hub.
+/// Deletes an exited session's recording and its agent's lines, and reports it.
 async fn throw_away(floor: &Arc<Floor>, row: &SessionRow, why: &str) {
     let session = row.session;
     let dir = floor.session_dir(session);
@@ -103,7 +103,7 @@ async fn throw_away(floor: &Arc<Floor>, row: &SessionRow, why: &str) {
     let before = match gone.await {
         Ok(Ok(before)) => before,
         Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => return,
-        Ok(Err(error)) => return tracing::warn!(%session, %error, "a recording could not be thrown away"),
+        Ok(Err(error)) => return tracing::warn!(%session, %error, "could not delete a recording"),
         Err(_) => return,
     };
     tracing::info!(%session, bytes = before.disk_bytes, "{why}");
@@ -120,10 +120,10 @@ async fn disk(floor: &Floor, session: SessionId) -> u64 {
     tokio::task::spawn_blocking(measure).await.unwrap_or(0)
 }
 
-/// Which recordings go, of (session, size, may go), oldest first, so that the rest is within the limit.
+/// Which recordings to delete, of (session, size, deletable), oldest first, so that the rest fits the limit.
 fn too_much(all: &[(SessionId, u64, bool)], limit: u64) -> Vec<SessionId> {
     let mut total: u64 = all.iter().map(|(_, size, _)| size).sum();
-    // Ids are ordered by when they were made.
+    // Ids are ordered by creation time.
     let mut may_go: Vec<_> = all.iter().filter(|(_, size, may_go)| *may_go && *size > 0).collect();
     may_go.sort_by_key(|(session, ..)| *session);
     let mut gone = Vec::new();
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_first_and_only_those_that_may() {
+    fn the_oldest_deletable_recordings_go_first() {
         let ids: Vec<_> = (0..4).map(|_| SessionId::generate()).collect();
         let all = [(ids[0], 10, false), (ids[1], 20, true), (ids[2], 30, true), (ids[3], 40, true)];
         let check = |limit, expected: &[SessionId]| assert_eq!(too_much(&all, limit), expected);

@@ -1,4 +1,4 @@
-//! Starts a runner and keeps it running until it is told to end; its sessions go on without it.
+//! Runs a runner until a signal stops it; its sessions continue without it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,27 +23,27 @@ use crate::tokens::Tokens;
 use crate::workspaces::{Workspaces, follow_changes};
 use crate::{JournalError, Options, about, disk, lease, link, programs};
 
-/// How many asks are answered at once.
+/// How many requests to answer at once.
 const ASKS: usize = 6;
-/// Workspaces that were used within this time are followed, besides those in which a session works: people go on in them
-/// after a session has ended.
+/// Workspaces used within this time are watched, besides those with a session: people continue to work in them after a
+/// session has exited.
 const FOLLOWED_MS: i64 = 24 * 3600 * 1000;
 
 /// Why a runner cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Its journal cannot be used.
+    /// Its journal is not usable.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Its workspaces cannot be used.
+    /// Its workspaces are not usable.
     #[error("the workspaces cannot be used: {0}")]
     Worktrees(#[from] worktree::Error),
 }
 
-/// Runs a runner until `shutdown`. Sessions that run then go on, and are found again by the next runner.
+/// Runs a runner until `shutdown`. Running sessions continue, and the next runner finds them.
 pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
     let journal = Arc::new(Journal::open(&options.data_dir).await?);
-    // Everything that is told a path of it must mean the same one, also behind a link.
+    // Every user of this path must mean the same folder, even behind a link.
     options.data_dir = std::fs::canonicalize(&options.data_dir)
         .map_err(|error| JournalError::Folder(options.data_dir.clone(), error))?;
     let person: std::collections::BTreeMap<String, String> = std::env::vars_os()
@@ -81,7 +81,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
     let looked_after = journal.clone();
     floor.spawn(async move { looked_after.look_after().await });
     floor.workspaces.remember_sandboxes(&floor).await?;
-    // Before anything that is new: what runs already is ours to look after.
+    // Before anything new: adopt the running sessions.
     let mut worked_in = HashSet::new();
     for row in journal.sessions(false).await? {
         worked_in.insert(row.desired.workspace.workspace);
@@ -104,7 +104,7 @@ pub async fn run(mut options: Options, shutdown: impl Future<Output = ()>) -> Re
         () = link::run(options.clone(), journal, about, desk) => {}
         () = shutdown => {}
     }
-    tracing::info!("the runner ends; its sessions go on");
+    tracing::info!("the runner is stopping; its sessions continue");
     floor.stop.cancel();
     floor.tasks.close();
     floor.tasks.wait().await;

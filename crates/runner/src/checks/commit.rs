@@ -1,4 +1,4 @@
-//! Commits what an agent that cannot commit left behind, before it is checked whether everything is committed.
+//! Commits the work of an agent that cannot commit, before its report is checked.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use worktree::Examined;
 
 use crate::floor::Floor;
 
-/// The longest first line of a message.
+/// Maximum length of a message's first line.
 const SUBJECT: usize = 72;
 
-/// Commits the work of a report's agent, if that is to be done; whether it was.
+/// Commits the work of a report's agent if necessary; whether it did.
 pub(super) async fn for_agent(floor: &Arc<Floor>, check: &DesiredCheck, facts: &Examined) -> bool {
     let workspace = check.workspace.workspace;
     if !acceptance::commits_for_agent(&check.criteria, facts, false) {
@@ -24,18 +24,17 @@ pub(super) async fn for_agent(floor: &Arc<Floor>, check: &DesiredCheck, facts: &
     }
     match floor.workspaces.worktrees.commit(workspace, &message(check.summary.as_deref())).await {
         Ok(commit) => {
-            tracing::info!(%workspace, ?commit, "the agent's work was committed for it");
+            tracing::info!(%workspace, ?commit, "committed the agent's work");
             commit.is_some()
         }
         Err(error) => {
-            tracing::warn!(%workspace, %error, "the agent's work could not be committed for it");
+            tracing::warn!(%workspace, %error, "could not commit the agent's work");
             false
         }
     }
 }
 
-/// Whether the agent that worked on the task here could commit; nothing when none did, or when what ran is a person's own
-/// command.
+/// Whether the task's agent could commit here; `None` if there was none, or if a person's own command ran.
 async fn can_commit(floor: &Arc<Floor>, check: &DesiredCheck) -> Option<bool> {
     let mut sessions = floor.journal.sessions(false).await.ok()?;
     sessions.extend(floor.journal.sessions(true).await.ok()?);

@@ -1,4 +1,4 @@
-//! Keeps a session from writing outside its workspace, where that was wanted, and from seeing anything of ours.
+//! Puts a session into its sandbox, if it has one.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::hidden::hidden;
 use crate::journal::SessionRow;
 use crate::workspaces::Place;
 
-/// The arguments that run `argv` contained; as they are when nobody wants that.
+/// The arguments that run `argv` in the sandbox; unchanged without one.
 pub(crate) fn contain(
     floor: &Floor,
     adapter: &Adapter,
@@ -36,12 +36,12 @@ pub(crate) fn contain(
     agents::sandbox(adapter, &argv, &floor.person, &spec).map_err(|error| error.to_string())
 }
 
-/// The sandbox of a session: the one that it was started in, or is wanted in.
+/// A session's sandbox: the one that it was started in, or is wanted in.
 pub(super) fn sandbox_of(row: &SessionRow) -> Option<&Sandbox> {
     row.memory.sandbox.as_ref().or(row.desired.sandbox.as_ref())
 }
 
-/// Where contained agents of a project keep their state: they may resume each other's conversations.
+/// Where sandboxed agents of a project keep their state, so that they can resume each other's conversations.
 pub(super) fn state_dir(data_dir: &Path, project: ProjectId) -> PathBuf {
     data_dir.join("contained").join(project.to_string())
 }

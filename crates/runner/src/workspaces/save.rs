@@ -1,4 +1,4 @@
-//! Saves what is not committed, and tells the hub what differs when that has changed.
+//! Saves uncommitted work, and reports changes.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::journal::{Change, WorkspaceRow};
 use crate::sessions::Order;
 
 impl Workspaces {
-    /// Saves a workspace and tells what is new about it. What is not there needs no saving.
+    /// Saves a workspace and reports news about it. A missing workspace needs no saving.
     pub(crate) async fn save(&self, floor: &Arc<Floor>, workspace: WorkspaceId) -> Result<(), worktree::Error> {
         let saved = match self.worktrees.save(workspace).await {
             Err(worktree::Error::NoWorkspace(_)) => return Ok(()),
             saved => saved?,
         };
         for left in &saved.left_out {
-            tracing::warn!(%workspace, path = left.path, why = left.why, "a file could not be saved");
+            tracing::warn!(%workspace, path = left.path, why = left.why, "could not save a file");
         }
         let counted = self.worktrees.stats(workspace).await?;
         self.counted(floor, workspace, &counted).await;
         Ok(())
     }
 
-    /// Tells the hub what differs in a workspace, if that is new.
+    /// Reports a workspace's changes, if they are new.
     pub(crate) async fn counted(&self, floor: &Arc<Floor>, workspace: WorkspaceId, counted: &worktree::GitStats) {
         let before = self.change(floor, workspace, |row| {
             row.stats = Some(told(counted));
@@ -44,17 +44,17 @@ impl Workspaces {
         }
     }
 
-    /// Tells the hub that a workspace was saved.
+    /// Reports that a workspace was saved.
     pub(crate) async fn saved(&self, floor: &Arc<Floor>, workspace: WorkspaceId, at: Timestamp) {
         self.change(floor, workspace, |row| row.saved_at = Some(at)).await;
     }
 
-    /// Tells the hub what a workspace takes on the disk.
+    /// Reports a workspace's disk usage.
     pub(crate) async fn measured(&self, floor: &Arc<Floor>, workspace: WorkspaceId, bytes: u64) {
         self.change(floor, workspace, |row| row.disk_bytes = Some(bytes)).await;
     }
 
-    /// Remembers that a workspace is used again, whether or not anything in it will change.
+    /// Stores that a workspace is used again, even if nothing in it changes.
     pub(super) async fn used(&self, floor: &Arc<Floor>, workspace: WorkspaceId) {
         let _alone = self.counting.lock().await;
         let known = floor.journal.workspace(workspace).await.ok().flatten();
@@ -64,7 +64,7 @@ impl Workspaces {
         }
     }
 
-    /// Changes what is remembered of a workspace, and tells what of it is new; what it was before.
+    /// Changes a workspace's stored state, and reports what is new; returns the state before.
     async fn change(
         &self,
         floor: &Arc<Floor>,
@@ -87,7 +87,7 @@ impl Workspaces {
     }
 }
 
-/// What is checked out; nothing where there is no repository, or its `.git` cannot be read.
+/// What is checked out; `None` without a repository, or if its `.git` cannot be read.
 pub(crate) fn checked_out(branch: Option<&str>, head: Option<&str>) -> Option<CheckedOut> {
     let on = branch.map(|name| CheckedOut::Branch { name: name.to_owned() });
     on.or(head.map(|_| CheckedOut::Commit {}))

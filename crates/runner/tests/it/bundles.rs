@@ -64,7 +64,7 @@ async fn what_did_not_arrive_whole_fails_the_workspace_and_says_so() {
     let bundle = "ab".repeat(32);
     let data = base64::engine::general_purpose::STANDARD.encode("not what the name says");
     let take = RunnerAsk::BundleTake { bundle: bundle.clone(), bytes: 22, offset: 0, data: data.clone() };
-    assert!(hub.ask(take).await.unwrap_err().detail.contains("did not arrive as it was sent"));
+    assert!(hub.ask(take).await.unwrap_err().detail.contains("was damaged in transfer"));
     for (name, bytes) in [("../../x".to_owned(), 22), (bundle.clone(), u64::MAX), (bundle.clone(), 3)] {
         let ask = RunnerAsk::BundleTake { bundle: name, bytes, offset: 0, data: data.clone() };
         assert!(hub.ask(ask).await.is_err());

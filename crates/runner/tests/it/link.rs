@@ -45,7 +45,7 @@ async fn a_token_that_is_refused_is_tried_again_and_said_so() {
     let hub = FakeHub::start().await;
     hub.refuse(true);
     let runner = TestRunner::start(&hub);
-    let said = || async { runner.log().contains("does not take this runner").then_some(()) };
+    let said = || async { runner.log().contains("refuses this runner").then_some(()) };
     testkit::wait_until("the log says so", said).await;
     hub.refuse(false);
     hub.connected(1).await;
