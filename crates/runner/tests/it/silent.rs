@@ -130,7 +130,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_
         }
         let state = hub.over(task.session).await;
         assert_eq!(state.status, SessionStatus::Lost, "{state:?}");
-        assert!(state.detail.as_deref().unwrap().contains("another may have the task"), "{state:?}");
+        assert!(state.detail.as_deref().unwrap().contains("another worker may"), "{state:?}");
         assert!(Path::new(&path).join("file").exists());
     }
 }

@@ -20,7 +20,7 @@ fn exit_codes_mean_something() {
     assert!(floor.fail(2, &["worker", "start", "--project", "P"]).contains("give --agent or `-- COMMAND`"));
     assert!(floor.fail(2, &["project", "create"]).contains("missing text"));
     assert!(floor.fail(2, &["project", "create", "x", "--visibility", "open"]).contains("read-only"));
-    assert!(floor.fail(3, &["project", "show", "nothing"]).contains("there is no project `nothing`"));
+    assert!(floor.fail(3, &["project", "show", "nothing"]).contains("no project `nothing` found"));
     assert!(floor.fail(3, &["project", "show", NOBODY]).contains("not found"));
     assert!(floor.fail(3, &["--token", "sf_wrong", "project", "list"]).contains("--token-file FILE"));
     let no_address = floor.fail(2, &["--hub", "notaurl", "project", "list"]);

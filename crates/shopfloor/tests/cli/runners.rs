@@ -102,7 +102,7 @@ fn a_runner_is_called_what_it_is_started_with() {
     };
     let (first, second) = (secret("laptop"), secret("other"));
     let runner = start(&first, &["--name", "desk"], "first");
-    runner.wait_for_note("registered as `laptop`; it is shown as `desk`");
+    runner.wait_for_note("registered as `laptop`; its name is now `desk`");
     assert_eq!(names(), r#""desk" "other""#);
     let trail = floor.json(&["audit", "list"]);
     assert!(trail.to_string().contains("runner `laptop` is called `desk`"), "{trail}");
