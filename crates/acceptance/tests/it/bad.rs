@@ -250,7 +250,11 @@ async fn a_file_that_a_report_names_must_be_committed_where_work_must_be() {
     let committed = criteria(COMMITTED);
     let named = ["README.md", "build.log"].map(str::to_owned);
     let caught = check(&committed, &named, &site).await.remove(0);
-    assert!(caught.passed == Some(false) && caught.reason.starts_with("not in the commit: `build.log`"), "{}", caught.reason);
+    assert!(
+        caught.passed == Some(false) && caught.reason.starts_with("not in the commit: `build.log`"),
+        "{}",
+        caught.reason
+    );
     let named = ["README.md", "docs/guide.md", "docs", "/etc/passwd", "../elsewhere"].map(str::to_owned);
     let passed = check(&committed, &named, &site).await.remove(0);
     assert_eq!(passed.passed, Some(true), "{}", passed.reason);
