@@ -53,7 +53,7 @@ async fn a_session_with_too_many_processes_is_ended() {
 async fn a_session_that_takes_too_much_memory_is_ended() {
     let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
     let why = ended("x=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 600", limits).await;
-    assert!(why.ends_with("MiB of memory, and session_memory allows 64 MiB"), "{why}");
+    assert!(why.ends_with("MiB of memory; the limit (session_memory) is 64 MiB"), "{why}");
 }
 
 #[tokio::test]
