@@ -1,23 +1,23 @@
-//! Where a session goes. Pure: the caller brings the facts.
+//! Chooses a runner for a session. Pure: the caller brings the facts.
 
 use crate::RunnerId;
 
-/// What the choice depends on.
+/// The facts about a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The runner.
     pub runner: RunnerId,
-    /// What its owner calls it.
+    /// Its name.
     pub name: String,
     /// Whether it is connected.
     pub connected: bool,
-    /// Why it cannot record what happens, if it cannot.
+    /// Why it cannot record facts, if it cannot.
     pub trouble: Option<String>,
     /// Its labels.
     pub labels: Vec<String>,
     /// The agents that are installed there.
     pub agents: Vec<String>,
-    /// Agents that are not, each with the command that installs it.
+    /// Missing agents, each with the command that installs it.
     pub installs: Vec<(String, String)>,
     /// How many sessions it runs at once.
     pub capacity: u32,
@@ -28,7 +28,7 @@ pub struct Candidate {
 /// What a session needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs<'a> {
-    /// The only runner that will do, if one was named.
+    /// The only acceptable runner, if one was named.
     pub runner: Option<RunnerId>,
     /// The adapter.
     pub agent: &'a str,
@@ -44,7 +44,7 @@ pub fn place(needs: Needs<'_>, candidates: &[Candidate]) -> Result<RunnerId, Str
         );
     }
     let fitting = candidates.iter().filter(|candidate| why_not(needs, candidate).is_none());
-    // The share of what it can take, then the name, so that the choice does not depend on an order.
+    // By relative load, then by name, so that the choice does not depend on an order.
     let load = |candidate: &Candidate| u64::from(candidate.sessions) * 1_000 / u64::from(candidate.capacity.max(1));
     if let Some(chosen) = fitting.min_by_key(|candidate| (load(candidate), candidate.name.clone(), candidate.runner)) {
         return Ok(chosen.runner);
