@@ -195,7 +195,7 @@ impl Files {
         Files { dir: dir.to_owned() }
     }
 
-    /// What the host is told.
+    /// The host's input.
     pub fn spec(&self) -> PathBuf {
         self.dir.join("spec.json")
     }

@@ -86,7 +86,7 @@ fn git_dir(tree: &Path) -> Result<Root> {
         path: tree.join(".git"),
         why: match error.kind() {
             std::io::ErrorKind::NotFound => {
-                "somebody deleted it; `shopfloor workspace restore` makes it anew, with the \
+                "somebody deleted it; `shopfloor workspace restore` recreates it, with the \
                                              commits that were saved"
                     .into()
             }

@@ -195,7 +195,7 @@ async fn schemas_reach_nothing_and_end() {
     assert_eq!(result.passed, Some(true), "{}", result.reason);
 }
 
-/// A schema that looks twice at each level of what it is given, and a file with so many levels.
+/// A schema that checks each level of its input twice, and a file with this many levels.
 const DOUBLES: &str = r##"{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}"##;
 
 fn levels(many: usize) -> String {

@@ -1,4 +1,4 @@
-//! The person on the floor: whoever is asked lets it be tried again.
+//! The person on the floor: answers every question with a retry.
 
 use std::time::Duration;
 

@@ -62,7 +62,7 @@ pub(crate) enum LinkError {
     Version(u32, u32),
     #[error("this data directory belongs to another hub ({0}): choose another --data-dir for this one")]
     OtherHub(domain::HubId),
-    #[error("the hub remembers other facts than this journal: counting anew under another name")]
+    #[error("the hub has other facts than this journal: renumbering them under another journal id")]
     Behind,
     #[error("there is news about this runner")]
     News,

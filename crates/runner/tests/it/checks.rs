@@ -92,7 +92,7 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
     hub.want_checked(vec![check.clone()]);
     let (results, changes) = hub.checked(&check).await.unwrap();
     let begun = |body: &FactBody| matches!(body, FactBody::Checking { report } if *report == check.report);
-    assert_eq!(hub.facts().iter().filter(|fact| begun(&fact.body)).count(), 1, "it is told when it begins");
+    assert_eq!(hub.facts().iter().filter(|fact| begun(&fact.body)).count(), 1, "its start is reported");
     let passed: Vec<_> = results.iter().map(|result| result.passed).collect();
     assert_eq!(passed, [Some(true), Some(false), Some(true), None, Some(true), Some(true)], "{results:?}");
     assert!(results[1].reason.contains("untracked"), "{}", results[1].reason);
@@ -160,17 +160,17 @@ async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
     let first = hub.checked(&check).await.unwrap();
     runner.kill().await;
     runner.spawn();
-    testkit::wait_until("it is told again", || async { (hub.repeated() > 0).then_some(()) }).await;
+    testkit::wait_until("it is reported again", || async { (hub.repeated() > 0).then_some(()) }).await;
     hub.acknowledge(true);
     hub.cut();
     hub.connected(3).await;
-    // Still wanted, by a hub that has forgotten: told anew from the journal.
+    // Still wanted, by a hub that has forgotten: reported again from the journal.
     let told = |hub: &FakeHub| {
         let facts = hub.facts();
         facts.iter().filter(|fact| matches!(fact.body, protocol::link::FactBody::Checked { .. })).count()
     };
     let before = told(&hub);
-    testkit::wait_until("it is told anew", || async {
+    testkit::wait_until("it is reported again", || async {
         hub.want_checked(vec![check.clone()]);
         (told(&hub) > before).then_some(())
     })

@@ -327,7 +327,7 @@ impl FakeHub {
         .await;
         found.unwrap_or_else(|_| {
             let facts: Vec<_> = self.facts().iter().map(|fact| format!("{} {:?}", fact.number, fact.body)).collect();
-            panic!("waited in vain for {what}; the facts are:\n{}", facts.join("\n"));
+            panic!("timed out waiting for {what}; the facts are:\n{}", facts.join("\n"));
         })
     }
 }
@@ -355,7 +355,7 @@ impl Shared {
                     state.facts.push(fact);
                 } else {
                     let known = &state.facts[fact.number as usize - 1];
-                    assert_eq!(known, &fact, "a fact that was told once is told as it was");
+                    assert_eq!(known, &fact, "a repeated fact does not change");
                     state.repeated += 1;
                 }
                 let number = state.facts.len() as u64;

@@ -278,7 +278,7 @@ async fn a_prompt_reaches_a_command_by_its_standard_input() {
     assert!(!std::path::Path::new(&path).join("pwned").exists());
 }
 
-/// What the hub was told that a session was at, in order.
+/// The reported states of a session, in order.
 pub(crate) fn states(hub: &FakeHub, session: SessionId) -> Vec<SessionStatus> {
     let of = |state: &SessionState| state.status;
     let facts = hub.facts();

@@ -96,7 +96,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_the_hub_does_not_answe
     hub.refuse(true);
     hub.cut();
     wait_until("the task's agent is gone", async || (!lives(agent)).then_some(())).await;
-    assert!(lives(mine), "whoever works on no task goes on");
+    assert!(lives(mine), "a session without a task continues");
     hub.refuse(false);
     let state = hub.over(task.session).await;
     assert_eq!(state.status, SessionStatus::Lost, "{state:?}");
@@ -122,7 +122,7 @@ async fn a_tasks_session_stops_before_its_lease_ends_when_its_runner_was_killed_
             signal(runner.pid(), Signal::STOP);
         }
         wait_until("the task's agent is gone", async || (!lives(agent)).then_some(())).await;
-        assert!(lives(mine), "whoever works on no task goes on");
+        assert!(lives(mine), "a session without a task continues");
         if killed {
             runner.spawn();
         } else {

@@ -16,7 +16,7 @@ fn for_task(mut session: DesiredSession) -> DesiredSession {
     session
 }
 
-/// What the hub was told of a session, in order: words, limits and ends.
+/// The facts about a session, in order: words, limits and ends.
 fn told(hub: &FakeHub, wanted: &DesiredSession) -> Vec<String> {
     let word = |fact: &FactBody| match fact {
         FactBody::SessionSaid { session, text } if *session == wanted.session => Some(format!("said {text}")),
@@ -61,7 +61,7 @@ async fn a_command_gets_its_brief_and_its_last_lines_are_collected() {
     assert!(!std::path::Path::new(&format!("{path}/hacked")).exists());
 }
 
-/// An agent with structured lines that says what it is told to.
+/// An agent with structured lines that prints given words.
 const HELPER: &str = r##"
 name = "helper"
 label = "Helper"
@@ -121,7 +121,7 @@ async fn structured_words_count_and_a_limit_is_told_once() {
     std::fs::write(data.join("go"), "").unwrap();
     hub.over(session.session).await;
     let mut told = told(&hub, &session);
-    // Whether its first words are told apart from the limit depends on when they are looked at.
+    // Whether its first words are reported separately from the limit depends on timing.
     told.retain({
         let mut first = true;
         move |word| !(std::mem::take(&mut first) && word == "progress")

@@ -188,7 +188,7 @@ async fn what_is_over_is_shown_from_its_files_and_what_is_not_there_is_said_so()
 }
 
 #[tokio::test]
-async fn whoever_fell_behind_is_shown_the_screen_after_the_end() {
+async fn a_slow_watcher_gets_the_final_screen_after_the_end() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;

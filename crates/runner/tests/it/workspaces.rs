@@ -61,7 +61,7 @@ async fn ports_of_sessions_that_are_over_are_given_to_others() {
     hub.over(first.session).await;
     hub.desire_from(11, vec![second.clone()], Vec::new());
     hub.log_has(second.session, "port 4200").await;
-    // Who lost them is told; who works keeps them.
+    // The workspace that lost its ports is reported; one in use keeps them.
     hub.fact("that it has none", |fact| match fact {
         FactBody::WorkspaceReady { workspace, ports: None, .. } => {
             (*workspace == first.workspace.workspace).then_some(())
@@ -190,7 +190,7 @@ async fn a_repository_that_is_not_there_is_said_so() {
 }
 
 #[tokio::test]
-async fn a_repository_may_be_below_the_home_of_whoever_runs_the_runner() {
+async fn a_repository_may_be_below_the_home_of_the_runners_user() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let origin = fixture(&[("file.txt", "at home\n")]);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::floor::Floor;
 use crate::process::{Running, wait_until};
 
-/// A folder beside a hub, and whoever writes into it.
+/// A folder beside a hub, and its user.
 struct Desk {
     floor: Floor,
 }
@@ -214,7 +214,7 @@ fn odd_files_are_told_so_and_the_rest_goes_on() {
         }
     }
     let note = |name: &String| name.starts_with("xxx") && name.ends_with(".error.txt");
-    wait_until("a long name is told so", || desk.names("pending").iter().any(note));
+    wait_until("a long name is reported", || desk.names("pending").iter().any(note));
     desk.put("reports/plain.json", &json!({ "summary": "Done" }));
     desk.wait_for("completed/plain.json");
     assert_eq!(desk.titles(), ["Write it"]);

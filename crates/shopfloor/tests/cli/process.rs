@@ -38,7 +38,7 @@ impl From<Output> for Ended {
 pub(crate) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is() {
-        assert!(start.elapsed() < PATIENCE, "waited too long until {what}");
+        assert!(start.elapsed() < PATIENCE, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }

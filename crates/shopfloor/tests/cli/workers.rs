@@ -187,5 +187,5 @@ fn what_a_take_over_would_run_is_shown_first() {
     assert_eq!(show()["attempt"], 1, "nothing was taken over");
     let worker = floor.json(&["worker", "list"])[0].clone();
     let removed = floor.json(&["worker", "remove", id(&worker)]);
-    assert_eq!(removed["removed"], worker["id"], "a program is told, too");
+    assert_eq!(removed["removed"], worker["id"], "a program gets the id, too");
 }

@@ -9,7 +9,7 @@ use testkit::wait_until;
 use super::{Grounds, is_harmless};
 use crate::floor::git;
 
-/// One of so many names is tried with a session of its own.
+/// One of this many names is tried with its own session.
 const SOME: usize = 14;
 
 impl Grounds {

@@ -48,7 +48,7 @@ async fn an_answer_reaches_who_waits_for_it() {
     let verb = Call::SessionLog { session, page: LogPage { lines: Some(50_000), setup: None } };
     let (reply, asked) = floor.while_asked(verb, told(RunnerAnswer::Log(log))).await;
     assert_eq!((reply.status, reply.body["text"].as_str()), (200, Some("hello")));
-    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most so many");
+    assert_eq!(asked, RunnerAsk::Log { session, lines: 10_000, setup: false }, "at most this many");
 
     let printed = SessionLog { text: "npm ci".into(), truncated: false, setup: true };
     let setup = || Call::SessionLog { session, page: LogPage { lines: None, setup: Some(true) } };
@@ -121,7 +121,7 @@ async fn nobody_waits_for_a_runner_that_is_gone() {
     let reply = call(&floor.hub, &floor.pete, &Call::RecordingShow { session }).await;
     assert_eq!(reply.status, 503);
     let stop = Call::SessionStop { session, input: Default::default() };
-    assert_eq!(call(&floor.hub, &floor.olga, &stop).await.status, 200, "what is wanted is stored all the same");
+    assert_eq!(call(&floor.hub, &floor.olga, &stop).await.status, 200, "the wish is stored anyway");
     floor.runner.again(floor.hub.url()).await;
     floor.runner.hello(8).await;
     floor.runner.desired("the stop", |sessions| sessions.iter().any(|plan| !plan.run)).await;
