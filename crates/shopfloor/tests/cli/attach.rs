@@ -1,4 +1,4 @@
-//! `attach` on a real terminal: keys, sizes, and a way out that leaves nothing behind.
+//! `attach` on a real terminal: keys, sizes, and detaching without leftovers.
 
 use crate::floor::Floor;
 use crate::process::{Running, signal};
@@ -63,7 +63,7 @@ fn queries_and_the_clipboard_stay_in_the_session() {
         r"printf '\033[c\033[6n\033]52;c;ZXZpbA==\007\033]0;evil\007\033]11;?\007begin'; read x; printf '\033[5n\033]52;c;ZXZpbA==\007end'; read x",
     );
     let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
-    // What was there before is in the first screen; what comes after it comes as it is written.
+    // Earlier output is in the first screen; later output arrives as it is written.
     terminal.wait_for("begin");
     terminal.type_keys("\r");
     terminal.wait_for("end");
@@ -77,7 +77,7 @@ fn queries_and_the_clipboard_stay_in_the_session() {
 }
 
 #[test]
-fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
+fn an_attached_terminal_shows_a_lost_hub_and_reconnects() {
     let mut floor = Floor::at_work();
     let session = floor.spawn(TALK);
     let terminal = PseudoTerminal::run(&floor, &["attach", session["id"].as_str().unwrap()], 80, 24);
@@ -95,7 +95,7 @@ fn an_attached_person_is_told_of_a_lost_hub_and_goes_on() {
 }
 
 #[test]
-fn others_look_and_do_not_type() {
+fn others_can_watch_but_not_type() {
     let floor = Floor::at_work();
     floor.text(&["project", "update", "Parser", "--visibility", "read-only", "--share-execution"]);
     let session = floor.spawn(TALK);
@@ -128,7 +128,7 @@ fn others_look_and_do_not_type() {
 }
 
 #[test]
-fn colours_are_seen_at_any_size_and_nothing_that_acts() {
+fn colours_are_shown_at_any_size_without_other_effects() {
     let floor = Floor::at_work();
     let session = floor.spawn(
         r"printf '\033[1;31mred\033[0m \033]8;;https://x.example\033\\link\033]8;;\033\\ \033]52;c;ZXZpbA==\007\033]0;evil\007\033[6nend'; read x",
@@ -152,10 +152,10 @@ fn colours_are_seen_at_any_size_and_nothing_that_acts() {
     }
 }
 
-/// Everything that a person finds on a terminal by looking and scrolling up, which changed its size at the mark.
+/// Everything that a person sees on a terminal, including the scrollback, which changed its size at the mark.
 fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) -> String {
     let mut screen = terminal::Screen::new(cols, rows, 1000);
-    // This emulator keeps what is erased at once; others do not.
+    // This emulator keeps erased content; others do not.
     let erased = |text: &str| text.replace("\x1b[2J", "\x1b[1J\x1b[J");
     screen.feed(erased(&shown[..mark]).as_bytes());
     screen.resize(later.0, later.1);
@@ -164,7 +164,7 @@ fn found(shown: &str, mark: usize, (cols, rows): (u16, u16), later: (u16, u16)) 
 }
 
 #[test]
-fn what_was_on_the_terminal_before_can_be_scrolled_to_after() {
+fn earlier_terminal_content_stays_in_the_scrollback() {
     let floor = Floor::at_work();
     let programs = [
         ("a program that prints", "echo ready; read x; echo bye; read x"),

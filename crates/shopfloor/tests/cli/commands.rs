@@ -3,7 +3,7 @@
 use clap::Command;
 use protocol::Call;
 
-/// The command that asks each verb.
+/// The command for each verb.
 const VERBS: &[(&str, &str)] = &[
     ("me", "doctor"),
     ("me.rename", "user rename bo"),
@@ -123,7 +123,7 @@ const VERBS: &[(&str, &str)] = &[
     ("presence.list", "presence"),
 ];
 
-/// Commands that ask several verbs, or none.
+/// Commands that use several verbs, or none.
 const OTHERS: &[&str] = &[
     "session spawn --project P --json -- make test",
     "session spawn --project P --agent shell --attach --record-input --runner r --label a --label b",
@@ -158,7 +158,7 @@ const OTHERS: &[&str] = &[
 ];
 
 #[test]
-fn every_other_command_is_read() {
+fn every_other_command_is_parsed() {
     for line in OTHERS {
         parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     }
@@ -173,7 +173,7 @@ fn every_verb_has_a_command() {
     for verb in Call::VERBS {
         let (_, line) =
             VERBS.iter().find(|(known, _)| known == verb).unwrap_or_else(|| panic!("no command for {verb}"));
-        // What every command takes may stand anywhere.
+        // Global options may stand anywhere.
         for line in [format!("{line} --json --hub http://h --token t"), format!("--data-dir D --color never {line}")] {
             parse(&line).unwrap_or_else(|error| panic!("{verb}: {error}"));
         }
@@ -181,7 +181,7 @@ fn every_verb_has_a_command() {
 }
 
 #[test]
-fn nonsense_is_refused_with_the_right_words() {
+fn invalid_command_lines_are_refused_with_a_hint() {
     for (line, part) in [
         ("project create x --visibility open", "read-only"),
         ("activity create P x --link tree=y", "workspace"),
@@ -216,7 +216,7 @@ fn nonsense_is_refused_with_the_right_words() {
 }
 
 #[test]
-fn every_help_text_says_what_the_exit_codes_mean() {
+fn every_help_text_lists_the_exit_codes() {
     fn walk(command: &Command, seen: &mut usize) {
         if command.get_name() == "help" {
             return;

@@ -1,9 +1,9 @@
-//! The example comes and goes.
+//! The example is created and removed.
 
 use crate::floor::Floor;
 
 #[test]
-fn the_example_is_removed_as_it_came() {
+fn the_example_is_removed_completely() {
     let floor = Floor::up();
     floor.fail(3, &["demo", "--remove"]);
     let made = floor.json(&["demo"]);

@@ -46,7 +46,7 @@ fn errors_are_problems_for_programs() {
 }
 
 #[test]
-fn somebody_elses_server_is_not_taken_for_a_hub() {
+fn another_server_is_not_mistaken_for_a_hub() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let floor = Floor::up();
@@ -59,7 +59,7 @@ fn somebody_elses_server_is_not_taken_for_a_hub() {
 }
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     let mut child = floor.command().args(["project", "list"]).stdout(Stdio::piped()).spawn().unwrap();

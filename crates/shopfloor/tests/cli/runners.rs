@@ -25,7 +25,7 @@ fn a_killed_runner_comes_back_to_its_sessions() {
 }
 
 #[test]
-fn a_killed_hub_leaves_its_runner_at_work() {
+fn a_runner_survives_its_killed_hub() {
     let mut floor = Floor::at_work();
     let session = floor.spawn("echo ready; read line; echo got $line; read line");
     let id = session["id"].as_str().unwrap();
@@ -38,7 +38,7 @@ fn a_killed_hub_leaves_its_runner_at_work() {
     assert_eq!(floor.runner_pid(), runner, "it was left alone");
     wait_until("the session is known", || floor.run(&["session", "send", id, "again"]).code == 0);
     floor.wait_for_log(&session, "got again");
-    // Another address: the runner that knocks at the old door makes room for one that does not.
+    // Another address: the runner of the old address is replaced.
     floor.hub().kill();
     floor.start("127.0.0.1:0");
     wait_until("another runner runs", || floor.runner_pid() != runner);
@@ -86,7 +86,7 @@ fn a_runner_runs_alone_with_its_own_token() {
 }
 
 #[test]
-fn a_runner_is_called_what_it_is_started_with() {
+fn a_runner_gets_the_name_that_it_is_started_with() {
     let floor = Floor::up();
     let secret = |name: &str| floor.json(&["runner", "create", name])["secret"].as_str().unwrap().to_owned();
     let names = || {
@@ -132,7 +132,7 @@ fn a_runner_registers_itself_once() {
 }
 
 #[test]
-fn a_runner_that_is_away_is_not_dead() {
+fn a_disconnected_runner_returns() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     let runner = Running::spawn(floor.command().args(["runner", "--name", "desk"]));
@@ -150,7 +150,7 @@ fn a_runner_that_is_away_is_not_dead() {
 }
 
 #[test]
-fn what_the_workspaces_of_a_runner_take_is_summed() {
+fn the_disk_usage_of_a_runners_workspaces_is_summed() {
     let floor = Floor::at_work();
     assert!(floor.text(&["runner", "list"]).lines().nth(1).unwrap().trim_end().ends_with('-'), "nothing yet");
     for _ in 0..2 {

@@ -35,7 +35,7 @@ fn a_command_is_spawned_watched_and_read() {
 }
 
 #[test]
-fn a_session_is_told_something_and_stopped() {
+fn a_session_gets_a_message_and_is_stopped() {
     let floor = Floor::at_work();
     let session = floor.spawn("echo ready; read line; echo got $line; sleep 1000");
     floor.wait_for_log(&session, "ready");
@@ -55,7 +55,7 @@ fn a_session_is_told_something_and_stopped() {
 }
 
 #[test]
-fn what_an_agent_cannot_do_is_said_at_once() {
+fn unsupported_options_are_refused_at_once() {
     let floor = Floor::at_work();
     let shell = ["session", "spawn", "--project", "Parser", "--agent", "shell"];
     let said = floor.fail(2, &[&shell[..], &["--prompt", "tidy up"]].concat());
@@ -71,7 +71,7 @@ fn what_an_agent_cannot_do_is_said_at_once() {
 }
 
 #[test]
-fn what_cannot_be_spawned_says_why() {
+fn a_refused_spawn_says_why() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     let said = floor.fail(4, &["session", "spawn", "--project", "Parser", "--", "true"]);

@@ -1,10 +1,10 @@
-//! Flags above environment above file above data directory.
+//! Flag before environment before settings file before data directory.
 
 use std::path::Path;
 
 use shopfloor::{Cli, Failure, Layers, Settings};
 
-/// What was settled for `hub` or `token`, and where that comes from.
+/// The value of `hub` or `token`, and its origin.
 fn settle(args: &[&str], env: &[(&str, &str)], file: &str) -> Result<Settings, Failure> {
     use clap::FromArgMatches;
     let args = ["shopfloor"].iter().chain(args).chain(&["project", "list"]).copied();
@@ -31,7 +31,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn the_nearer_word_counts() {
+fn flags_win_over_environment_and_file() {
     let (home, file) = (("HOME", "/nowhere"), "hub = \"http://file\"");
     let env = [home, ("SHOPFLOOR_HUB", "http://env")];
     assert_eq!(hub(&["--hub", "http://flag"], &env, file), ("http://flag".into(), "command line".into()));

@@ -8,7 +8,7 @@ fn written(floor: &Floor, name: &str, text: &[u8]) -> String {
 }
 
 #[test]
-fn the_schema_is_printed_and_what_meets_it_is_fine() {
+fn the_schema_is_printed_and_valid_files_pass() {
     let floor = Floor::empty();
     let schema = floor.json(&["task", "schema"]);
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -22,7 +22,7 @@ fn the_schema_is_printed_and_what_meets_it_is_fine() {
 }
 
 #[test]
-fn every_error_is_said_without_a_hub() {
+fn every_error_is_reported_without_a_hub() {
     let floor = Floor::empty();
     let file = written(&floor, "a.json", b"[{\"description\": \"a\",\n \"deps\": [\"b\"]},\n {\"prio\": 1}]");
     let ended = floor.run(&["task", "check", &file]);
@@ -55,7 +55,7 @@ fn instructions_come_ready_made() {
 }
 
 #[test]
-fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
+fn instructions_tell_remote_workers_to_push_their_branch() {
     let floor = Floor::empty();
     for agent in ["claude", "codex", "cursor", "agents-md"] {
         let said = floor.run(&["instructions", "worker", "--for", agent]).stdout;
@@ -66,7 +66,7 @@ fn a_worker_elsewhere_is_told_to_push_what_is_checked() {
 }
 
 #[test]
-fn more_than_a_hub_takes_is_refused_whole() {
+fn a_file_with_too_many_tasks_is_refused() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     let task = |at: usize| format!("{{\"description\": \"task {at} {}\"}}\n", "x".repeat(60_000));

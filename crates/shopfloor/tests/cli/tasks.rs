@@ -1,4 +1,4 @@
-//! Tasks from being added to being over, by scripts that take part as workers.
+//! Tasks from adding to finishing, with scripts as workers.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ const LIST: &str = "\
 ";
 
 #[test]
-fn a_list_is_added_worked_off_and_done() {
+fn a_list_is_added_and_done() {
     let floor = project();
     let added = add(&floor, LIST);
     let (lexer, parser) = (id(&added["tasks"][0]).to_owned(), id(&added["tasks"][1]).to_owned());
@@ -93,7 +93,7 @@ fn a_list_is_added_worked_off_and_done() {
 }
 
 #[test]
-fn one_task_comes_from_the_command_line_and_the_same_twice_is_pointed_out() {
+fn a_task_from_the_command_line_and_a_similar_one_are_added() {
     let floor = project();
     let first = floor.json(&[
         "task",
@@ -132,7 +132,7 @@ fn one_task_comes_from_the_command_line_and_the_same_twice_is_pointed_out() {
 }
 
 #[test]
-fn what_is_exported_is_added_again() {
+fn exported_tasks_can_be_added_again() {
     let floor = project();
     add(&floor, LIST);
     let ended = floor.run(&["task", "export", "--project", "Parser"]);
@@ -154,7 +154,7 @@ fn what_is_exported_is_added_again() {
 }
 
 #[test]
-fn more_than_a_page_is_exported_in_its_order() {
+fn more_than_a_page_is_exported_in_order() {
     let floor = project();
     let lines: String = (0..205).map(|n| format!("{{\"description\": \"Weigh anchor number {n}\"}}\n")).collect();
     let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &lines);
@@ -231,7 +231,7 @@ fn tasks_are_cancelled_retried_and_released() {
 }
 
 #[test]
-fn a_watch_tells_moves_and_ends_when_all_is_done() {
+fn a_watch_prints_changes_and_ends_when_all_is_done() {
     let floor = project();
     add(&floor, LIST);
     let watch = Running::spawn(floor.command().args(["task", "watch", "--project", "Parser", "--until-done"]));
@@ -275,7 +275,7 @@ fn a_terminal_shows_bars() {
 }
 
 #[test]
-fn what_is_open_can_be_added_again_though_something_was_cancelled() {
+fn open_tasks_are_exported_without_cancelled_dependencies() {
     let floor = Floor::up();
     floor.text(&["project", "create", "Parser"]);
     floor.text(&["project", "create", "Other"]);

@@ -6,7 +6,7 @@ use crate::floor::Floor;
 use crate::process::Running;
 
 #[test]
-fn a_hub_says_where_it_is_and_leaves_a_note_for_its_owner() {
+fn a_hub_prints_its_address_and_writes_its_files() {
     let mut floor = Floor::up();
     assert!(floor.url.starts_with("http://127.0.0.1:"), "{}", floor.url);
     assert!(floor.login.starts_with(&format!("{}/login#", floor.url)), "{}", floor.login);
@@ -60,7 +60,7 @@ fn a_team_hub_lets_its_owner_in() {
 }
 
 #[test]
-fn doctor_looks_around() {
+fn doctor_checks_the_installation() {
     let mut floor = Floor::up();
     let status = |floor: &Floor, name: &str| {
         let checks: serde_json::Value = serde_json::from_str(&floor.run(&["doctor", "--json"]).stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Changes as they come, across the hub's death.
+//! Changes as they happen, across the hub's death.
 
 use protocol::{Change, Delta};
 
@@ -29,7 +29,7 @@ fn a_watch_survives_the_hub() {
 }
 
 #[test]
-fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
+fn a_watch_starts_where_requested_and_filters_by_project() {
     let floor = Floor::up();
     let project = floor.json(&["project", "create", "Parser"]);
     floor.text(&["project", "create", "Other"]);
@@ -54,7 +54,7 @@ fn a_watch_begins_where_it_is_told_and_shows_what_it_is_told() {
 }
 
 #[test]
-fn a_watch_without_right_ends() {
+fn a_watch_without_access_ends() {
     let floor = Floor::up();
     let secret = floor.text(&["token", "create", "short"]);
     let mut command = floor.command();

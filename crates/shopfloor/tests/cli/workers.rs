@@ -39,7 +39,7 @@ fn settings_are_shown_and_changed() {
 }
 
 #[test]
-fn workers_work_tasks_off_are_stopped_and_thawed() {
+fn workers_do_tasks_and_are_stopped_and_thawed() {
     let floor = Floor::at_work();
     let tasks: String = ["one", "two", "three"].iter().map(|name| format!("- [ ] Write {name}\n")).collect();
     let added = floor.run_with_input(&["task", "add", "--project", "Parser", "--file", "-"], &tasks);
@@ -127,7 +127,7 @@ fn an_agent_that_does_nothing_has_done_no_task() {
 }
 
 #[test]
-fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
+fn work_is_checked_and_a_person_judges_the_rest() {
     let floor = Floor::at_work();
     let list = "\
 - [ ] Make a file
@@ -158,7 +158,7 @@ fn work_is_checked_before_it_counts_and_a_person_decides_what_is_left() {
 }
 
 #[test]
-fn what_a_take_over_would_run_is_shown_first() {
+fn a_take_over_shows_the_command_first() {
     let floor = Floor::at_work();
     floor.text(&["project", "update", "Parser", "--visibility", "read-write", "--share-execution", "true"]);
     floor.text(&["task", "add", "--project", "Parser", "Write the lexer"]);

@@ -1,4 +1,4 @@
-//! Workspaces: what is in them is found, saved, restored, and not deleted.
+//! Workspaces: their content is found, saved, restored, and not deleted.
 
 use crate::floor::Floor;
 use crate::process::wait_until;
@@ -49,7 +49,7 @@ fn a_workspace_without_work_is_cleaned() {
 }
 
 #[test]
-fn what_was_deleted_comes_back_and_changes_travel_as_a_patch() {
+fn deleted_work_is_restored_and_changes_are_exported_as_a_patch() {
     let floor = Floor::at_work();
     let session = floor.spawn("printf 'precious' > work.txt; echo more >> README; read line; rm work.txt; read line");
     let (id, workspace) = (session["id"].as_str().unwrap(), session["workspace"].as_str().unwrap());
@@ -109,7 +109,7 @@ fn a_branch_that_is_taken_is_refused() {
     }
     let said = floor.fail(2, &[&["session", "spawn", "--base", "next"][..], &spawn("next")[2..]].concat());
     assert!(said.contains("starts from"), "what is asked for contradicts itself: {said}");
-    // Nobody told the hub which branch is the base: the runner finds it at the remote.
+    // The hub does not know the base branch: the runner finds it at the remote.
     let refused = floor.json(&spawn("main"));
     let ended = floor.wait_for(&refused, "exited");
     assert!(ended["state"]["detail"].as_str().unwrap().contains("choose another name"), "{ended}");
