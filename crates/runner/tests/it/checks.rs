@@ -1,4 +1,4 @@
-//! Reports are checked to the end, whatever is killed, and told until the hub knows.
+//! Reports are checked to the end, whatever is killed, and results are sent until acknowledged.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn lines(path: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_report_names_is_committed_and_not_only_ignored() {
+async fn files_that_a_report_names_must_be_committed() {
     let origin = fixture(&[("README.md", "one\n"), (".gitignore", "/out\n")]);
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -69,7 +69,7 @@ async fn what_a_report_names_is_committed_and_not_only_ignored() {
 }
 
 #[tokio::test]
-async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told() {
+async fn a_report_is_checked_in_its_workspace_and_its_changes_are_reported() {
     let origin = fixture(&[("README.md", "one\ntwo\nthree\n"), ("old", "x\n")]);
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
@@ -106,7 +106,7 @@ async fn a_report_is_checked_where_its_session_worked_and_what_changed_is_told()
 }
 
 #[tokio::test]
-async fn what_a_command_prints_is_told_without_secrets() {
+async fn a_commands_output_is_reported_without_secrets() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -121,7 +121,7 @@ async fn what_a_command_prints_is_told_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
+async fn commands_end_with_a_killed_runner_and_are_checked_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -147,7 +147,7 @@ async fn a_killed_runner_takes_its_commands_along_and_checks_again() {
 }
 
 #[tokio::test]
-async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
+async fn a_result_is_sent_until_acknowledged_and_not_checked_again() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -180,7 +180,7 @@ async fn what_is_finished_is_told_until_the_hub_knows_and_not_done_again() {
 }
 
 #[tokio::test]
-async fn a_check_that_nobody_wants_any_more_is_given_up() {
+async fn an_unwanted_check_is_cancelled() {
     let hub = FakeHub::start().await;
     let runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -195,7 +195,7 @@ async fn a_check_that_nobody_wants_any_more_is_given_up() {
     testkit::wait_until("it is gone", || async { (!alive(&pid)).then_some(()) }).await;
 }
 
-/// The processes of a runner that look into files.
+/// A runner's processes that read files.
 fn judges(runner: u32) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let mine = entries.filter(|entry| {
@@ -208,7 +208,7 @@ fn judges(runner: u32) -> usize {
 }
 
 #[tokio::test]
-async fn a_schema_that_takes_for_ever_holds_up_neither_other_checks_nor_the_end() {
+async fn an_endless_schema_delays_neither_other_checks_nor_the_stop() {
     let levels = 60;
     let file = format!("{}{{}}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
     let origin = fixture(&[("a.json", &file)]);
@@ -252,7 +252,7 @@ async fn commands_of_others_run_only_when_the_owner_allowed_them() {
     let line = format!("echo ran >> '{}'", marks.display());
     let theirs = |line: &str| DesiredCheck { commands_by: Some(bo()), ..check(empty_workspace(), vec![command(line)]) };
     let (first, denied) = (theirs(&line), theirs("true; true"));
-    // One that nobody needs to allow is not held up by those that wait.
+    // A check that needs no approval does not wait behind those that do.
     let own = check(empty_workspace(), vec![command("true")]);
     hub.want_checked(vec![first.clone(), denied.clone(), theirs("true"), own.clone()]);
     assert_eq!(hub.checked(&own).await.unwrap().0[0].passed, Some(true));

@@ -1,4 +1,4 @@
-//! Sessions that work on a task: what they get, what they said, and when a provider holds them up.
+//! Sessions that work on a task: their input, their last message, and hold-ups.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -96,7 +96,7 @@ count = "run"
 "##;
 
 #[tokio::test]
-async fn structured_words_count_and_a_limit_is_told_once() {
+async fn structured_lines_count_and_a_limit_is_reported_once() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();
@@ -136,7 +136,7 @@ async fn structured_words_count_and_a_limit_is_told_once() {
 }
 
 #[tokio::test]
-async fn tokens_cost_what_a_person_wrote_down() {
+async fn tokens_cost_the_configured_prices() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();
@@ -162,7 +162,7 @@ async fn tokens_cost_what_a_person_wrote_down() {
 }
 
 #[tokio::test]
-async fn a_session_without_a_task_says_nothing() {
+async fn a_session_without_a_task_reports_no_message() {
     let hub = FakeHub::start().await;
     let _runner = TestRunner::start(&hub);
     hub.connected(1).await;
@@ -173,7 +173,7 @@ async fn a_session_without_a_task_says_nothing() {
 }
 
 #[tokio::test]
-async fn what_held_an_agent_up_is_told_with_its_cause_and_stands_at_its_end() {
+async fn a_hold_up_is_reported_with_its_cause_until_the_end() {
     let hub = FakeHub::start().await;
     let mut runner = TestRunner::new(&hub);
     let data = runner.data_dir();
