@@ -5,7 +5,7 @@ import type { Timestamp } from "./Timestamp";
 import type { WorkerId } from "./WorkerId";
 
 /**
- * Something that was decided about tasks or workers, and why.
+ * A decision about tasks or workers, with its reason.
  */
 export type WorkEntry = { 
 /**
@@ -13,7 +13,7 @@ export type WorkEntry = {
  */
 number: number, 
 /**
- * When.
+ * The time.
  */
 at: Timestamp, 
 /**
